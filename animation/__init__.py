@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The functions for scripts: they enable, set, bake, free, restore and remove TCB on a datablock's animation.
+"""Provide the scripting functions, which enable, edit, bake, free, restore and remove TCB on a datablock's animation.
 
     from bl_ext.user_default.tcb_animation import animation
 
@@ -10,12 +10,14 @@
     animation.bake(datablock, output="HANDLES")
     animation.apply(datablock)
 
-Each verb on one datablock, `verb(datablock, ...)`, has one on several, `verb_many(datablocks, ...)`. It takes an
-iterable, or a mapping that gives each datablock its prefixes, and collects in `errors` what it refuses.
+Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
+...)`. It takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and collects refusals
+in `errors`.
 
-`datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
-selection and no context is needed. Each raises `AnimationError`, and then has changed nothing of what it names. An
-argument of another type raises TypeError, one that makes no sense ValueError; the text names the argument.
+`datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
+functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks that
+the error names are unchanged. An argument of the wrong type raises TypeError, and an invalid value raises ValueError.
+The error message names the argument.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# A package of this name exists, too: imported first, it can't take the function's place later.
+# A subpackage has the same name as the function `bake`. Importing it first keeps it from replacing the function later.
 from . import bake as _package
 
 if TYPE_CHECKING:
@@ -225,7 +227,7 @@ _MODULES = {
         "bake_many",
     ),
 }
-"""What is imported when it is first asked for: with all of it the extension would start a third more slowly."""
+"""Names that are imported on first access. Importing all of them at startup would slow it by a third."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the arguments that scripts pass to the functions of `animation`, by the annotations of these functions.
+"""Check the arguments that scripts pass to the functions of `animation` against their annotations.
 
-A wrong type raises TypeError, a value out of range ValueError; both name the argument.
+A wrong type raises TypeError, and a value out of range raises ValueError. Both name the argument.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 LARGEST = 2.0**128 - 2.0**104
-"""The largest number that Blender's properties and F-curves, and .3ds files, hold."""
+"""The largest float32, the limit of Blender's properties, F-curves and .3ds files."""
 _TOO_LARGE = 2.0**128 - 2.0**103
-"""From halfway after the largest float32 on numbers round to infinity."""
+"""The smallest number that float32 rounds to infinity."""
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
 
 
@@ -83,11 +83,11 @@ Parameters = Annotated[Mapping[str, float], _known]
 
 
 Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
-"""Several datablocks; a mapping gives each the prefixes of its tracks' paths, None: all tracks."""
+"""Several datablocks. A mapping gives the path prefixes of each datablock's tracks. None selects all tracks."""
 
 
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
-    """Return the prefixes of each datablock: its own of a mapping, or those that all have in common."""
+    """Return the path prefixes for each datablock: from the mapping, or the common `prefixes`."""
     if isinstance(datablocks, Mapping):
         return {datablock: None if own is None else list(own) for datablock, own in datablocks.items()}
     common = None if prefixes is None else list(prefixes)
@@ -95,7 +95,7 @@ def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorate a function so that it checks its arguments and gets iterables as lists, numbers as float or int."""
+    """Decorate a function to check its arguments and convert iterables to lists and numbers to float or int."""
     signature = inspect.signature(function)
     names, every = [*signature.parameters], signature.parameters.values()
     required = sum(each.default is inspect.Parameter.empty for each in every)
@@ -105,7 +105,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         wanted = _annotations(function)
         if are_plain and not kwargs and required <= len(args) <= len(names):
-            # To bind arguments takes most of the time of checking them.
+            # Binding the arguments would take most of the time of the check.
             return function(*map(_fitting, names, map(wanted.get, names), args))  # type: ignore[call-arg, arg-type]
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
@@ -122,23 +122,23 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def check_fields(options: Any) -> None:
-    """Check the fields of a frozen dataclass in the same way as `checked` does arguments."""
+    """Check the fields of a frozen dataclass as `checked` checks arguments."""
     wanted = _annotations(options.__class__)
     for field in fields(options):
         value = getattr(options, field.name)
-        # Most have their default, which fits.
+        # Defaults need no check, and most fields have them.
         if value is not field.default:
             object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
 
 
 @functools.cache
 def _annotations(of: object) -> dict[str, object]:
-    # Resolved at the first call: annotations may name classes that are defined later.
+    # Resolve annotations on the first call, because they may name classes that are defined later.
     return get_type_hints(of, include_extras=True)
 
 
 def _fitting(name: str, wanted: object, value: object) -> object:
-    """Return the value converted to the wanted type; raise TypeError or ValueError, which name the argument."""
+    """Return the value converted to the required type. Raise TypeError or ValueError, naming the argument."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
         fitting = _fitting(name, parts[0], value)
@@ -165,7 +165,7 @@ def _fitting(name: str, wanted: object, value: object) -> object:
 
 
 def _container(name: str, wanted: Any, value: object) -> object:
-    """Return a tuple, mapping or set with its items converted, as `_fitting` does."""
+    """Return a tuple, mapping or set with its items converted by `_fitting`."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is tuple and parts[-1] is not Ellipsis:
         several = _several(name, wanted, value)
@@ -190,7 +190,7 @@ def _one_of(name: str, wanted: object, value: object) -> object:
         return _fitting(name, others[0], value)
     for part in others:
         if isinstance(value, Mapping) and get_origin(part) in (Mapping, dict):
-            # Else its keys would be taken for what is asked for.
+            # Otherwise the keys of the mapping would be accepted as a list of values.
             return _fitting(name, part, value)
         try:
             return _fitting(name, part, value)
@@ -204,9 +204,9 @@ def _each(name: str, wanted: object, values: Iterable[object]) -> list[object]:
 
 
 def _several(name: str, wanted: object, value: Any) -> list[object]:
-    """Return the elements of an iterable; raise TypeError for str and bytes, and for structs of Blender's."""
+    """Return the elements of an iterable. Raise TypeError for str, bytes and Blender structs."""
     if not isinstance(value, str | bytes | bpy.types.bpy_struct):
-        # Blender's vectors can be iterated, but are not instances of Iterable.
+        # Blender vectors can be iterated but are not instances of Iterable.
         with suppress(TypeError):
             return list(iter(value))
     raise _mistaken(name, wanted, value)
@@ -232,7 +232,7 @@ def _number(name: str, value: object) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
-    # Blender gives its largest float, whose shortest decimal lies above it.
+    # Blender prints its largest float as a decimal that is slightly larger.
     if abs(number) >= _TOO_LARGE:
         raise ValueError(rpt_("{:s} {:g} is more than float32 holds", name, number))
     return number
@@ -257,7 +257,7 @@ def _shown(value: object) -> str:
 
 
 def _named(wanted: Any) -> str:
-    """Return the name of a type for messages."""
+    """Return the name of a type for use in messages."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
         return _named(parts[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The datablocks that carry the animation of an object or of a file, and their names in messages."""
+"""Find the animated datablocks of an object or a file, and name them in messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 @checked
 def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
-    """Find the object and its data, shape keys, materials and their node trees, as far as they are animated.
+    """Yield the animated datablocks among an object, its data, shape keys, materials and their node trees.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
     Returns
     -------
     iterator of bpy.types.ID
-        The datablocks with animation of their own.
+        The datablocks that are animated.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 
 def of_file() -> Iterator[bpy.types.ID]:
-    """Find every animated datablock of the open file: each object with the datablocks it uses, then the rest.
+    """Yield every animated datablock of the open file: each object with the datablocks it uses, then all others.
 
     Returns
     -------
@@ -57,16 +57,16 @@ def of_file() -> Iterator[bpy.types.ID]:
 
 
 def users_of(action: bpy.types.Action) -> list[bpy.types.ID]:
-    """Return the datablocks that the action animates now."""
+    """Return the datablocks that the action currently animates."""
     return users_of_each([action])[action]
 
 
 def users_of_each(
     actions: Collection[bpy.types.Action], in_strips: bool = False
 ) -> dict[bpy.types.Action, list[bpy.types.ID]]:
-    """Return the datablocks that each of the actions animates now; the file is searched once for all of them.
+    """Return the datablocks that each action currently animates. The file is searched only once.
 
-    `in_strips` includes datablocks that have the action in an NLA strip.
+    `in_strips` also includes datablocks that use the action in an NLA strip.
     """
     owners = bpy.data.user_map(subset=set(actions)) if actions else {}
     users = {}
@@ -83,12 +83,12 @@ def _plays(datablock: bpy.types.ID, action: bpy.types.Action) -> bool:
 
 
 def strips_of(datablock: bpy.types.ID, action: bpy.types.Action) -> list[bpy.types.NlaStrip]:
-    """Return the NLA strips of the datablock that have the action."""
+    """Return the datablock's NLA strips that use the action."""
     return [strip for strip in action_strips(datablock) if strip.action == action]
 
 
 def action_strips(datablock: bpy.types.ID) -> list[bpy.types.NlaStrip]:
-    """Return the NLA strips of the datablock that play an action, muted ones and those in meta strips too."""
+    """Return the datablock's NLA strips that play an action, including muted strips and strips inside meta strips."""
     data: Any = animation_data(datablock)
     tracks = data.nla_tracks if data is not None else ()
     return [strip for track in tracks for strip in _with_inner(track.strips) if strip.action is not None]
@@ -101,7 +101,7 @@ def _with_inner(strips: Iterable[Any]) -> Iterator[Any]:
 
 
 def animation_data(datablock: bpy.types.ID) -> bpy.types.AnimData | None:
-    """Return the animation data of the datablock; None where it has none, or is of a kind that can't have any."""
+    """Return the datablock's animation data, or None if it has none or cannot have any."""
     data: bpy.types.AnimData | None = getattr(datablock, "animation_data", None)
     return data
 
@@ -111,7 +111,7 @@ def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
 
 
 def action_time(datablock: bpy.types.ID, frame: float) -> float:
-    """Convert a frame of the scene to the time of the datablock's action; an NLA strip in tweak mode may shift it."""
+    """Convert a scene frame to the time of the datablock's action, which an NLA strip in tweak mode may shift."""
     animation = animation_data(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
@@ -119,15 +119,15 @@ def action_time(datablock: bpy.types.ID, frame: float) -> float:
 
 
 def bone_path(bone: bpy.types.PoseBone) -> str:
-    """Return the start that the paths of all the bone's tracks share."""
+    """Return the common path prefix of the bone's tracks."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
 
 
 def name_of(datablock: bpy.types.ID) -> str:
-    """Return the name by which a person knows the datablock; for the nodes of a material, the material's.
+    """Return the datablock's name for users. A material's node tree has the name of the material.
 
-    For any datablock but an object the kind is added: a camera object and its camera often have one name. The kind is
-    not translated, because the name is also written into tables and into what the command prints for programs.
+    Add the kind to all datablocks except objects, because a camera object and its camera often share a name. The kind
+    is not translated, because tables and the command's output for programs contain the name too.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name
@@ -153,7 +153,7 @@ def _parts(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 
 def _nodes(owner: bpy.types.ID) -> bpy.types.NodeTree | None:
-    # From Blender 5.0 a scene's compositing nodes are a node group of their own, and scene.node_tree is gone.
+    # Since Blender 5.0 a scene's compositing nodes are a separate node group, and scene.node_tree no longer exists.
     return getattr(owner, "node_tree", None)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings: what could not be done, and what the user should know, as data until it is shown; and the exception."""
+"""Define findings, errors and notes that stay data until they are shown, and their exception."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .translation import listed, rpt_, translated
 
 @dataclass(frozen=True)
 class Finding:
-    """An error or a note about one track, one key or one datablock; `str` gives its text."""
+    """Describe an error or a note about one track, key or datablock. `str` returns its text."""
 
     code: str
-    """The kind, such as LOCKED: the same in all languages and versions."""
+    """The code of the message, such as LOCKED. It is the same in all languages and versions."""
     object: str = ""
-    """The name of the datablock, such as `Ball`, or `Cam (camera)` where it is not an object; empty for a file."""
+    """The name of the datablock, such as `Ball`, or `Cam (camera)` if it is not an object. Empty for a file."""
     track: str = ""
-    """The path of the track; empty where it is not one track's."""
+    """The path of the track. Empty if the finding does not concern a single track."""
     frame: float | None = None
     """The frame of the key."""
     arguments: tuple[Any, ...] = ()
-    """The values in the message, in order: texts, numbers, several of either as a tuple, a number with its unit (`°` or
-    empty) as a pair, and findings that it quotes."""
+    """The values in the message, in order. Each is a text, a number, a tuple of texts or numbers, a pair of a number
+    and its unit (`°` or empty), or a quoted finding."""
 
     @property
     def message(self) -> str:
-        """Return the problem, then the way out, in the user's language."""
+        """Return the problem and its solution in the user's language."""
         text = MESSAGES[self.code]
         if isinstance(text, tuple):
             count = self.arguments[0]
@@ -39,35 +39,35 @@ class Finding:
         return _FORMATTER.vformat(rpt_(text), [_shown(value) for value in self.arguments], {})
 
     def __str__(self) -> str:
-        """Return the message behind the names of the datablock, the track and the key."""
+        """Return the message, preceded by the names of the datablock, the track and the key."""
         place = [f'"{self.object}"'] if self.object else []
         place += [self.track] if self.track else []
         place += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
         return f"{', '.join(place)}: {self.message}" if place else self.message
 
     def on(self, name: str, track: str = "", frame: float | None = None) -> Finding:
-        """Return the same finding about this datablock, track and key."""
+        """Return a copy of the finding for this datablock, track and key."""
         return replace(self, object=name, track=track, frame=frame)
 
     @property
     def has_nothing_to_do(self) -> bool:
-        """Return whether this is an error only if nothing else was done: some objects may have nothing to work on."""
+        """Return whether this is an error only if no other object had anything to work on."""
         return self.code in NOTHING_TO_DO
 
     @property
     def size(self) -> float:
-        """Return the first number among the arguments; 0 where there is none."""
+        """Return the first number among the arguments, or 0 if there is none."""
         numbers = (value[0] if isinstance(value, tuple) and value else value for value in self.arguments)
         return next((float(number) for number in numbers if isinstance(number, int | float)), 0.0)
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """Return what findings have in common that differ only in their places and in numbers."""
+        """Return a key that is equal for findings that differ only in their places and numbers."""
         values = (value.kind if isinstance(value, Finding) else value for value in self.arguments)
         return (self.code, *(value for value in values if isinstance(_first(value), str)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON has it, with its message."""
+        """Return the finding as a JSON-compatible dictionary, with its message."""
         arguments = [value.to_dict() if isinstance(value, Finding) else value for value in self.arguments]
         return {
             "code": self.code,
@@ -80,11 +80,11 @@ class Finding:
 
 
 IN_RADIANS = {"unit": "radians"}
-"""Metadata of fields of dataclasses: JSON has them in degrees."""
+"""Field metadata for angles, which JSON contains in degrees."""
 
 
 def as_dict(of: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as JSON has them: angles in degrees, findings with their messages."""
+    """Return the fields of a dataclass for JSON, with angles in degrees and findings with their messages."""
     return {
         each.name: _as_json(getattr(of, each.name), is_angle=each.metadata.get("unit") == IN_RADIANS["unit"])
         for each in fields(of)
@@ -106,12 +106,12 @@ def _as_json(value: Any, is_angle: bool = False) -> Any:
 
 
 class AnimationError(Exception):
-    """A datablock, or tracks of it, that are left as they are; the text says which and why.
+    """Report the datablock or tracks that were left unchanged, and the reason for each.
 
     Attributes
     ----------
     findings : tuple of Finding
-        What is wrong, one for each track.
+        The errors, one for each track.
     """
 
     def __init__(self, *findings: Finding) -> None:
@@ -127,12 +127,12 @@ class AnimationError(Exception):
         return "; ".join(finding.message for finding in self.findings)
 
     def has(self, code: str) -> bool:
-        """Return whether one of the findings is of this kind."""
+        """Return whether any finding has this code."""
         return any(finding.code == code for finding in self.findings)
 
 
 def size_of(number: float, is_angle: bool = False) -> tuple[float, str]:
-    """Return a number in units, or an angle in radians, as an argument of a finding, with its unit."""
+    """Return a number, or an angle in radians, with its unit as an argument of a finding."""
     return (math.degrees(number), "°") if is_angle else (float(number), "")
 
 
@@ -141,14 +141,14 @@ def _first(value: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Return an argument as it stands in the text."""
+    """Return an argument as it appears in the text."""
     if isinstance(value, Finding):
         return str(value)
     return translated(value) if isinstance(value, str) else value
 
 
 class _Formatter(string.Formatter):
-    """Formats sizes with their units, and lists of names and frames, besides what Python formats."""
+    """Extend Python's formatter with sizes with units, and with lists of names and frames."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "size":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memoization: most tracks of a character are keyed at the same frames, so much of their bake is the same."""
+"""Memoize array functions. Most tracks of a character are keyed at the same frames, so their bakes share much work."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KEPT = 8
 
 
 def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Memoize the last results of a function of arrays and hashable values; arrays that it returns become read-only.
+    """Memoize the latest results of a function of arrays and hashable values. Returned arrays become read-only.
 
-    Arrays are compared by their bytes alone: each argument must always have the same type and number of dimensions.
+    Arrays are compared only by their bytes, so each argument must always have the same type and number of dimensions.
     """
     kept: OrderedDict[Hashable, _Result] = OrderedDict()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the verbs, each declared once: the function, the operator, the panel and the command take it from here."""
+"""Declare each option of the verbs once, for the functions, operators, panels and the command."""
 
 from __future__ import annotations
 
@@ -21,45 +21,46 @@ Choices = Mapping[str, tuple[str, str]]
 
 @record()
 class Option:
-    """One option: its name and tooltip, untranslated, its kind, default and the bounds of its field."""
+    """Describe an option by its untranslated name and tooltip, its kind, default and field limits."""
 
     name: str
     description: str
     default: Any
-    """As functions take it. Where it is None, 0 means the same in Blender's fields and in the command."""
+    """The default of the function. If it is None, the equivalent in Blender's fields and in the command is 0."""
     kind: Kind
     choices: Choices = field(default_factory=dict)
-    """Name and description of each value of a choice."""
+    """Names and descriptions of the values of a choice."""
     low: float | None = None
     high: float | None = None
     soft_low: float | None = None
-    """From here to `soft_high` a field is dragged; other numbers within the bounds can be typed."""
+    """The lowest value that dragging the field can reach. Values out to the hard limits can be typed."""
     soft_high: float | None = None
     precision: int | None = None
     context: str = contexts.default
-    """Translation context of the name. Some words have a different sense in Blender's other editors."""
+    """Translation context of the name. Some words have other meanings in Blender's other editors."""
 
     def argument(self, value: Any) -> Any:
-        """Return the value of a field as functions take it."""
+        """Convert the value of a field to the function's argument."""
         return value or None if self.default is None else value
 
 
 def flag(name: str, description: str, default: bool = False) -> Option:
-    """Declare an option that is on or off."""
+    """Declare an option that is either on or off."""
     return Option(name, description, default, "FLAG")
 
 
 def choice(name: str, description: str, default: str, choices: Choices, context: str = contexts.default) -> Option:
-    """Declare a choice of one value."""
+    """Declare an option with one of several values."""
     return Option(name, description, default, "CHOICE", choices, context=context)
 
 
 SAMPLE_LIMIT = 10_000_000
-"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
+"""The default maximum number of samples per bake, about 700 MB of keys. Larger bakes are refused unless the limit is
+raised."""
 
 
 def sample_limit(limit: int, description: str) -> Option:
-    """Declare a limit of the samples that are made."""
+    """Declare a limit on the number of samples."""
     return Option(n_("Sample Limit"), description, limit, "COUNT", low=1)
 
 
@@ -340,4 +341,4 @@ TRACK = {
         {name: (method.label, method.description) for name, method in METHODS.items() if method.values is not None},
     ),
 }
-"""In the order in which they are saved; new values of a choice must be added at its end."""
+"""Options in the order in which they are saved. New values of a choice must be appended."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records: dataclasses that nothing changes once they are made."""
+"""Define records: dataclasses that are immutable after creation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _Class = TypeVar("_Class")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(*, eq: bool = True) -> Callable[[type[_Class]], type[_Class]]:
-    """Make a class a dataclass that is frozen for type checkers, with a hash of its fields where these make it equal.
+    """Turn a class into a dataclass that is frozen for type checkers. With `eq`, it is hashed by its fields.
 
-    A bake makes ten thousand records, and Python takes five times as long to make one that is frozen while it runs: so
-    it is not for what scripts are given to fill in, which is checked once.
+    A bake creates ten thousand records, and a dataclass frozen at run time takes five times as long to create. Classes
+    that scripts fill in are frozen at run time instead, because their fields are checked only once.
     """
     return dataclass(eq=eq, unsafe_hash=eq)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of an operation, as numbers and as text."""
+"""Report the result of an operation as numbers and as text."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ from .number_text import size_text
 from .translation import counted, n_, rpt_
 
 _ROUNDING = 1e-4
-"""Units, or degrees. A smaller change of the motion is not visible."""
+"""Units or degrees. Smaller changes of the motion are not visible."""
 
 
 class HandleError(TypedDict):
-    """The error of the handles that play a track; it can be written as JSON."""
+    """Hold the error of the handles that play a track, in JSON-compatible fields."""
 
     datablock: str
     track: str
     rotation: bool
     error: float
-    """The largest error: in the property's units, of one component; of rotations an angle in degrees."""
+    """The maximum error of any component, in the property's units. For rotations, an angle in degrees."""
     frame: float | None
-    """The frame of the largest error; None where there was nothing to fit."""
+    """The frame of the maximum error. None if nothing was fitted."""
     range: float
-    """The range of the values of the track's keys; 0 of rotations."""
+    """The value range of the track's keys. 0 for rotations."""
     approximate: bool
-    """Whether that is more than the tolerance of a bake."""
+    """Whether the error exceeds the tolerance of a bake."""
 
 
 @dataclass
 class Report:
-    """Counts, errors and notes of an operation, added up over datablocks."""
+    """Hold the counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
-    """Objects, and the datablocks they use."""
+    """Objects and the datablocks that they use."""
     objects: int = 0
-    """The objects among them."""
+    """Number of objects among the datablocks."""
     tracks: int = 0
     keys: int = 0
-    """The animator's keys: frames at which a track has keys, summed over tracks."""
+    """The animator's keys. Keys of one track at the same frame count once."""
     samples: int = 0
-    """Generated keys, all channels together."""
+    """Generated keys, summed over all channels."""
     curve_keys: int = 0
-    """Generated Bezier keys, all channels together."""
+    """Generated Bezier keys, summed over all channels."""
     value_error: float = 0.0
-    """The maximum error of curves or handles, in the properties' units."""
+    """The maximum error of curves or handles, in the units of the properties."""
     rotation_error: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum error of rotations, an angle in radians."""
+    """The maximum error of rotations, in radians."""
     values_exact: bool = True
-    """False where an error is larger than the rounding of Blender's numbers."""
+    """False if any error exceeds the rounding of Blender's numbers."""
     rotations_exact: bool = True
     handles: list[HandleError] = field(default_factory=list)
-    """One entry for each track that handles play."""
+    """One entry for each track that plays with handles."""
     looks_changed: int = 0
-    """Tracks whose motion was to be kept and changed by so much that it is visible."""
+    """Tracks whose motion should have been preserved but changed visibly."""
     looks_kept: int = 0
-    """Tracks whose keys got the parameters that fit best how their F-curves played before."""
+    """Tracks whose keys received the parameters that best fit the previous motion of their F-curves."""
     value_change: float = 0.0
-    """The largest change of the motion of these tracks, in the properties' units."""
+    """The maximum change of the motion of these tracks, in the units of the properties."""
     value_change_at: Finding | None = None
-    """The track and the frame of that change."""
+    """The track and the frame of the maximum change."""
     rotation_change: float = field(default=0.0, metadata=IN_RADIANS)
-    """The largest change of rotations, an angle in radians."""
+    """The maximum change of rotations, in radians."""
     rotation_change_at: Finding | None = None
     errors: list[Finding] = field(default_factory=list)
-    """What could not be done; the tracks and datablocks they name were not changed."""
+    """The errors. The tracks and datablocks that they name were not changed."""
     notes: list[Finding] = field(default_factory=list)
-    """What was left alone, and what the user should know about the result."""
+    """Notes on skipped tracks and on the result."""
 
     def add(self, other: Report) -> None:
-        """Add the figures, refusals and notes of another report."""
+        """Add the figures, errors and notes of another report."""
         self.datablocks += other.datablocks
         self.objects += other.objects
         self.tracks += other.tracks
@@ -91,7 +91,7 @@ class Report:
         self.looks_of(other)
 
     def looks_of(self, other: Report) -> None:
-        """Add the other report's figures on kept motion, and its notes."""
+        """Add the other report's figures on preserved motion, and its notes."""
         self.looks_kept += other.looks_kept
         self.looks_changed += other.looks_changed
         if other.value_change > self.value_change:
@@ -101,28 +101,28 @@ class Report:
         self.notes += other.notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON has it: angles in degrees, findings with their messages."""
+        """Return the report as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
         return as_dict(self)
 
     @classmethod
     def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
-        """Return a report that counts these datablocks and nothing else yet."""
+        """Return a new report that counts only these datablocks."""
         return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks))
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors, without those on what had nothing to do where others had."""
+        """Return the errors, without objects that had nothing to do if others had something."""
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property
     def farthest_off(self) -> list[Finding]:
-        """Return the tracks and frames whose motion changed most, with the change, unless that is rounding."""
+        """Return the tracks and frames with the largest changes, unless these are only rounding."""
         places = (self.value_change_at, self.rotation_change_at)
         return [place for place in places if place is not None and place.size > _ROUNDING]
 
     @property
     def counts(self) -> str:
-        """Return the counts and the maximum errors as text."""
+        """Return the counts and maximum errors as text."""
         parts = []
         if self.objects:
             parts.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))
@@ -148,7 +148,7 @@ class Report:
         return ", ".join(parts)
 
     def _near(self, rotations: bool) -> str:
-        """Return, in brackets, the frame at which the error of handles is largest."""
+        """Return the frame of the maximum handle error, in brackets."""
         errors = [each for each in self.handles if each["rotation"] == rotations]
         frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"
@@ -173,10 +173,10 @@ class Report:
 
 
 def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Return one line for each kind of finding, mapped to the findings it stands for.
+    """Return a mapping from one line per kind of finding to the findings of that kind.
 
-    Findings are of one kind where they differ only in their places and in numbers. The line is the text of the one
-    with the largest first number, or else of the first one, with the number of the others.
+    Findings are of one kind if they differ only in their places and numbers. The line is the text of the finding with
+    the largest first number, or of the first finding. It includes the number of other findings.
     """
     kinds: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work in steps: a generator that yields how many steps are done and in all, and returns its result."""
+"""Run work in steps, as generators that yield the number of finished steps and the total, and return a result."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .translation import n_
 Result = TypeVar("Result")
 
 Progress = Callable[[int, int], None]
-"""Called with the number of steps done and in all."""
+"""A function called with the number of finished steps and the total."""
 Steps = Generator[tuple[int, int], None, Result]
 IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 
 
 def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = False) -> Result:
-    """Run all steps, and return their result.
+    """Run all steps and return their result.
 
-    Where `progress` raises, the steps are closed, which leaves all as it was; with `finishes`, of steps that can't be
-    undone, all are done first.
+    If `progress` raises, the generator is closed, which undoes its changes. With `finishes`, for steps that cannot be
+    undone, the remaining steps run first.
     """
     with collector_paused():
         while True:
@@ -44,9 +44,10 @@ def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause Python's collector of cyclic garbage, which takes a tenth of a bake.
+    """Pause Python's cyclic garbage collector, which takes a tenth of the time of a bake.
 
-    It goes through all new objects several times. Keys and plans are many, have no cycles, and are freed without it.
+    The collector visits all new objects several times. Keys and plans are numerous, have no cycles, and are freed
+    without it.
     """
     is_enabled = gc.isenabled()
     gc.disable()

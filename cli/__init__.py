@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command `blender --command tcb VERB FILE…`: bake, restore, check, import, export… without a window."""
+"""Provide the command `blender --command tcb VERB FILE…`, which processes files without a window."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _registered: list[Any] = []
 
 
 def main(arguments: Sequence[str], program: str = "", start: Sequence[str] = ()) -> int:
-    """Run the command and return its exit status, as `run.main` does, which is imported here."""
+    """Run the command with `run.main`, imported on demand, and return its exit status."""
     from .run import PROGRAM, main
 
     return main(arguments, program or PROGRAM, start)
 
 
 def _command(arguments: Sequence[str]) -> int:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     from .streams import end_at_once_by_signals
 
     end_at_once_by_signals()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments of the command: a parser of all verbs, and the job that they describe."""
+"""Parse the arguments of all verbs into a job."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
 
 _LARGEST = 1e30
-"""Well within float32, also in radians and in other units."""
+"""Well within float32, even in radians and other units."""
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DEGREES"}
 _WITHOUT_EFFECT = frozenset(
@@ -50,57 +50,56 @@ _WITHOUT_EFFECT = frozenset(
         "worker",
     )
 )
-"""Arguments on which the content of a result does not depend."""
+"""Arguments that do not affect the content of a result."""
 _SUMMARIES = {
-    "bake": n_("Write the exact motion into locked F-curves, which any Blender plays."),
-    "free": n_("Replace baked F-curves with the animator's own keys, unlocked."),
-    "restore": n_("Switch the TCB motion off. The parameters stay."),
-    "apply": n_("Keep the motion as plain animation, without TCB."),
+    "bake": n_("Bake the exact motion into locked F-curves that any Blender plays."),
+    "free": n_("Replace baked F-curves with the animator's keys and unlock them."),
+    "restore": n_("Switch TCB motion off and keep the parameters."),
+    "apply": n_("Convert the motion to animation without TCB."),
     "remove": n_("Restore the animator's curves and delete all TCB data."),
-    "enable": n_("Make tracks TCB, without baking them yet."),
-    "reduce": n_("Reduce curves with a key on every frame to few keys, whose handles play the same."),
+    "enable": n_("Enable TCB on tracks without baking them."),
+    "reduce": n_("Reduce curves with a key on every frame to few keys that play the same motion."),
     "curves": n_("Replace imported keys with the keys and tangents of an FBX or glTF file."),
-    "info": n_("List tracks with their keys, parameters and states. Nothing is written."),
-    "check": n_("Check cameras, scales and joints at every frame. Nothing is written."),
-    "rotations": n_("List rotations that flip or jump between keys, of all actions, or repair them."),
-    "import": n_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."),
-    "export": n_("Make a 3D Studio file (.3ds) of each .blend, with its animation."),
-    "import-table": n_("Make keys of the rows of a table (CSV) on an object."),
-    "export-table": n_("Write an object's keys as a table (CSV)."),
+    "info": n_("List tracks with their keys, parameters and states. Write nothing."),
+    "check": n_("Check cameras, scales and joints at every frame. Write nothing."),
+    "rotations": n_("List or repair rotations in all actions that flip or jump between keys."),
+    "import": n_("Convert each 3D Studio file (.3ds) to a .blend file with baked animation."),
+    "export": n_("Convert each .blend file to a 3D Studio file (.3ds) with its animation."),
+    "import-table": n_("Key an object from the rows of a table (CSV)."),
+    "export-table": n_("Write the keys of an object to a table (CSV)."),
     "velocities": n_("Write velocities and accelerations of TCB tracks as custom properties."),
 }
-"""Description of each verb, in the order of the help."""
+"""Descriptions of the verbs in the order of the help."""
 _RESULTS = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
-"""Suffixes of results that can't replace the file that is read."""
+"""Suffixes of results that cannot replace the input file."""
 _EXIT_STATUS = n_(
-    "exit status: 0 if all files are done or skipped; 1 if a file failed; 2 if the command is wrong; 3 if all are "
-    "done, but one with faults: something was refused, changes visibly, lacks a library, or is lost, as the file is "
-    "damaged"
+    "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
+    "has faults (something was refused or changes visibly, a library is missing, or damaged data was lost)"
 )
 
 File = tuple[Path, Path | None]
-"""A file, and the path of its result, links resolved; None: it is only read."""
+"""A file and the path of its result, with links resolved. None if nothing is written."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The verb, the files, and the arguments by name."""
+    """Hold the verb, the files, and the arguments by name."""
 
     verb: str
     files: list[File]
     given: argparse.Namespace
     how: Any
-    """Options of the verb as functions of `animation` take them, where they take them as one object."""
+    """The verb's options as one object, for functions of `animation` that take one."""
     suffix: str
-    """Of the results."""
+    """The suffix of the results."""
     makes_folder: bool
-    """The folder of the results may be made."""
+    """Whether the folder of the results may be created."""
 
     @property
     def work(self) -> str:
-        """The verb, or a finer name where options decide what is done.
+        """Return the verb, or a more specific name if options change the operation.
 
-        "no-velocities" removes what was written; "enable-and-bake" may bake what is plain, too.
+        "no-velocities" removes written velocities, and "enable-and-bake" also bakes tracks that were not TCB.
         """
         if self.verb == "bake" and (self.given.enable or self.given.objects):
             return "enable-and-bake"
@@ -108,25 +107,25 @@ class Job:
 
     @property
     def makes_new_files(self) -> bool:
-        """Whether a result is made of each file, also of one without animation."""
+        """Return whether every file has a result, even a file without animation."""
         return self.verb in ("import", "import-table") or self.suffix != ".blend"
 
     @property
     def inputs(self) -> list[str]:
-        """Files on which all results depend."""
+        """Return the files on which all results depend."""
         names = (getattr(self.given, name, None) for name in ("table", "model"))
         return [os.path.realpath(name) for name in names if isinstance(name, str)]
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Everything but files on which the content of a result depends, as it comes out of JSON."""
+        """Return everything except files that affects the content of a result, as read from JSON."""
         asked = {name: value for name, value in vars(self.given).items() if name not in _WITHOUT_EFFECT}
         read: dict[str, Any] = json.loads(json.dumps(asked, default=sorted))
         return read
 
 
 def parse(arguments: Sequence[str], program: str) -> Job:
-    """Parse the arguments. Raises SystemExit, after a usage message, where they make no sense."""
+    """Parse the arguments. Raises SystemExit after a usage message if they are invalid."""
     parser, verbs = _parsers(program)
     given = parser.parse_args(arguments)
     verb = verbs[given.verb]
@@ -146,11 +145,11 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     if not _writes(given):
         return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
     if given.output is None and not given.in_place:
-        verb.error(rpt_("say where the result goes: --output DIR or FILE, or --in-place to replace the files"))
+        verb.error(rpt_("no place for the result: give --output DIR or FILE, or --in-place to replace the files"))
     if given.output is not None and given.in_place:
         verb.error(rpt_("give --output or --in-place, not both"))
     if given.relative_to is not None and given.output is None:
-        verb.error(rpt_("--relative-to is for --output: it keeps subfolders in that folder"))
+        verb.error(rpt_("--relative-to requires --output, whose subfolders it preserves"))
     into_folder = given.output is not None and (
         len(files) > 1
         or given.relative_to is not None
@@ -168,9 +167,9 @@ def _writes(given: argparse.Namespace) -> bool:
 
 
 def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
-    """Refuse options that don't go together."""
+    """Refuse incompatible options."""
     if given.verb == "rotations" and not _writes(given) and (given.output is not None or given.in_place):
-        verb.error(rpt_("--output and --in-place are for --repair and --key-whole: without these nothing is written"))
+        verb.error(rpt_("--output and --in-place require --repair or --key-whole"))
     if given.verb == "import-table" and not os.access(given.table, os.R_OK):
         verb.error(rpt_("--table {:s} can't be read", given.table))
 
@@ -178,15 +177,15 @@ def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
 def _targets(
     verb: argparse.ArgumentParser, files: list[Path], given: argparse.Namespace, into_folder: bool, suffix: str
 ) -> list[Path]:
-    """Return each file's target: no other file's and, unless the files are replaced, none of them."""
+    """Return a unique target for each file, which is not an input file unless files are replaced."""
     output: str | None = given.output
     if output is None:
         targets = [Path(os.path.realpath(file)) for file in files]
     elif into_folder:
         if os.path.exists(output) and not os.path.isdir(output):
-            verb.error(rpt_("--output {:s} is a file, and the results need a folder", output))
+            verb.error(rpt_("--output {:s} is a file, but the results need a folder", output))
         if len(files) > 1 and output.lower().endswith(suffix) and not os.path.isdir(output):
-            text = n_("--output {:s} names a {:s}, and there are {:d} files; for a folder, end it with a slash")
+            text = n_("--output {:s} names one {:s} for {:d} files; to name a folder, end it with a slash")
             verb.error(rpt_(text, output, suffix, len(files)))
         folder = given.relative_to
         places = [Path(file.name) if folder is None else _within(verb, file, folder) for file in files]
@@ -196,7 +195,7 @@ def _targets(
     elif output.lower().endswith(suffix):
         targets = [Path(os.path.realpath(output))]
     else:
-        text = n_("--output {:s} is neither a folder nor a {:s}; for a new folder, end it with a slash")
+        text = n_("--output {:s} is neither a folder nor a {:s}; to create a folder, end it with a slash")
         verb.error(rpt_(text, output, suffix))
     writers: dict[str, Path] = {}
     for file, target in zip(files, targets, strict=True):
@@ -206,12 +205,12 @@ def _targets(
     if output is not None:
         for file in files:
             if os.path.normcase(os.path.realpath(file)) in writers:
-                verb.error(rpt_("--output would replace {}, which is read; if you mean that, say --in-place", file))
+                verb.error(rpt_("--output would replace the input file {}; to replace it, give --in-place", file))
     return targets
 
 
 def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
-    """Return the path of a file below the folder."""
+    """Return the path of a file relative to the folder."""
     try:
         return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
     except ValueError:
@@ -219,7 +218,7 @@ def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
 
 
 def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
-    """Return the files that are named, listed or matched by patterns, each once."""
+    """Return the files that are named, listed or matched by patterns, without duplicates."""
     names = list(given.files)
     if given.files_from is not None:
         try:
@@ -228,10 +227,10 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
             verb.error(rpt_("--files-from {:s} can't be read: {:s}", given.files_from, str(error)))
         names += [line for line in listed.splitlines() if line.strip()]
     elif not names:
-        verb.error(rpt_("name a FILE, or give --files-from"))
+        verb.error(rpt_("no input: name a FILE or give --files-from"))
     found: list[str] = []
     for name in names:
-        # Shells of Windows leave patterns to the program.
+        # Windows shells do not expand patterns.
         if glob.has_magic(name) and not os.path.lexists(name):
             matching = sorted(glob.glob(name, recursive=True))
             if not matching:
@@ -242,7 +241,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
     return [Path(name) for name in dict.fromkeys(found)]
 
 
-# The options of a verb as `animation` takes them, which checks them. Their names are those of the arguments.
+# The options of verbs for `animation`, which checks them. They have the names of the arguments.
 
 
 def _named(given: argparse.Namespace, options: dict[str, Option]) -> dict[str, Any]:
@@ -279,10 +278,10 @@ _HOW: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 
 def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Return the parser of the whole command, and those of its verbs."""
+    """Return the parser of the command and the parsers of its verbs."""
     parser = argparse.ArgumentParser(
         prog=program,
-        description=rpt_("Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files."),
+        description=rpt_("Process tension, continuity, bias and ease of 3D Studio in .blend files."),
         epilog=rpt_(_EXIT_STATUS),
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -296,9 +295,11 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
 
 
 def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
-    kind = n_("A 3D Studio file (.3ds), or several") if name == "import" else n_("A .blend file, or several")
+    kind = n_("One or more 3D Studio files (.3ds)") if name == "import" else n_("One or more .blend files")
     verb.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
-    verb.add_argument("--files-from", metavar="FILE", help=rpt_("Also the files that this text file lists, one a line"))
+    verb.add_argument(
+        "--files-from", metavar="FILE", help=rpt_("Also process the files listed in this text file, one per line")
+    )
     if name == "import":
         verb.set_defaults(objects=[])
     else:
@@ -308,17 +309,17 @@ def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
             default=[],
             metavar="GLOB",
             help=rpt_(
-                "Only the objects of this name, each with its data, shape keys, materials and nodes; * and ? stand for "
+                "Process only objects with this name, with their data, shape keys, materials and nodes; * and ? match "
                 "any characters; may be repeated"
             ),
         )
-    verb.add_argument("--json", action="store_true", help=rpt_("Print one JSON object a file, on a line of its own"))
-    jobs = Option("", n_("Process up to this many files at once, where that saves time"), 1, "COUNT", low=1)
+    verb.add_argument("--json", action="store_true", help=rpt_("Print a JSON object per file, each on a separate line"))
+    jobs = Option("", n_("Maximum number of files to process at once, if that saves time"), 1, "COUNT", low=1)
     _add(verb, "--jobs", jobs)
     verb.add_argument(
         "--blender",
         metavar="PATH",
-        help=rpt_("What starts Blender for --jobs, if that is a script of yours (default: the program that runs)"),
+        help=rpt_("Program or script that starts Blender for --jobs (default: the running program)"),
     )
     verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     if name in ("info", "check"):
@@ -329,30 +330,30 @@ def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
 
 def _add_output(verb: argparse.ArgumentParser, name: str) -> None:
     suffix = _RESULTS.get(name, ".blend")
-    where = n_("Where to write: a folder (one that exists, or ends with a slash and is made), or for one FILE a {:s}")
+    where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for one FILE")
     verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
     if name in _RESULTS:
         verb.set_defaults(in_place=False)
     else:
         verb.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE with its result"))
-    relative_to = rpt_("Keep in --output the subfolders that the FILEs have in this folder")
+    relative_to = rpt_("Preserve the subfolders of the FILEs below this folder in --output")
     verb.add_argument("--relative-to", metavar="DIR", help=relative_to)
-    dry_run = rpt_("Write nothing, and report what would change of each track")
+    dry_run = rpt_("Write nothing, and report how each track would change")
     verb.add_argument("--dry-run", action="store_true", help=dry_run)
-    strict = rpt_("Write no result where a file would be done with faults")
+    strict = rpt_("Write no result for files with faults")
     verb.add_argument("--strict", action="store_true", help=strict)
     verb.add_argument(
         "--skip-done",
         action="store_true",
         help=rpt_(
-            "Leave out a FILE whose result came out without faults in an earlier run, and would be the same. "
-            ".tcb-done.jsonl beside the results has what was done, so give this from the first run on"
+            "Skip a FILE whose result of an earlier run had no faults and would be the same. Give this option from the "
+            "first run on, because it records finished files in .tcb-done.jsonl beside the results"
         ),
     )
 
 
 def _add(to: Any, argument: str, option: Option, **more: Any) -> None:
-    """Add an option with the description, choices, bounds and default that it is declared with."""
+    """Add an option with its declared description, choices, limits and default."""
     lines = [rpt_(option.description), *(f"{value}: {rpt_(text)}" for value, (_, text) in option.choices.items())]
     text = ". ".join(lines)
     if option.kind == "FLAG":
@@ -372,7 +373,7 @@ def _add(to: Any, argument: str, option: Option, **more: Any) -> None:
 
 
 def _number_of(option: Option) -> Callable[[str], float]:
-    """Return the type of an option for argparse, which names the option in its messages. Angles are in degrees."""
+    """Return the argparse type of an option, with angles in degrees. argparse names the option in messages."""
     unit = math.pi / 180.0 if option.kind == "ANGLE" else 1.0
     low = -_LARGEST if option.low is None else option.low / unit
     high = _LARGEST if option.high is None else option.high / unit
@@ -407,7 +408,7 @@ def _whole(text: str) -> int:
 
 
 def _angle_and_percent(text: str) -> tuple[float, float]:
-    """Parse an angle in degrees and a percentage; return radians and a share."""
+    """Parse an angle in degrees and a percentage, and return radians and a fraction."""
     numbers = [_number(part) for part in text.split(",")]
     if len(numbers) != 2 or min(numbers) < 0.0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not ANGLE,PERCENT, such as 1,1", text))
@@ -419,7 +420,7 @@ def _add_range(to: Any, argument: str, text: str) -> None:
 
 
 def _add_nothing(_verb: argparse.ArgumentParser) -> None:
-    """Add no options to a verb that has only those of all verbs."""
+    """Add no options, for verbs that have only the common options."""
 
 
 def _add_enable(verb: argparse.ArgumentParser) -> None:
@@ -427,9 +428,11 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
         "--plain",
         action="store_false",
         dest="keep_look",
-        help=rpt_("What becomes TCB has parameters 0, so its motion changes (default: parameters that fit its motion)"),
+        help=rpt_("Enable TCB with parameters 0, which changes the motion (default: parameters that fit the motion)"),
     )
-    turns = rpt_("Default: as keyed for angles, shortest for quaternions; what changes the motion less if it is kept")
+    turns = rpt_(
+        "Default: as keyed for angles, shortest for quaternions, or the smaller change if the motion is preserved"
+    )
     verb.add_argument(
         "--turns",
         choices=[*TRACK["path"].choices],
@@ -442,23 +445,23 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
         default=MAX_CHANGE,
         metavar="ANGLE,PERCENT",
         help=rpt_(
-            "A larger change of the motion is visible, and a fault: degrees of rotations, percent of the range of "
-            "other tracks (default: 1,1)"
+            "Larger changes of the motion are faults: degrees of rotations, percent of the range of other tracks "
+            "(default: 1,1)"
         ),
     )
 
 
 def _add_bake(verb: argparse.ArgumentParser) -> None:
     _add_enable(verb)
-    enable = rpt_("Make all tracks with keys TCB first, not only those of --objects of which nothing is TCB")
+    enable = rpt_("First enable TCB on all tracks with keys, not only on --objects without any TCB track")
     verb.add_argument("--enable", action="store_true", help=enable)
     for name, option in BAKE.items():
         if name == "output":
             _add(verb, "--output-mode", option, dest="output_mode")
         else:
             _add(verb, f"--{name.replace('_', '-')}", option)
-    _add_range(verb, "--extend", n_("Lengthen the bake to these frames, for cycles and linear extrapolation"))
-    parameters = verb.add_argument_group(rpt_("Parameters, in this bake, of keys that have none set"))
+    _add_range(verb, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
+    parameters = verb.add_argument_group(rpt_("Parameters of keys without their own parameters in this bake"))
     for name, (low, high) in LIMITS.items():
         bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
         _add(parameters, f"--{name.replace('_', '-')}", bounds)
@@ -471,11 +474,15 @@ def _add_free(verb: argparse.ArgumentParser) -> None:
 def _add_reduce(verb: argparse.ArgumentParser) -> None:
     for name, option in REDUCE.items():
         _add(verb, "--keys" if name == "key_count" else f"--{name.replace('_', '-')}", option, dest=name)
-    _add_range(verb, "--range", n_("Only keys in these frames: others, and what they play, stay (default: all keys)"))
+    _add_range(
+        verb,
+        "--range",
+        n_("Reduce only keys in these frames, and preserve all other keys and motion (default: all keys)"),
+    )
 
 
 def _add_curves(verb: argparse.ArgumentParser) -> None:
-    model = rpt_("The file that was imported: binary .fbx, .glb or .gltf")
+    model = rpt_("The imported file: binary .fbx, .glb or .gltf")
     verb.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
     _add(verb, "--exact", RESTORE_CURVES["exact"])
     _add(verb, "--part", RESTORE_CURVES["value_tolerance"], dest="value_tolerance")
@@ -484,23 +491,25 @@ def _add_curves(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_check(verb: argparse.ArgumentParser) -> None:
-    _add_range(verb, "--range", n_("Frames to check (default: each scene's, and all keys before and after it)"))
-    joint = rpt_("Measure the joint of this object's origin, or this bone's head, with its parent; may be repeated")
+    _add_range(
+        verb, "--range", n_("Frames to check (default: each scene's frame range and all keys before and after it)")
+    )
+    joint = rpt_("Measure the joint between this object's origin or bone's head and its parent; may be repeated")
     verb.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
-    tolerance = Option("", n_("Largest distance of a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
+    tolerance = Option("", n_("Largest distance at a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
     _add(verb, "--joint-tolerance", tolerance)
 
 
 def _add_rotations(verb: argparse.ArgumentParser) -> None:
-    repair = rpt_("Give keys at which rotations flip or jump equivalent numbers; without this they are listed only")
+    repair = rpt_("Replace values at keys where rotations flip or jump with equivalent ones (default: only list them)")
     verb.add_argument("--repair", action="store_true", help=repair)
-    whole = rpt_("First key rotations in all their channels where one has a key, as handles need it; the motion stays")
+    whole = rpt_("First key all channels of rotations at each key, as handles require, without changing the motion")
     verb.add_argument("--key-whole", action="store_true", help=whole)
     _add(verb, "--turns", FIX_ROTATIONS["turns"])
 
 
 def _add_exchange(verb: argparse.ArgumentParser, options: dict[str, Option]) -> None:
-    """Add what import and export have in common."""
+    """Add the common options of import and export."""
     _add(verb, "--start", options["frame_start"], dest="frame_start")
     _add(verb, "--rate", options["frame_rate"], dest="frame_rate")
     _add(verb, "--scale", options["global_scale"], dest="global_scale")
@@ -508,7 +517,7 @@ def _add_exchange(verb: argparse.ArgumentParser, options: dict[str, Option]) -> 
     keep_time = rpt_(options["timing"].choices["TIME"][1])
     verb.add_argument("--keep-time", action="store_true", help=keep_time)
     for name, axis in (("forward", "Y"), ("up", "Z")):
-        text = rpt_("The file's axis that is Blender's {:s}, such as =-Z (default: {:s})", axis, axis)
+        text = rpt_("The file's axis that corresponds to Blender's {:s}, such as =-Z (default: {:s})", axis, axis)
         verb.add_argument(f"--{name}", choices=_AXES, default=axis, help=text)
 
 
@@ -527,7 +536,9 @@ def _add_export(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_bone(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--bone", default="", metavar="NAME", help=rpt_("The bone of the object that the table is about"))
+    verb.add_argument(
+        "--bone", default="", metavar="NAME", help=rpt_("The bone of the object that the table describes")
+    )
 
 
 def _add_import_table(verb: argparse.ArgumentParser) -> None:
@@ -536,7 +547,7 @@ def _add_import_table(verb: argparse.ArgumentParser) -> None:
     _add_bone(verb)
     _add(verb, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
     _add(verb, "--replace", IMPORT_TABLE["replace"])
-    verb.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not make the tracks TCB"))
+    verb.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not enable TCB on the tracks"))
     _add(verb, "--known-only", IMPORT_TABLE["known_only"])
 
 
@@ -563,4 +574,4 @@ _OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "export-table": _add_export_table,
     "velocities": _add_velocities,
 }
-"""What adds a verb's own options."""
+"""Functions that add the options of a verb."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading and writing .blend files so that no work is lost."""
+"""Read and write .blend files without losing work."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from ..animation.store.table.session import session
 from ..animation.translation import rpt_
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
-"""First bytes of .blend files, and whether they are compressed: plain, by Zstandard, by gzip."""
+"""First bytes of .blend files, uncompressed or compressed by Zstandard or gzip, and whether they are compressed."""
 
 
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
 _OLD = 86400.0
-"""Seconds after which a half-written file is abandoned."""
+"""Seconds after which an incomplete file counts as abandoned."""
 
 Version = tuple[int, int]
-"""Time and size of a file; when they change, someone else has written it."""
+"""Time and size of a file. They change when another process writes it."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read."""
+    """Describe a file that was read."""
 
     compressed: bool
     version: Version
     libraries: dict[str, Version | None]
-    """The libraries that the file links from; None: missing."""
+    """The libraries that the file links from. None marks a missing library."""
     converted: Finding | None = None
-    """What to note where the open file is written: that the result is one of another Blender."""
+    """The note, for written files, that the result has another Blender version."""
 
 
 def unusable(code: str, *arguments: object) -> AnimationError:
-    """Return the error for a file, or a place for its result, that can't be used."""
+    """Return the error for a file or a target that cannot be used."""
     return AnimationError(Finding(code, arguments=tuple(map(str, arguments))))
 
 
 def open_file(file: Path, report: Report, writes: bool) -> Source:
-    """Open a file in Blender without running anything that is in it. Raises AnimationError.
+    """Open a file in Blender without running any scripts in it. Raises AnimationError.
 
-    A missing library is an error in the report: what is linked from it is lacking in the result.
+    A missing library is an error in the report, because its datablocks are missing in the result.
     """
     try:
         status = file.stat()
@@ -66,10 +66,10 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
         raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
-    # In a process without windows nothing is pasted from the file before: its keys would only fill the memory.
+    # A process without windows pastes nothing from the previous file, whose keys would only fill memory.
     session.forget()
     try:
-        # With the file's interface: else the result would have Blender's default windows in place of the animator's.
+        # Load the file's interface so that the result keeps the animator's windows.
         bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
         here, why = _release(bpy.app.version), _blender_says(error)
@@ -86,7 +86,7 @@ def missing_libraries() -> list[str]:
 
 
 def version_of(path: str | Path) -> Version | None:
-    """Return the version of a file; None where there is no file."""
+    """Return the version of a file, or None if it does not exist."""
     try:
         return _version(os.stat(path))
     except OSError:
@@ -94,7 +94,7 @@ def version_of(path: str | Path) -> Version | None:
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
-    """Check as far as possible that the result can be written. Raises AnimationError."""
+    """Check, as far as possible, that the result can be written. Raises AnimationError."""
     folder = target.parent
     try:
         if target.exists() and not target.is_file():
@@ -126,10 +126,10 @@ def save(
     before_it_counts: Callable[[Version], None],
     content: bytes | None = None,
 ) -> None:
-    """Write the open file, or `content`, beside the target under another name, then rename it.
+    """Write the open file, or `content`, under a temporary name beside the target, then rename it.
 
-    Whenever this is stopped, the target is the old file or the new one. `before_it_counts` gets the version of the new
-    one before it is renamed, and may prevent that by raising. Raises AnimationError.
+    If this is interrupted, the target is either the old or the new file. `before_it_counts` is called with the version
+    of the new file before it is renamed, and may prevent renaming by raising. Raises AnimationError.
     """
     kind = ".blend" if content is None else target.suffix
     temporary = target.with_name(f"{_prefix(target)}{_HOST}-{os.getpid():x}-{secrets.token_hex(4)}{kind}")
@@ -152,13 +152,13 @@ def save(
         free = _free_space(target.parent)
         raise unusable("TARGET_NOT_WRITTEN", target, f"{error.strerror}{free}") from error
     finally:
-        for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
+        for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second name first
             with contextlib.suppress(OSError):
                 leftover.unlink()
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove half-written files of processes that were killed: of this machine's that are gone, of others a day old."""
+    """Remove incomplete files of dead processes on this machine, and day-old incomplete files of other machines."""
     prefix = _prefix(target)
     with contextlib.suppress(OSError):
         for name in os.listdir(target.parent):
@@ -167,12 +167,12 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    """Return the prefix of a half-written target's name; the machine, the process and a random number follow."""
+    """Return the prefix of temporary names. The machine, the process and a random number follow it."""
     return f".{target.stem[:40]}.tcb-"
 
 
 def _is_left(file: Path, written_by: str) -> bool:
-    """Check whether nobody writes the file any more."""
+    """Check whether the file is abandoned."""
     host, process, *_ = (*written_by.split("-"), "")
     if host == _HOST and os.name == "posix":
         try:
@@ -192,9 +192,9 @@ def _libraries() -> Iterator[str]:
 
 
 def _check_release(report: Report, writes: bool) -> Finding | None:
-    """Check that writing the open file keeps what a newer Blender has put into it. Raises AnimationError.
+    """Check that writing the open file preserves data from a newer Blender. Raises AnimationError.
 
-    Return what to note where it is written.
+    Return the note for written files.
     """
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
@@ -211,7 +211,7 @@ def _release(version: Sequence[int]) -> str:
 
 
 def _blender_says(error: RuntimeError) -> str:
-    """Return Blender's reports in one line."""
+    """Return Blender's reports as one line."""
     return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
 
 
@@ -222,7 +222,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
             check_existing=False,
             copy=True,
             compress=source.compressed,
-            # A file that stays in its place keeps its relative paths, also where it was opened through a link.
+            # A file saved in place keeps its relative paths, even if it was opened through a link.
             relative_remap=not in_place,
         )
     except RuntimeError as error:
@@ -233,9 +233,9 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
 
 
 def _force_to_disk(path: Path) -> None:
-    """Flush a file's content to the disk; of a folder the names in it."""
+    """Flush the content of a file, or the names in a folder, to the disk."""
     if path.is_dir() and os.name == "nt":
-        return  # where a folder can't be opened
+        return  # if a folder cannot be opened
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -247,7 +247,7 @@ def _take_over_rights(target: Path, temporary: Path) -> None:
     shutil.copymode(target, temporary)
     old, new = target.stat(), temporary.stat()
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-        with contextlib.suppress(OSError):  # only root may give a file to another owner
+        with contextlib.suppress(OSError):  # only root can change the owner of a file
             os.chown(temporary, old.st_uid, old.st_gid)
 
 
@@ -256,7 +256,7 @@ def _version(status: os.stat_result) -> Version:
 
 
 def _free_space(folder: Path) -> str:
-    """Return a note on free space: on a full disk Blender only says that a file is missing."""
+    """Return a note on free space, because on a full disk Blender only reports a missing file."""
     try:
         free = rpt_("{:,.0f} MB free", shutil.disk_usage(folder).free / 1e6)
         return f" ({free})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choice of the open file's datablocks to work on."""
+"""Choose the datablocks of the open file to process."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .arguments import Job
 from .outcome import Outcome
 
 _PROPOSED = 3
-"""Names of objects that a message proposes."""
+"""Maximum number of object names that a message suggests."""
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
-    """Return the datablocks in which there is something to do.
+    """Return the datablocks that need processing.
 
-    Objects asked for by name are always returned: they are refused later. Linked datablocks are left to their own
-    files, unless they are asked for by name.
+    Objects requested by name are always returned and may be refused later. Linked datablocks are skipped unless they
+    are requested by name.
     """
     overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
@@ -39,7 +39,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
 
     def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
-        """Check whether there is something to do in them, and take those in which there is."""
+        """Add the datablocks that need processing."""
         something = False
         for datablock in datablocks:
             if _has_work(datablock, job.work):
@@ -66,9 +66,9 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
 
 
 def named(patterns: Sequence[str], outcome: Outcome) -> dict[bpy.types.Object, str]:
-    """Return the file's own objects of these names, or else those linked into it, each with its pattern.
+    """Return the local objects that match the patterns, or else the linked objects, with their patterns.
 
-    A pattern without a match is a note; where none has one, there is nothing to do in the file.
+    A pattern without a match adds a note. If no pattern matches, the file needs no processing.
     """
     every: dict[bpy.types.Object, str] = {}
     unmatched = []
@@ -86,7 +86,7 @@ def named(patterns: Sequence[str], outcome: Outcome) -> dict[bpy.types.Object, s
 
 
 def only_in_strips(datablock: bpy.types.ID) -> bool:
-    """Check whether nothing but NLA strips animates the datablock."""
+    """Check whether only NLA strips animate the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is None and any(track.strips for track in data.nla_tracks)
 
@@ -97,7 +97,7 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
 
 
 def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
-    """Return why no F-curves animate the datablock; none where some do."""
+    """Return why no F-curves animate the datablock. Empty if some do."""
     try:
         channels_of(datablock)
     except animation.AnimationError as refusal:
@@ -106,15 +106,15 @@ def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:
-    """Return all tracks, those of unused rotation modes included; none where nothing animates the datablock.
+    """Return all tracks, including unused rotation modes. Empty if nothing animates the datablock.
 
-    Those of its action, and of the actions of NLA strips that a bake includes.
+    The tracks come from its action and from the actions of NLA strips that a bake includes.
     """
     return [track for channels in sets_of(datablock) for track in find_tracks(datablock, channels)]
 
 
 def sets_of(datablock: bpy.types.ID) -> list[Channels]:
-    """Return the F-curves of the datablock's action, and of NLA strips that a bake includes; linked ones, too."""
+    """Return the F-curves of the datablock's action and of NLA strips that a bake includes, even if linked."""
     found = []
     with suppress(animation.AnimationError):
         found.append(channels_of(datablock))
@@ -143,18 +143,18 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "remove": _has_tcb_data,
 }
 _KINDS = {"free": "BAKED", "restore": "PLAYED", "apply": "", "remove": ""}
-"""Verbs that also work on a damaged table and on tracks whose F-curves are gone: the kind of tracks."""
+"""The kinds of tracks for verbs that also process damaged tables and tracks whose F-curves were deleted."""
 
 
 def _has_work(datablock: bpy.types.ID, work: str) -> bool:
-    """Return whether there is something to do."""
+    """Return whether the datablock needs processing."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if _is_layered(datablock):
-        # An error where it would be done to other actions; nothing is known of the tracks but the table.
+        # This is an error for verbs that would change other actions. Only the table describes the tracks.
         table = read_table(data.action)
         return work in ("enable-and-bake", "enable") or bool(table.error or table.rows_of_tracks)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
-        # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
+        # The generated curves are unknown, so baking is an error and there is nothing to remove.
         return work in ("bake", "enable-and-bake", "enable")
     if work == "no-velocities":
         return has_velocities(datablock)
@@ -164,7 +164,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
 
 
 def _has_entries(datablock: bpy.types.ID, kind: str) -> bool:
-    """Check whether the table of the datablock's action is damaged or has entries of this kind for its slot."""
+    """Check whether the action's table is damaged or has entries of this kind for the datablock's slot."""
     for channels in sets_of(datablock):
         table = read_table(channels.action)
         if table.error or table.has_tracks(channels.slot_handle, "", kind):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`--skip-done`: write down what was done, and leave out what a run before has done."""
+"""Implement `--skip-done`, which records finished files and skips them in later runs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _LOG = ".tcb-done.jsonl"
 
 
 def record_done(job: Job, file: Path, target: Path, source: Source, result: Version | None) -> None:
-    """Write down which version the result will have, and what it depends on; None: there was nothing to do.
+    """Record the version of the result and its dependencies. A result of None means that there was nothing to do.
 
     Raises AnimationError.
     """
     others = {path: version_of(path) for path in job.inputs}
     inputs = {**source.libraries, **others, os.path.realpath(file): source.version}
     if result is not None:
-        inputs.pop(str(target), None)  # where that is replaced with the result
+        inputs.pop(str(target), None)  # if the result replaces it
     entry = {"output": str(target), "result": result, "inputs": inputs, "asked": job.asked, "with": made_with()}
     log = target.parent / _LOG
     try:
         if job.makes_folder:
             log.parent.mkdir(parents=True, exist_ok=True)
-        # In one write, and in append mode: other processes write to it too.
+        # Append in one write, because other processes write to the file too.
         descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             os.write(descriptor, (json.dumps(entry) + "\n").encode())
@@ -45,7 +45,7 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
 
 
 def done_before(job: Job, file: Path, target: Path | None) -> Outcome | None:
-    """Return the outcome of a file that a run before has done, and whose result would come out the same again."""
+    """Return the outcome of a file from an earlier run if its result would be the same again."""
     if target is None or not job.given.skip_done:
         return None
     log = target.parent / _LOG
@@ -64,7 +64,7 @@ def done_before(job: Job, file: Path, target: Path | None) -> Outcome | None:
 
 @functools.lru_cache(maxsize=1)
 def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
-    """Return the last entry of each result; a line that can't be parsed, of a process that was killed, is left out."""
+    """Return the last entry of each result. Skip unreadable lines from killed processes."""
     try:
         lines = log.read_bytes().splitlines()
     except OSError:
@@ -81,6 +81,6 @@ def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, An
 
 @functools.cache
 def made_with() -> str:
-    """Return the versions that a result depends on."""
+    """Return the software versions that a result depends on."""
     manifest = tomllib.loads(Path(__file__).parents[1].joinpath("blender_manifest.toml").read_text(encoding="utf-8"))
     return f"{manifest['name']} {manifest['version']}, Blender {bpy.app.version_string}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Outcome of one file, and its form on standard output and standard error.
+"""Hold the outcome of a file, and print it to standard output and standard error.
 
-Results go to standard output: a line a file, and tables of info; or with --json one JSON object a line and nothing
-else. Progress, notes and errors go to standard error.
+Results go to standard output, as one line per file and the tables of `info`. With --json they are one JSON object per
+line. Progress, notes and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ..interp.keys import WORDS
 from .arguments import Job
 
 _PROGRESS_PERIOD = 1.0
-"""Seconds between two lines on the progress of one file."""
+"""Seconds between progress lines of a file."""
 VERSION = 1
-"""Of the JSON: another one where a field goes or changes its meaning."""
+"""Version of the JSON output. It changes when a field is removed or changes its meaning."""
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
@@ -49,37 +49,36 @@ _DONE = {
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
 Status = Literal["done", "faults", "failed", "skipped", "before"]
-"""done; done with faults: something was refused, or lost as the file is damaged; failed; skipped: nothing to do in it;
-done by a run before."""
+"""The status of a file: "faults" if something was refused or lost, "before" if an earlier run has done it."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
 @dataclass
 class Outcome:
-    """Outcome of one file."""
+    """Hold the outcome of a file."""
 
     file: Path
     report: Report = field(default_factory=Report)
-    """With all errors and notes on the file, too."""
+    """The report, including all errors and notes on the file."""
     output: Path | None = None
     results: dict[str, Any] = field(default_factory=dict)
-    """What a verb alone has: lists of faults, violations, datablocks."""
+    """Lists specific to a verb: faults, violations or datablocks."""
     summary: str = ""
-    """The result of a check in one line."""
+    """The result of a check as one line."""
     seconds: float = 0.0
     nothing_to_do: Finding | None = None
-    """Why nothing was done, which is not an error."""
+    """The reason why nothing was done. This is not an error."""
     done_before: bool = False
     is_written: bool = False
-    """A result is written; in a dry run it would be."""
+    """Whether a result is written, or would be written without --dry-run."""
     is_withheld: bool = False
-    """--strict has withheld the result."""
+    """Whether --strict has withheld the result."""
 
     @property
     def status(self) -> Status:
-        """The status; with errors and a result it is "faults": what was refused is in the result as it was.
+        """Return the status. With errors and a result it is "faults", and refused items are unchanged in the result.
 
-        A missing library is a fault, too, where nothing is to be written.
+        A missing library is also a fault if nothing is written.
         """
         if self.report.errors:
             lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in self.report.errors)
@@ -89,12 +88,12 @@ class Outcome:
         return "skipped" if self.nothing_to_do else "done"
 
     def fail(self, *errors: Finding) -> None:
-        """Add errors that left no result."""
+        """Add errors that prevent a result."""
         self.report.errors += errors
         self.is_written = False
 
     def to_dict(self, verb: str) -> dict[str, Any]:
-        """Return the outcome as JSON has it: docs/automate/json.md describes each field."""
+        """Return the outcome as a JSON-compatible dictionary. docs/automate/json.md describes each field."""
         report = self.report.to_dict()
         if self.nothing_to_do:
             report["notes"].insert(0, self.nothing_to_do.to_dict())
@@ -111,7 +110,7 @@ class Outcome:
 
 
 class Ticker:
-    """Prints the progress of one file, but not too often."""
+    """Print the progress of a file at limited intervals."""
 
     def __init__(self, file: Path, line: str) -> None:
         self.file = file
@@ -130,7 +129,7 @@ def announce_for(file: Path, text: str) -> None:
 
 
 def announce(text: str) -> None:
-    """Print to standard error in one write: other processes may write there too."""
+    """Print to standard error in one write, because other processes may write there too."""
     sys.stderr.write(f"tcb: {text}\n")
     sys.stderr.flush()
 
@@ -146,7 +145,7 @@ def print_findings(outcome: Outcome) -> None:
 
 
 def result_text(outcome: Outcome, job: Job) -> str:
-    """Return what standard output gets of the outcome, in whole lines."""
+    """Return the text of the outcome for standard output, in complete lines."""
     if job.given.json:
         return json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n"
     seconds = f"({outcome.seconds:.1f} s)"
@@ -179,7 +178,7 @@ def _place_and_message(fault: dict[str, Any]) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    """Return what would change of a track: its state, keys and samples, before and after."""
+    """Return the change of a track as text, with its old and new state, keys and samples."""
     parts = []
     for name, heading in (("state", ""), ("keys", n_("keys")), ("samples", n_("samples"))):
         before, after = ("-" if each is None else str(each) for each in change[name])
@@ -189,7 +188,7 @@ def _change(change: dict[str, Any]) -> str:
 
 
 def _table(outcome: Outcome) -> str:
-    """Return the table of info: the tracks under their datablocks, in columns."""
+    """Return the table of `info`, with tracks in columns below their datablocks."""
     animated = outcome.results["animated"]
     blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in animated]
     heads = tuple(map(iface_, _HEADS))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The run of the command: files one after the other, or several at once, what becomes of each, and the exit status."""
+"""Run the command on files, one after another or several at once, and determine the exit status."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
     "export-table": export_keys,
     "velocities": write_velocities,
 }
-"""What each verb does with the open file: it changes the file, or returns the content of another one."""
+"""The function of each verb, which changes the open file or returns the content of another file."""
 _DONE_WITH_FAULTS = 3
 """Exit status."""
 
@@ -57,9 +57,9 @@ _DONE_WITH_FAULTS = 3
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
     """Run the command and return its exit status.
 
-    It is 0 if all went well, 1 if a file failed, 2 if the arguments make no sense, 3 if all files are done, but
-    something in one was refused, or lost as the file is damaged. `start`: the command line, without arguments, that
-    starts the command in another process.
+    The status is 0 for success, 1 if a file failed, and 2 for invalid arguments. It is 3 if all files are done but
+    something in one was refused, or lost because the file is damaged. `start` is the command line, without arguments,
+    that starts the command in another process.
     """
     seconds = time.process_time()
     try:
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                 return 0
             if job.given.blender or not start:
                 start = (job.given.blender or bpy.app.binary_path, "--command", "tcb")
-            # The verb is the first; after the files there may be what ends the options.
+            # The verb comes first. The marker that ends the options may follow the files.
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             statuses: Counter[Status] = Counter()
             with contextlib.closing(_answers(job, do, command, seconds)) as answers:
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                 announce(", ".join(f"{count} {status}" for status, count in statuses.items()))
         return 1 if statuses["failed"] else _DONE_WITH_FAULTS if statuses["faults"] else 0
     except BrokenPipeError:
-        return 1  # nobody reads the results any more
+        return 1  # the reader of the results has exited
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
 def _answers(
     job: Job, do: Callable[[File], Answer], command: Sequence[str], start: float
 ) -> Generator[Answer, None, None]:
-    """Yield the answers for all files of the job, first of those done before."""
+    """Yield the answers for all files of the job, starting with files done in an earlier run."""
     to_do = []
     for file, target in job.files:
         outcome = done_before(job, file, target)
@@ -109,12 +109,12 @@ def _answer(job: Job, outcome: Outcome) -> Answer:
 
 
 def _fail(job: Job, file: File, error: Finding) -> Answer:
-    """Return the answer for a file whose worker ended."""
+    """Return the answer for a file whose worker died."""
     return _answer(job, Outcome(file[0], animation.Report(errors=[error])))
 
 
 def _do(job: Job, file: File) -> Answer:
-    """Do one file of the job; its errors are in the outcome, since the next file is still to be done."""
+    """Process one file of the job. Its errors are stored in the outcome so that the next file follows."""
     outcome = Outcome(file[0])
     start = time.perf_counter()
     announce_for(outcome.file, job.verb)
@@ -130,7 +130,7 @@ def _do(job: Job, file: File) -> Answer:
 
 
 def _work(job: Job, file: File, outcome: Outcome) -> None:
-    """Read the file, do what the verb says, and write the result if there is one. Raises AnimationError."""
+    """Read the file, run the verb, and write its result, if any. Raises AnimationError."""
     path, target = file
     if target is not None:
         check_target(target, job.makes_folder)
@@ -149,7 +149,7 @@ def _work(job: Job, file: File, outcome: Outcome) -> None:
 
 
 def _write_result(job: Job, file: Path, target: Path, source: Source, content: bytes | None, outcome: Outcome) -> None:
-    """Write the result unless there is nothing to do, or it is withheld for its errors. Raises AnimationError."""
+    """Write the result unless there was nothing to do or errors withhold it. Raises AnimationError."""
     report = outcome.report
     has_result = bool(report.tracks) or job.makes_new_files
     if report.errors and (job.given.strict or not has_result):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Standard output and stop signals, which the process shares with its parent."""
+"""Manage standard output and stop signals, which the process shares with its parent."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import TextIO
 
 @contextlib.contextmanager
 def only_results_on_standard_output() -> Iterator[TextIO]:
-    """Yield standard output; what Blender prints there goes to standard error meanwhile."""
+    """Yield standard output, and redirect Blender's output to standard error meanwhile."""
     _flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        # A file's name may hold bytes that are not text. Operators print their reports through Python.
+        # File names may contain bytes that are not text. Operators print their reports through Python.
         with (
             open(kept, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as results,
             contextlib.redirect_stdout(sys.stderr),
@@ -32,15 +32,15 @@ def only_results_on_standard_output() -> Iterator[TextIO]:
 
 
 def _flush() -> None:
-    """Flush C's standard output, by which Blender prints, before its direction changes."""
+    """Flush C's standard output, which Blender uses, before redirecting it."""
     sys.stdout.flush()
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
 
 
 def end_at_once_by_signals() -> None:
-    """Let Ctrl-C and termination end the process, whatever it does: each result is complete or as it was.
+    """Make Ctrl-C and termination end the process at any time. Each result is either complete or unchanged.
 
-    Python's own handlers wait until Blender's functions return, and an exception in a handler of Blender is lost.
+    Python's own handlers wait until Blender's functions return, and exceptions in Blender's handlers are lost.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several files at a time, in worker processes.
+"""Process several files at a time in worker processes.
 
-The process that was started does one file after the other, and starts workers where the work that is left takes longer
-than their start. A worker prints a line when it is ready. Then it reads a file name and its target from standard input,
-processes the file, and replies with a line that contains the status and the text for standard output. Each line begins
-with the record separator, which tells it from what Blender prints.
+The main process handles one file after another, and starts workers if the remaining work takes longer than starting
+them. A worker prints a line when it is ready. Then it reads a file name and its target from standard input, processes
+the file, and replies with a line that contains the status and the text for standard output. Each line begins with the
+record separator, which distinguishes it from Blender's output.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from .outcome import Status, announce
 
 _RECORD = "\x1e"
 _STARTS = 20.0
-"""Starts that the work left must last for another worker to be started: where other programs keep all processors
-busy, a start is only a delay of the files, and so of at most 5 %."""
+"""Minimum remaining work, in worker start times, before another worker starts. If other programs keep all processors
+busy, a start delays the files by at most 5 %."""
 _SHORTEST_WAIT = 0.02
-"""Seconds between two checks whether another worker is worth its start."""
+"""Seconds between checks of whether to start another worker."""
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
-"""Where it is 1, OpenBLAS works on small systems of equations in one thread, which is faster than in several."""
+"""If it is 1, OpenBLAS solves small systems of equations in one thread, which is faster than in several."""
 
 Answer = tuple[Status, str]
-"""The status of a file, and what standard output gets of it."""
+"""The status of a file and its text for standard output."""
 _Do = Callable[[File], Answer]
 _Fail = Callable[[File, Finding], Answer]
 
 
 def serve(do: _Do, answers: TextIO) -> None:
-    """Work as a worker, until the process that hands out the files ends its input."""
+    """Process files as a worker until standard input ends."""
     print(_RECORD, file=answers, flush=True)
     for line in sys.stdin:
         file, target = json.loads(line)
@@ -57,9 +57,9 @@ def serve(do: _Do, answers: TextIO) -> None:
 def do_all(
     files: Sequence[File], do: _Do, fail: _Fail, jobs: int, command: Sequence[str], start: float
 ) -> Iterator[Answer]:
-    """Do the files, here and in at most `jobs` - 1 workers; yield answers as they come.
+    """Process the files in this process and at most `jobs` - 1 workers. Yield answers as they arrive.
 
-    `fail` makes the answer for a file whose worker ended; `command` starts a worker, which takes `start` processor
+    `fail` creates the answer for a file whose worker died. `command` starts a worker, which takes `start` processor
     seconds.
     """
     run = _Run(deque(files))
@@ -76,17 +76,17 @@ def do_all(
 
 
 def is_worth_a_start(waiting: int, at_work: int, seconds_a_file: float, start: float) -> bool:
-    """Return whether another worker would do enough of the waiting files once it has started.
+    """Return whether another worker would process enough of the waiting files to be worth its start.
 
-    `at_work`: the processes that do files, or that are starting.
+    `at_work` is the number of processes that are working or starting.
     """
     return waiting > 0 and waiting * seconds_a_file >= _STARTS * start * at_work
 
 
 class _Run:
-    """Hand out files to several threads, take their answers, and measure how long this process takes for a file.
+    """Distribute files to several threads, collect their answers, and measure the time per file of this process.
 
-    Processor seconds: other programs do not stretch them.
+    Times are processor seconds, which other programs do not affect.
     """
 
     def __init__(self, waiting: deque[File]) -> None:
@@ -97,7 +97,7 @@ class _Run:
         self.began: float | None = None
 
     def take(self) -> File | None:
-        """Return the next file to do, or None if there is none."""
+        """Return the next file, or None if there is none."""
         with contextlib.suppress(IndexError):
             return self.waiting.popleft()
         return None
@@ -111,7 +111,7 @@ class _Run:
         self.began = None
 
     def seconds_a_file(self) -> float:
-        """Return the mean, with the file at work where that makes it longer; in the first file the time so far."""
+        """Return the mean time per file, including the current file if that increases it."""
         mean = self.seconds / self.files if self.files else 0.0
         began = self.began
         if began is None:
@@ -120,7 +120,7 @@ class _Run:
 
 
 class _Workers:
-    """Start workers when it is worth it, and end them."""
+    """Start workers when they save time, and end them."""
 
     def __init__(self, run: _Run, fail: _Fail, most: int, command: Sequence[str], start: float) -> None:
         self.workers: list[_Worker] = []
@@ -149,7 +149,7 @@ class _Workers:
                 return
 
     def end(self) -> None:
-        """Let workers end the file at work."""
+        """End the workers after their current files."""
         self.ended.set()
         if self.watch.ident is not None:
             self.watch.join()
@@ -158,7 +158,7 @@ class _Workers:
 
 
 class _Worker(threading.Thread):
-    """Run a process that does one file after the other, until there is none or it dies. Raises OSError."""
+    """Run a process that handles one file after another until none is left or it dies. Raises OSError."""
 
     def __init__(self, run: _Run, fail: _Fail, command: Sequence[str]) -> None:
         super().__init__(daemon=True)
@@ -166,7 +166,7 @@ class _Worker(threading.Thread):
         self.fail = fail
         self.is_ready = False
         self.failure = ""
-        """Why it never was ready."""
+        """The reason why the worker did not become ready."""
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -199,7 +199,7 @@ class _Worker(threading.Thread):
             self.files.answers.put((status, text))
 
     def _ask(self, file: File) -> str | None:
-        """Let the process do the file; return its answer, or None if it died instead."""
+        """Send the file to the process, and return its answer, or None if it died."""
         assert self.process.stdin is not None
         names = [None if path is None else str(path) for path in file]
         try:
@@ -217,13 +217,13 @@ class _Worker(threading.Thread):
         return None
 
     def end(self) -> None:
-        """Let the process end, which it does at the end of its input; one that still starts has nothing to end."""
+        """End the process by closing its input. A process that is still starting is ended directly."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         if not self.is_ready:
             self.process.terminate()
         self.join()
-        with contextlib.suppress(OSError):  # it may be gone before it has read all
+        with contextlib.suppress(OSError):  # it may exit before reading all input
             self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake of the example scene without a window, as a script would do it, with a report on the result: `make demo`.
+"""Bake the example scene with a script and report on the result (`make demo`).
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
-Prints a table of tracks, and saves the scene before and after the bake, a plot, a rendered picture, and a film of the
-motion without TCB and with it, which opens at the end when run in a terminal. The errors are those of what Blender
-plays of the baked scene, compared with exact.py. Exit status 1: an error is above its bound, or Remove has left
-something behind.
+Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. It also draws a
+film of the motion without and with TCB, which opens at the end if run in a terminal. Errors compare Blender's playback
+of the baked scene with exact.py. The exit status is 1 if an error exceeds its bound, or if Remove has left data behind.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ class Row:
     at_frames: float
     """Maximum error at whole frames: float32 ulps for values, radians for rotations."""
     between: float
-    """Maximum error between frames, in the track's own units or radians: there samples, one a frame, are joined
-    linearly."""
+    """Maximum error between frames, in the track's units or radians. Samples, one per frame, are joined linearly."""
 
     @property
     def is_good(self) -> bool:
@@ -64,7 +62,7 @@ class Row:
 
 
 def load_package() -> ModuleType:
-    """Load the checkout, whatever its folder is called, as a package; it need not be installed."""
+    """Load the checkout as a package under any folder name, without installation."""
     spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
     assert spec is not None
     assert spec.loader is not None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas again, one number at a time, as the reference for the demo.
+"""Implement the TCB formulas for single numbers, as the reference for the demo.
 
-Written from the formulas alone, and independent of the package on purpose: it imports nothing of it, so a mistake in
-one of the two shows as an error. Single tracks with the ends of 3D Studio; slow, and meant to be read.
+This module is written only from the formulas and imports nothing from the package, so a mistake in either appears as an
+error. It evaluates single tracks with the ends of 3D Studio. It is slow, and written to be read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Quaternion = tuple[float, float, float, float]
 
 
 class Key(Protocol):
-    """The contents of a key; frames ascend, quaternions are w, x, y, z."""
+    """Hold the data of a key. Quaternions are w, x, y, z."""
 
     @property
     def frame(self) -> float: ...
@@ -36,7 +36,7 @@ class Key(Protocol):
 
 
 def value_at(keys: Sequence[Key], frame: float) -> Vector:
-    """Return the value of a vector track; outside its keys it is constant."""
+    """Return the value of a vector track, which is constant outside its keys."""
     left, u = _segment(keys, frame)
     if len(keys) == 1:
         return keys[0].value
@@ -48,7 +48,7 @@ def value_at(keys: Sequence[Key], frame: float) -> Vector:
 
 
 def rotation_at(keys: Sequence[Key], frame: float) -> Quaternion:
-    """Return the unit quaternion of a rotation track, which takes the shorter arc from key to key."""
+    """Return the unit quaternion of a rotation track, which takes the shorter arc between keys."""
     left, u = _segment(keys, frame)
     q = _same_hemisphere(keys)
     if len(keys) == 1:
@@ -60,7 +60,7 @@ def rotation_at(keys: Sequence[Key], frame: float) -> Quaternion:
 
 
 def ease(u: float, ease_from: float, ease_to: float) -> float:
-    """Return the fraction of the segment that the motion has passed at the fraction `u` of its time."""
+    """Return the eased fraction of a segment at the fraction `u` of its time."""
     total = ease_from + ease_to
     if total == 0:
         return u
@@ -86,7 +86,7 @@ def slerp(p: Quaternion, q: Quaternion, t: float) -> Quaternion:
 
 
 def angle_between(p: Sequence[float], q: Sequence[float]) -> float:
-    """Return the angle between two orientations, 0 to pi radians; q and -q are one orientation."""
+    """Return the angle between two orientations, 0 to pi radians. q and -q are the same orientation."""
     p, q = unit(p), unit(q)
     apart = _length([a - b for a, b in zip(p, q, strict=True)])
     across = _length([a + b for a, b in zip(p, q, strict=True)])
@@ -94,7 +94,7 @@ def angle_between(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def product(p: Quaternion, q: Quaternion) -> Quaternion:
-    """Return the product of quaternions: first the rotation q, then p."""
+    """Return the product of quaternions, which rotates by q and then by p."""
     a, b, c, d = p
     w, x, y, z = q
     return (
@@ -106,7 +106,7 @@ def product(p: Quaternion, q: Quaternion) -> Quaternion:
 
 
 def of_euler(angles: Sequence[float]) -> Quaternion:
-    """Return the rotation about X, then Y, then Z: Blender's order XYZ."""
+    """Return the rotation about X, then Y, then Z, in Blender's order XYZ."""
     (cx, sx), (cy, sy), (cz, sz) = ((math.cos(angle / 2), math.sin(angle / 2)) for angle in angles)
     return product((cz, 0.0, 0.0, sz), product((cy, 0.0, sy, 0.0), (cx, sx, 0.0, 0.0)))
 
@@ -128,7 +128,7 @@ def _segment(keys: Sequence[Key], frame: float) -> tuple[int, float]:
 
 
 def _adjust(keys: Sequence[Key], n: int, side: int) -> float:
-    """Return the share of the segment on that side (-1 before, 1 after) in the time between the key's neighbours."""
+    """Return the share of the segment on one side (-1 before, 1 after) in the time between the key's neighbors."""
     here, d1, d2 = keys[n], keys[n].frame - keys[n - 1].frame, keys[n + 1].frame - keys[n].frame
     return 0.5 + (1 - abs(here.continuity)) * ((d1 if side < 0 else d2) / (d1 + d2) - 0.5)
 
@@ -161,7 +161,7 @@ def _control(keys: Sequence[Key], q: Sequence[Quaternion], n: int, side: int) ->
 
 
 def _same_hemisphere(keys: Sequence[Key]) -> list[Quaternion]:
-    """Return the keys' unit quaternions, each with the sign that is closer to the one before."""
+    """Return the unit quaternions of the keys, each with the sign that is closer to the previous one."""
     result: list[Quaternion] = []
     for key in keys:
         w, x, y, z = unit(key.value)

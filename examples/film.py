@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo's film: the plane and the ball as Blender's own curves play their keys, beside the same keys with TCB."""
+"""Draw the demo's film, with the plane and ball played by Blender's curves beside the same keys with TCB."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from matplotlib.collections import PolyCollection
 
 Float64Array = npt.NDArray[np.float64]
 Poses = Mapping[str, Sequence[Matrix]]
-"""The matrices of each object, a frame of the scene each."""
+"""The matrices of each object, one per frame of the scene."""
 
 MOVING = (PLANE, BALL)
 _COLORS = {PLANE: (0.88, 0.35, 0.16), BALL: (0.16, 0.45, 0.8)}
 _KEYS = "#1d2733"
 _EYE = np.array([0.0, -1.0, 0.35])
-"""Where the viewer looks from; no perspective."""
+"""The view direction, without perspective."""
 _SUN = np.array([0.3, -0.5, 0.8])
 _PER_SECOND = 25
 
 
 def poses(scene: bpy.types.Scene) -> Poses:
-    """Return where the moving objects are at each frame."""
+    """Return the matrices of the moving objects at each frame."""
     found: dict[str, list[Matrix]] = {name: [] for name in MOVING}
     for frame in range(START, END + 1):
         scene.frame_set(frame)
@@ -45,7 +45,7 @@ def poses(scene: bpy.types.Scene) -> Poses:
 
 
 def film(path: Path, blender: Poses, ours: Poses) -> Path:
-    """Draw both motions side by side, as an animated GIF that repeats."""
+    """Draw both motions side by side as a repeating animated GIF."""
     figure, views = plt.subplots(1, 2, figsize=(9.6, 4.0))
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.0, top=0.9, wspace=0.02)
     players = [
@@ -111,7 +111,7 @@ class _Mesh:
         self.color = np.array(_COLORS[item.name])
 
     def seen(self, matrix: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the depths of the triangles (n,), their outlines as seen (n, 3, 2), and colors in the light (n, 3)."""
+        """Return the depths of the triangles (n,), their projected outlines (n, 3, 2), and shaded colors (n, 3)."""
         points = (self.corners @ matrix.T)[self.triangles, :3]
         normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
         lengths = np.maximum(np.linalg.norm(normals, axis=1) * np.linalg.norm(_SUN), 1e-12)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The example scene: a paper plane, a ball, a desk lamp that follows the plane, a camera; all keyed.
+"""Create the example scene, with a keyed paper plane, ball, camera, and a desk lamp that follows the plane.
 
     python examples/make_scene.py SCENE.blend          with the bpy module
     blender --python examples/make_scene.py            in a window
 
-The keys are Blender's own, as an animator would set them. Their TCB parameters are in TRACKS as well: demo.py sets
-them, and in a window you can set them in the sidebar.
+The keys are ordinary Blender keys. TRACKS also contains their TCB parameters, which demo.py sets. In a window you can
+set them in the sidebar.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one property of one datablock; `label` is its name for people."""
+    """Hold the keys of a property of a datablock. `label` is its name for users."""
 
     owner: str
     path: str
@@ -69,7 +69,7 @@ class Track:
         return item.data if item.data is not None and self.path in _OF_DATA else item
 
     def value(self) -> tuple[float, ...]:
-        """Return the present value of the property."""
+        """Return the current value of the property."""
         value: Any = self.datablock.path_resolve(self.path)
         return tuple(value) if hasattr(value, "__len__") else (value,)
 
@@ -78,12 +78,15 @@ _OF_DATA = ("lens", "energy")
 
 
 def _turned(heading: float, pitch: float, bank: float) -> tuple[float, ...]:
-    """Return the quaternion of a plane that flies along its X: degrees; nose up and right wing down are positive."""
+    """Return the quaternion of a plane that flies along its X axis, in degrees.
+
+    Nose up and right wing down are positive.
+    """
     return _quaternion(bank, -pitch, heading)
 
 
 def _bent(bend: float, twist: float = 0.0) -> tuple[float, ...]:
-    """Return the quaternion of a bone: degrees about its X and along it."""
+    """Return the quaternion of a bone, in degrees about its X axis and along the bone."""
     return _quaternion(bend, twist, 0.0)
 
 
@@ -101,7 +104,7 @@ def _bone(name: str, mode: str = "quaternion") -> str:
 
 
 _BOUNCE = {"tension": -1.0, "continuity": -1.0}
-"""On the floor the ball leaves at the speed of its arrival, twice the chord: with a still apex that makes parabolas."""
+"""The ball leaves the floor at its arrival speed, twice the chord, which gives parabolas with a still apex."""
 _APEX = {"tension": 1.0}
 
 TRACKS = (
@@ -348,7 +351,7 @@ def _make_bones(rig: Any) -> None:
 
 
 def _window() -> AbstractContextManager[Any]:
-    """Override the window for operators, which need one: a script that has opened a file has lost it."""
+    """Override the window for operators that need one, because opening a file in a script loses it."""
     windows: Any = bpy.context.window_manager.windows
     return bpy.context.temp_override(window=windows[0]) if windows else nullcontext()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A picture of every interpolation method with the same keys: `make demo` saves it, tools/methods.py writes it to docs.
+"""Draw every interpolation method with the same keys, for `make demo` and tools/methods.py.
 
-The curves show values, the balls the path of the tip of an object's x axis; dots are at equal numbers of frames, so
-that they show the speed. Below is the example of docs/measurements/methods.md: an object rotated about the
-diagonal [1, 1, 1] by 0, 120 and 240 degrees.
+The curves show values, and the balls the path of the tip of an object's x axis. Dots at equal time intervals show the
+speed. The last picture is the example of docs/measurements/methods.md, an object rotated about the diagonal [1, 1, 1]
+by 0, 120 and 240 degrees.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 FRAMES = np.array([0.0, 9.0, 14.0, 26.0, 40.0, 48.0, 58.0, 64.0])
 VALUES = np.array([1.0, 1.4, 4.6, 4.4, 0.5, 0.7, 3.6, 2.0])
-"""Above 0, for the logarithmic method; with short and long segments side by side."""
+"""Values above 0, for the logarithmic method, with short and long segments side by side."""
 TIPS = np.array([[-0.8, -0.35], [-0.45, 0.6], [0.0, -0.6], [0.3, 0.7], [0.75, -0.2]])
 """The tip at the keys of rotations, in the view."""
 TURN_FRAMES = np.arange(5) * 20.0
@@ -39,7 +39,7 @@ CURVE, FAR, KEY, BALL, WRONG = "#2563a8", "#a9c3de", "#1d2733", "#eef1f4", "#d14
 _VIEW = np.array(
     [[-0.6, 0.8, 0.0], [-0.4, -0.3, np.sqrt(0.75)], np.cross([-0.6, 0.8, 0.0], [-0.4, -0.3, np.sqrt(0.75)])]
 )
-"""The axes of the view of the balls in the world: right, up, and towards the viewer."""
+"""The axes of the view of the balls in the world: right, up, and toward the viewer."""
 
 
 def value_keys() -> Keys:
@@ -123,7 +123,7 @@ def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> 
 
 
 def draw_tip(axes: Axes, spline: Spline, colour: str = CURVE) -> None:
-    """Draw the path of the tip of an axis that a spline of rotations turns, on a ball."""
+    """Draw on a ball the path of the tip of an axis turned by a rotation spline."""
     axes.add_patch(plt.Circle((0.0, 0.0), 1.0, color=BALL))
     first, last = spline.keys.frames[[0, -1]]
     way, dots = (
@@ -139,7 +139,7 @@ def draw_tip(axes: Axes, spline: Spline, colour: str = CURVE) -> None:
 
 
 def _tip(q: Array) -> Array:
-    """Return the direction of the x axis in the view: right, up, towards the viewer; shape (3, n)."""
+    """Return the direction of the x axis in the view (right, up, toward the viewer), shape (3, n)."""
     tips: Array = _VIEW @ rotations.to_matrix(q)[..., 0].T
     return tips
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo's pictures: a plot of chosen channels, and a render of the moving objects at many frames at once."""
+"""Draw the demo's pictures: a plot of some channels, and a render of the moving objects at many frames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from matplotlib.axes import Axes
 Played = Mapping[float, tuple[float, ...]]
 
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
-"""Colours at the start, in the middle and at the end of the path."""
+"""Colors at the start, in the middle and at the end of the path."""
 _BELOW = Vector((0.0, 0.0, -0.07))
 """An offset that keeps the ribbon clear of the wings that it passes through."""
 OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
@@ -66,12 +66,12 @@ BALL_GHOSTS = (
     92,
     97,
 )
-"""Frames whose poses the picture shows: closer together where the motion is faster, and at each bounce."""
+"""Frames whose poses the picture shows, closer together in fast motion and at each bounce."""
 STILL_FRAME = 112
 
 
 def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Played]) -> Path:
-    """Plot four views: the plane's path and its angular speed, the ball's height, the camera's speed."""
+    """Plot the plane's path and angular speed, the ball's height and the camera's speed."""
     plane, turning = _tracks(PLANE)
     height, camera = _tracks(BALL)[0], _tracks(CAMERA)[0]
     figure, views = plt.subplot_mosaic("AAA;BCD", figsize=(13, 8.4), height_ratios=(1.15, 1), layout="constrained")
@@ -140,10 +140,10 @@ def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
 
 
 def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix]) -> Path:
-    """Render the scene at one frame with the poses of others.
+    """Render the scene at one frame with the poses of other frames.
 
-    The ribbon is the surface that the wings sweep; the white line is the path that Blender's own interpolation takes
-    through the same keys.
+    The ribbon is the surface swept by the wings. The white line is the path of Blender's own interpolation through the
+    same keys.
     """
     places = flight(scene)
     added = [
@@ -161,7 +161,7 @@ def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix])
 
 
 def _set_up_cycles(scene: Any, path: Path) -> None:
-    """Set up a small, fast render on the processor: Blender's other engines need a graphics card."""
+    """Set up a small, fast render with Cycles on the processor, because other engines need a graphics card."""
     scene.render.engine = "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
     scene.render.image_settings.file_format = "PNG"
@@ -171,7 +171,7 @@ def _set_up_cycles(scene: Any, path: Path) -> None:
 
 
 def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bpy.types.Object]:
-    """Return copies of the object in its poses at those frames."""
+    """Return copies of the object in its poses at these frames."""
     item = bpy.data.objects[name]
     ghosts = []
     for frame in frames:
@@ -183,7 +183,7 @@ def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bp
 
 
 def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
-    """Return the surface that the wings sweep, coloured along the path."""
+    """Return the surface swept by the wings, colored along the path."""
     shape = bmesh.new()
     rows = [[shape.verts.new(place @ (tip + _BELOW)) for tip in WING_TIPS] for place in places]
     for (a, b), (c, d) in pairwise(rows):
@@ -200,7 +200,7 @@ def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
 
 
 def _film() -> bpy.types.Material:
-    """Return a material that glows a little, and lets half of the light through."""
+    """Return a slightly glowing, half-transparent material."""
     film = material("Film", (1.0, 1.0, 1.0), 0.4)
     tree: Any = film.node_tree
     surface, way = tree.nodes["Principled BSDF"].inputs, tree.nodes.new("ShaderNodeVertexColor")

@@ -17,7 +17,7 @@ WING_TIPS = (Vector((-0.62, 0.52, 0.05)), Vector((-0.62, -0.52, 0.05)))
 
 
 def add(name: str, shape: bmesh.types.BMesh, *materials: bpy.types.Material, smooth: bool = False) -> bpy.types.Object:
-    """Add a new object with that shape to the scene."""
+    """Add a new object with this shape to the scene."""
     mesh = bpy.data.meshes.new(name)
     shape.to_mesh(mesh)
     shape.free()
@@ -28,7 +28,7 @@ def add(name: str, shape: bmesh.types.BMesh, *materials: bpy.types.Material, smo
 
 
 def link(name: str, data: bpy.types.ID | None) -> bpy.types.Object:
-    """Add a new object with that data to the scene."""
+    """Add a new object with this data to the scene."""
     item = bpy.data.objects.new(name, data)
     scene: Any = bpy.context.scene
     scene.collection.objects.link(item)
@@ -47,13 +47,13 @@ def material(name: str, colour: Sequence[float], roughness: float, metallic: flo
 
 
 def use_nodes(owner: Any) -> None:
-    """Give a material or a world nodes; from Blender 5.0 they have them from the start."""
+    """Enable nodes of a material or world. Since Blender 5.0 they always have nodes."""
     if bpy.app.version < (5, 0, 0):
         owner.use_nodes = True
 
 
 def paper_plane() -> bmesh.types.BMesh:
-    """Make a folded dart that points along X: two wings, and two sides of its keel, which get the second material."""
+    """Make a folded paper dart that points along X, with two wings, and a keel of two sides in the second material."""
     shape = bmesh.new()
     nose, keel = Vector((0.75, 0.0, 0.0)), Vector((-0.62, 0.0, -0.24))
     for side, tip in zip((1, -1), WING_TIPS, strict=True):
@@ -72,7 +72,7 @@ def sphere(centre: Vector, radius: float) -> bmesh.types.BMesh:
 
 
 def ball() -> bmesh.types.BMesh:
-    """Make a ball on its origin, so that it is squashed onto the floor; the stripe has the second material."""
+    """Make a ball above its origin, to be squashed onto the floor, with a stripe in the second material."""
     shape = sphere(Vector((0.0, 0.0, BALL_RADIUS)), BALL_RADIUS)
     for face in shape.faces:
         face.material_index = int(abs(face.calc_center_median().z - BALL_RADIUS) < 0.3 * BALL_RADIUS)
@@ -80,7 +80,7 @@ def ball() -> bmesh.types.BMesh:
 
 
 def backdrop() -> bmesh.types.BMesh:
-    """Make a floor that bends up behind the scene, so that no horizon is visible."""
+    """Make a floor that curves up behind the scene to hide the horizon."""
     radius, back, steps = 9.0, 9.0, 24
     bend = [math.pi / 2 * n / steps for n in range(steps + 1)]
     profile = [(back + radius * math.sin(turn), radius * (1 - math.cos(turn))) for turn in bend]

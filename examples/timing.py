@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A picture of one motion with several frame functions: `python -m examples.timing docs/figures/timing.png`.
+"""Draw one motion with several frame functions: `python -m examples.timing docs/figures/timing.png`.
 
-Above each path is its frame function; dots on the path are two frames apart, and a ring marks the start.
+Each frame function is above its path. Dots on the path are two frames apart, and a ring marks the start.
 """
 
 from __future__ import annotations

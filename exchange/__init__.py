@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exchange between Blender's scenes and other programs' files; `formats` reads and writes their bytes."""
+"""Convert between Blender scenes and the files of other programs, which `formats` reads and writes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys for a spline from a file's tracks: in order of frame, finite, with parameters in their ranges."""
+"""Clean the keys of a file's tracks for a spline: sort by frame, require finite values, and clamp parameters."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from ..interp.keys import HIGHEST, LOWEST
 from .conversion import Conversion, Frame
 
 AddNote = Callable[..., None]
-"""Called with a code, its arguments, and the track that it is about as `track`."""
-"""Takes a note on what was found and done."""
+"""Called with a code, its arguments, and the affected track as `track`."""
+"""Receives a note on a problem and its correction."""
 
 APART = 0.02
-"""Frames between keys that share one in the file, which is more than the least."""
+"""Frames between keys that share a frame in the file, more than Blender's minimum."""
 _ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
-"""Radians. A turn that is less than a whole one by at most the second is a small one backwards, as exporters write it;
-one within the first of a whole one is whole."""
+"""Radians. A turn within the first value of a full turn is a full turn. A turn that is less than a full turn by at most
+the second value is a small reverse turn, as written by exporters."""
 _UNIT = 1e-9
-"""Shorter axes count as none: those of files have length 1, or 0 where there is no turn."""
+"""Shorter axes count as missing. Axes in files have length 1, or 0 without a turn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Keys of one track, in the scene's frames.
+    """Hold the keys of a track, in scene frames.
 
     Attributes
     ----------
     frames : ndarray, shape (n,)
         Strictly ascending.
     values : ndarray, shape (n, d)
-        Of rotations: angle in radians, axis x, y, z; turns from the key before in Blender's convention.
+        Values. For rotations, turns from the previous key in Blender's convention: angle in radians, axis x, y, z.
     parameters : ndarray, shape (5, n)
         Tension, continuity, bias, ease to, ease from.
     """
@@ -54,16 +54,16 @@ class Keys:
 
     @property
     def has_parameters(self) -> BoolArray:
-        """Return which keys have a parameter other than 0, shape (n,)."""
+        """Return a mask of keys with a parameter other than 0, shape (n,)."""
         return np.asarray((self.parameters != 0).any(axis=0))
 
     @property
     def is_still(self) -> bool:
-        """True if there is one key, without parameters."""
+        """Return whether there is a single key without parameters."""
         return len(self) == 1 and not self.has_parameters.any()
 
     def is_like(self, other: Keys) -> bool:
-        """Check whether both have the same keys in float32, as Blender and files keep them."""
+        """Check whether both have the same keys in float32, the precision of Blender and files."""
         mine, others = ((keys.frames, keys.values, keys.parameters) for keys in (self, other))
         pairs = zip(mine, others, strict=True)
         return self.cycle == other.cycle and all(
@@ -75,12 +75,12 @@ class Keys:
 
 
 def still(value: npt.ArrayLike) -> Keys:
-    """Return one key, at frame 0, which holds for ever."""
+    """Return a single key at frame 0 that holds forever."""
     return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
 
 
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
-    """Return the keys of a track of numbers, with values as in the file; None where none can be used."""
+    """Return the keys of a track of numbers with the file's values, or None if no key is usable."""
     values = _in_float64(track.values)
     order, frames = _placed(track, _finite_rows(values), conversion, add_note)
     if not len(order):
@@ -89,9 +89,9 @@ def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys
 
 
 def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
-    """Return the keys of a rotation track as turns in the converted parent's space; the first from no rotation.
+    """Return the keys of a rotation track as turns in the converted parent space, starting from no rotation.
 
-    `shorter` turns by the shorter way where the file turns by more than half a turn.
+    `shorter` replaces turns of more than half a turn with the shorter way.
     """
     values = _in_float64(track.values)
     finite = _finite_rows(values)
@@ -111,7 +111,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     else:
         angles[1:] = _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
-        # A key after one that is left out, or that goes back in time, turns from another one than in the file.
+        # After a skipped or reordered key, the next turn starts from another key than in the file.
         follows = np.diff(order, prepend=-1) == 1
         turns = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
         angles = np.where(follows, angles[order], turns[0])
@@ -124,7 +124,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
 
 
 def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
-    """Replace turns of nearly 360 degrees, which exporters make of small ones backwards, by these."""
+    """Replace turns of nearly 360 degrees with the small reverse turns from which exporters created them."""
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
     if small.any():
@@ -133,7 +133,7 @@ def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
 
 
 def _in_float64(numbers: npt.NDArray[np.float32]) -> Float64Array:
-    """Return the numbers in float64, without the kinds of NaN at whose conversion NumPy warns."""
+    """Convert numbers to float64, without the NaN types that cause NumPy warnings."""
     return np.where(np.isnan(numbers), np.float32(np.nan), numbers).astype(np.float64)
 
 
@@ -145,7 +145,7 @@ def _finite_rows(values: Float64Array) -> BoolArray:
 def _placed(
     track: Track, finite: BoolArray, conversion: Conversion, add_note: AddNote
 ) -> tuple[npt.NDArray[np.intp], Float64Array]:
-    """Return the indices of the keys to use, by frame, and their frames in the scene."""
+    """Return the indices of the usable keys, sorted by frame, and their scene frames."""
     order = _order(track, finite, add_note)
     frames = conversion.frames(track.frames[order])
     together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
@@ -159,7 +159,7 @@ def _placed(
 
 
 def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
-    """Return the indices of the keys to use, by frame; those of one frame in the file's order."""
+    """Return the indices of the usable keys, sorted by frame, in file order within a frame."""
     if not finite.all():
         add_note("KEY_NOT_FINITE", int((~finite).sum()))
     order = np.flatnonzero(finite)
@@ -170,7 +170,7 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
 
 
 def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
-    """Return which keys Blender tells from those after them, of which the last is kept; note the others."""
+    """Return a mask of keys that Blender distinguishes from their successors, keeping the last, and note the others."""
     rounded = frames.astype(np.float32).astype(np.float64)
     apart = np.ones(len(frames), dtype=np.bool_)
     if (np.diff(rounded) > LEAST_APART).all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert the units, axes and frames of a 3D Studio file to those of the scene, and back.
+"""Convert units, axes and frames between a 3D Studio file and the scene.
 
 Source: docs/formulas, "Numbers of 3D Studio files".
 """
@@ -20,23 +20,23 @@ from ..animation.translation import rpt_
 from ..interp import rotations
 
 _FLOAT32 = 1e-6
-"""Blender's properties round what a person enters by less."""
+"""More than the rounding of entered values by Blender's properties."""
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """Conversion of lengths, axes and frames of a file to those of the scene.
+    """Convert lengths, axes and frames of a file to the scene.
 
     Attributes
     ----------
     axes : ndarray, shape (3, 3)
-        The rotation by quarter turns that takes the file's axes to Blender's; both have Z up, so the identity is usual.
+        The rotation by quarter turns from the file's axes to Blender's. Usually the identity, because both have Z up.
     scale : float
-        Blender units a unit of the file.
+        Blender units per file unit.
     start : float
-        The frame that the file's frame 0 comes to.
+        The scene frame of the file's frame 0.
     stretch : float
-        Frames of the scene a frame of the file.
+        Scene frames per file frame.
     """
 
     axes: Float64Array = field(default_factory=lambda: np.eye(3))
@@ -48,16 +48,16 @@ class Conversion:
         return self.start + np.asarray(frames, dtype=np.float64) * self.stretch
 
     def in_file(self, frames: npt.ArrayLike) -> Float64Array:
-        """Convert frames of the scene to the file's."""
+        """Convert scene frames to file frames."""
         return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
 
     def is_like(self, other: Conversion) -> bool:
-        """Check whether the other converts in the same way."""
+        """Check whether another conversion is equal."""
         mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
     def places_in_file(self, places: npt.ArrayLike) -> Float64Array:
-        """Convert positions (…, 3) in the scene to the file's."""
+        """Convert positions (…, 3) in the scene to positions in the file."""
         return np.asarray(places, dtype=np.float64) @ self.axes / self.scale
 
     @property
@@ -66,14 +66,14 @@ class Conversion:
 
     @property
     def keeps_up(self) -> bool:
-        """True if Z, along which 3D Studio's cameras stand upright, stays Z."""
+        """Return whether Z, the up axis of 3D Studio's cameras, is preserved."""
         return bool(self.axes[2, 2] == 1.0)
 
 
 def axes_of(forward: str, up: str) -> Float64Array:
-    """Return the rotation that takes these axes of a file, X to -Z, to Blender's Y and Z.
+    """Return the rotation from these axes of a file, X to -Z, to Blender's Y and Z.
 
-    Raises ValueError where both lie along one line.
+    Raises ValueError if both are parallel.
     """
     if forward[-1] == up[-1]:
         raise ValueError(rpt_("forward {:s} and up {:s} lie along one line", forward, up))
@@ -89,10 +89,10 @@ def conversion_of(
     frame_start: float,
     frame_rate: Positive | None,
 ) -> Conversion:
-    """Return the conversion that the options of an import or export ask for.
+    """Return the conversion for the options of an import or export.
 
-    `frame_rate` is that of the file where keys keep their time; None: they keep their frames. Raises ValueError, which
-    names the option.
+    `frame_rate` is the rate of the file, to keep the time of keys. None keeps their frames. Raises ValueError, naming
+    the option.
     """
     if abs(frame_start) > LAST_FRAME:
         raise ValueError(rpt_("frame_start {:g} is beyond Blender's last frame, {:,}", frame_start, LAST_FRAME))
@@ -103,10 +103,11 @@ def conversion_of(
 
 @dataclass(frozen=True)
 class Frame:
-    """The converted space of a node, in the converted space of its parent.
+    """Represent the converted space of a node in the converted space of its parent.
 
-    A node's matrix B in its parent's space becomes outer B inner^-1, where both are the conversion's axes or, for what
-    is aimed at a target, none: Blender's cameras and spotlights look along their own -Z as those of the file do.
+    A node's matrix B in its parent's space becomes outer B inner^-1. `outer` and `inner` are the axes of the
+    conversion. They are the identity for nodes aimed at a target, because cameras and spotlights look along -Z both in
+    Blender and in the file.
     """
 
     conversion: Conversion
@@ -122,15 +123,15 @@ class Frame:
         return np.eye(3) if self.is_aimed else self.conversion.axes
 
     def positions(self, positions: npt.ArrayLike) -> Float64Array:
-        """Return positions (n, 3) in the parent's space."""
+        """Convert positions (n, 3) in the parent's space."""
         return self.conversion.scale * np.asarray(positions, dtype=np.float64) @ self.outer.T
 
     def scales(self, scales: npt.ArrayLike) -> Float64Array:
-        """Return factors (n, 3) along the node's own axes."""
+        """Convert scale factors (n, 3) along the node's own axes."""
         return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner).T
 
     def axes(self, axes: npt.ArrayLike) -> Float64Array:
-        """Return axes of turns (n, 3) in the parent's space."""
+        """Convert rotation axes (n, 3) in the parent's space."""
         return np.asarray(axes, dtype=np.float64) @ self.outer.T
 
     def unturned(self) -> Float64Array:
@@ -138,7 +139,7 @@ class Frame:
         return rotations.from_matrix(self.outer @ self.inner.T)
 
     def points(self, points: npt.ArrayLike) -> Float64Array:
-        """Return points (n, 3) in the node's own space."""
+        """Convert points (n, 3) in the node's own space."""
         return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
 
     def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
@@ -155,7 +156,7 @@ class Frame:
         return np.asarray(points, dtype=np.float64) @ self.inner / self.conversion.scale
 
     def rotations_in_file(self, quaternions: npt.ArrayLike) -> Float64Array:
-        """Return rotations (n, 4) of the node in its parent's space, as the file has them."""
+        """Convert rotations (n, 4) of the node in its parent's space to the file."""
         outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
         turned = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
         return rotations.multiply(turned, inner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of an imported object in its file, kept with it, so that what is unchanged is written as it was read."""
+"""Store the file state of imported objects, so that unchanged data is exported exactly as it was read."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from .rotation_keys import Choices
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"
 PROPERTIES = (PROPERTY, _CONVERSION)
-"""Names of the custom properties that hold it."""
+"""Names of the custom properties for the state."""
 
 
 class DamagedStateError(Exception):
-    """Raised where a datablock's record of its node in the file can't be read."""
+    """Report that the stored file node of a datablock cannot be read."""
 
 
 def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:
-    """Keep the node, as bytes of a file, and its conversion, as `as_converted` returns it."""
+    """Store the node as file bytes, and its conversion as returned by `as_converted`."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
     datablock[_CONVERSION] = converted
 
 
 def as_converted(conversion: Conversion, choices: Choices) -> str:
-    """Return a text of how nodes are converted, to keep with what they became."""
+    """Return a text that describes the conversion of nodes."""
     values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     values |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
     return json.dumps(values)
 
 
 def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices] | None:
-    """Return the node that the datablock was, and its conversion; None where it comes from no file.
+    """Return the datablock's node and its conversion, or None if it was not imported.
 
     Raises
     ------
     DamagedStateError
-        What it keeps of the file can't be read.
+        The stored data cannot be read.
     """
     kept = datablock.get(PROPERTY)
     if kept is None or (not isinstance(kept, bytes) and datablock.get(_CONVERSION) is None):
-        # A property of that name may be somebody else's.
+        # A property with this name may come from another source.
         return None
     try:
         values = json.loads(datablock[_CONVERSION])

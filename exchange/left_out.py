@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts of what an import or an export leaves out, under the names that its report shows."""
+"""Count the data that an import or export skips, by the names in its report."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .mesh_export import GEOMETRY
 from .mesh_import import sound_faces
 
 _GROUPS = struct.Struct("<I")
-"""A bit for each smoothing group that a face is in."""
+"""A bit for each smoothing group of a face."""
 
 
 def left_of_file(scene: three_ds.Scene) -> Counter[str]:
-    """Count what an import leaves out of a file."""
+    """Count the data of a file that an import skips."""
     chunks = () if scene.editor is None else scene.editor.chunks
     left = Counter(material=sum(chunk.ident == MAT_ENTRY for chunk in chunks))
     for obj in scene.objects:
@@ -33,7 +33,7 @@ def left_of_file(scene: three_ds.Scene) -> Counter[str]:
 
 
 def _smoothing_groups(mesh: three_ds.Mesh) -> int:
-    """Count the smoothing groups of a mesh's faces."""
+    """Count the smoothing groups of the faces of a mesh."""
     contents = [chunk.content for chunk in mesh.face_chunks if chunk.ident == SMOOTH_GROUP]
     used = 0
     for content in contents:
@@ -43,7 +43,7 @@ def _smoothing_groups(mesh: three_ds.Mesh) -> int:
 
 
 def left_of_objects(items: Iterable[bpy.types.Object]) -> Counter[str]:
-    """Count what an export leaves out of objects, but for their faces."""
+    """Count the data of objects that an export skips, except faces."""
     shown = [obj for obj in items if obj.type in GEOMETRY]
     materials = {slot.material for obj in shown for slot in obj.material_slots} - {None}
     meshes = {obj.data for obj in shown if isinstance(obj.data, bpy.types.Mesh)}
@@ -57,7 +57,7 @@ def _is_smooth(mesh: bpy.types.Mesh) -> bool:
 
 
 def count_in_file(scene: three_ds.Scene) -> Counter[str]:
-    """Count the meshes, cameras and lights of a file's editor."""
+    """Count the meshes, cameras and lights in a file's editor."""
     contents = [obj.content for obj in scene.objects]
     return Counter(
         mesh=sum(isinstance(content, three_ds.Mesh) and bool(len(content.vertices)) for content in contents),
@@ -67,6 +67,6 @@ def count_in_file(scene: three_ds.Scene) -> Counter[str]:
 
 
 def count_in_scene(items: Iterable[bpy.types.Object]) -> Counter[str]:
-    """Count the meshes, cameras and lights of objects, each once however many objects show it."""
+    """Count the distinct meshes, cameras and lights of objects."""
     kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
     return Counter(kinds[kind] for kind, _ in {(obj.type, obj.data) for obj in items if obj.type in kinds})

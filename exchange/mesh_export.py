@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of a file from Blender's geometry."""
+"""Convert Blender's geometry to meshes of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .mesh_import import sound_faces
 _Number = TypeVar("_Number", np.int32, np.float32)
 
 MOST = 0xFFFF
-"""Most vertices, and faces, of a mesh in a .3ds file."""
+"""The maximum number of vertices, and of faces, of a mesh in a .3ds file."""
 _ALL_EDGES = 7
 GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
@@ -28,10 +28,10 @@ _FLAT = 1e-9
 def mesh_of(
     obj: bpy.types.Object, world: Float64Array, frame: Frame, pivot: Float64Array, left: Counter[str], add_note: AddNote
 ) -> Mesh | None:
-    """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
+    """Return the object's geometry, with modifiers, as triangles in the file's space, or None without geometry.
 
-    `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
-    Blender; `pivot`: the object's origin in the file's mesh; `left`: gets the counts of faces that are left out.
+    `world` is the object's matrix in the file, (4, 4). `frame` converts from the object's space in the file to its
+    space in Blender. `pivot` is the object's origin in the file's mesh. `left` receives the counts of skipped faces.
     """
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = evaluated.to_mesh()
@@ -54,7 +54,7 @@ def mesh_of(
         matrix[:3, 3] = world[:3, 3]
     if np.linalg.det(matrix[:3, :3]) < 0.0:
         add_note("MIRRORED_MESH")
-    # In float32 as it is written, so that a reader's inverse of it gives the points back.
+    # Use float32, as written, so that the reader's inverse restores the points.
     written = matrix[:3].T.astype(np.float32)
     placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]
     flags = np.full(len(faces), _ALL_EDGES, np.uint16)
@@ -62,7 +62,7 @@ def mesh_of(
 
 
 def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integer], Float64Array]:
-    """Return points (n, 3), triangles (m, 3), and u, v of the points, (n, 2) or (0, 2); a vertex may become several."""
+    """Return points (n, 3), triangles (m, 3) and UVs, (n, 2) or (0, 2). A vertex may become several points."""
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
     vertices = _numbers(mesh.loops, "vertex_index", 1, np.int32)[:, 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of a file in the space of the nodes that show them."""
+"""Convert meshes of a file to the space of their nodes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
 
 _FLAT = 1e-12
-"""Of a matrix's determinant, over the product of its axes' lengths: below it the axes lie in a plane."""
+"""Minimum determinant relative to the product of the axis lengths. Below it the axes are coplanar."""
 
 
 def mirrors(mesh: Mesh) -> bool:
-    """Check whether the mesh's matrix is left-handed."""
+    """Check whether the mesh matrix is left-handed."""
     return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
 
 
 def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> Float64Array:
-    """Return the vertices (n, 3) in node space: the space of the mesh matrix, centered on the pivot.
+    """Return the vertices (n, 3) in node space, which is the space of the mesh matrix, centered on the pivot.
 
-    `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
+    `mirrored` means that the matrix is left-handed and the node is not, so the mesh in the file is mirrored along x.
     Source: docs/formulas, "Nodes of 3D Studio files".
     """
     points = mesh.vertices.astype(np.float64)
@@ -47,7 +47,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: Add
 
 
 def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
-    """Make a mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
+    """Create a mesh datablock with these points and the faces and texture coordinates of the file's mesh."""
     made = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
@@ -73,9 +73,9 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
 
 
 def sound_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
-    """Return which triangles (n, 3) have three vertices and are not duplicates; and the others, counted.
+    """Return a mask of valid, unique triangles (n, 3), and the counts of the others.
 
-    Vertices have numbers of 16 bits, so that the three of a triangle make one number.
+    Vertex indices have 16 bits, so a triangle's three indices fit in one number.
     """
     a, b, c = np.sort(faces, axis=1).astype(np.int64).T
     rows = np.flatnonzero((a < b) & (b < c))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the import and export of 3D Studio files, each declared once for the operator and the command."""
+"""Declare the options of 3D Studio import and export once for the operators and the command."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ EXPORT = {
             "REFUSE": (n_("Refuse"), n_("Write no file if there are any")),
         },
     ),
-    "sample_limit": sample_limit(1_000_000, n_("Largest number of samples, objects times frames, that is written")),
+    "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write, objects times frames")),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report of an import or export: what was found, made, matched and left out."""
+"""Report the data that an import or export found, created, matched and skipped."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ _IN_WORDS = {
     "key_with_parameters": (n_("{:,} key with parameters"), n_("{:,} keys with parameters")),
     "property_without_key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
 }
-"""Singular and plural of what is counted."""
+"""Singular and plural names for counts."""
 
 
 @dataclass
 class Exchanged:
-    """Counts and notes of an exchange, added up over files."""
+    """Hold the counts and notes of an exchange, accumulated over files."""
 
     found: Counter[str] = field(default_factory=Counter)
-    """Nodes of each kind, tracks, keys, keys with parameters: in the file."""
+    """Nodes of each kind, tracks, keys and keys with parameters in the file."""
     in_file: Counter[str] = field(default_factory=Counter)
-    """Meshes, cameras and lights of the file's editor."""
+    """Meshes, cameras and lights in the file's editor."""
     in_scene: Counter[str] = field(default_factory=Counter)
-    """Meshes, cameras and lights of the scene that came from the file or went into it."""
+    """Meshes, cameras and lights of the scene that were imported or exported."""
     made: Counter[str] = field(default_factory=Counter)
     """New objects of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)
-    """Nodes, and the objects that took their animation."""
+    """Nodes, and the objects that received their animation."""
     damage: list[Finding] = field(default_factory=list)
-    """What could not be read of a damaged file."""
+    """Data of a damaged file that could not be read."""
     notes: list[Finding] = field(default_factory=list)
-    """What was left out, or differs from the file, and why."""
+    """Data that was skipped or differs from the file, with the reasons."""
     items: list[bpy.types.Object] = field(default_factory=list)
-    """The objects that were made or matched."""
+    """Objects that were created or matched."""
     animated: list[Any] = field(default_factory=list)
-    """The datablocks with TCB tracks."""
+    """Datablocks with TCB tracks."""
     cyclic: dict[bpy.types.ID, tuple[float, float]] = field(default_factory=dict)
-    """The datablocks with a track that cycles; the frames of their first and last keys."""
+    """Datablocks with cyclic tracks, and the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 
     def add(self, other: Exchanged) -> None:
@@ -80,7 +80,7 @@ class Exchanged:
         self.baked.add(other.baked)
 
     def summed(self) -> Report:
-        """Return the counts of what was made as a bake's."""
+        """Return the created data as the report of a bake."""
         return replace(
             self.baked,
             datablocks=len(self.animated),
@@ -92,7 +92,7 @@ class Exchanged:
         )
 
     def lines(self) -> list[Finding]:
-        """Return what was found, made and matched."""
+        """Return lines on the data that was found, created and matched."""
         lines = [Finding("FOUND", arguments=(_counted(self.found),))] if self.found else []
         kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
         if kinds:
@@ -108,7 +108,7 @@ class Exchanged:
         return lines
 
     def note_left(self, left: Counter[str]) -> None:
-        """Note how much was left out of each kind."""
+        """Note the amount of skipped data by kind."""
         if left.total():
             self.notes.append(Finding("LEFT_OUT", arguments=(_counted(left),)))
 
@@ -124,10 +124,10 @@ def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    """Return the counts in words: 2 meshes, 1 camera."""
+    """Return the counts as text, such as "2 meshes, 1 camera"."""
     return _all_counted(counts, [name for name, n in counts.items() if n]) or rpt_("nothing")
 
 
 def _all_counted(counts: Counter[str], names: Sequence[str]) -> str:
-    """Return the counts of these names in words, zeros too."""
+    """Return the counts of these names as text, including zeros."""
     return ", ".join(counted(counts[name], *_IN_WORDS[name]) for name in names)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of turns as those of a property of Blender's: quaternions, Euler angles, or axis-angles.
+"""Convert turns to keys of a Blender property: quaternions, Euler angles or axis-angle.
 
-A quaternion key gives turns of up to 360 degrees from the key before, and near 360 not which way; Euler angles and
-axis-angles give any turn, but only about their own axes. So the property is chosen that gives a node's turns exactly.
+Quaternion keys represent turns of less than 360 degrees, and their direction is ambiguous near 360 degrees. Euler
+angles and axis-angle represent any turn, but only about their own axes. The property is chosen that represents a node's
+turns exactly.
 """
 
 from __future__ import annotations
@@ -25,34 +26,34 @@ from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
 
 _HALF_TURN = np.pi - 1e-3
-"""Below it the shorter way is the turn itself, whatever float32 rounds."""
+"""Below this angle the turn is the shorter way, regardless of float32 rounding."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
-"""Above it the two keys' quaternions, in float32, give the axis between them to no better than 1e-5 radian."""
+"""Above this angle the axis between two float32 quaternion keys has an error of more than 1e-5 radians."""
 _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
-"""Above it they may even be taken for those of a whole turn."""
+"""Above this angle they may even appear to be a full turn."""
 _SAME_TURN = 1e-4
-"""Radians: turns that differ by more are others; rounding to float32 differs by less than a hundredth of it."""
+"""Radians. Turns that differ by more are different. Float32 rounding is less than a hundredth of this."""
 _STEP = np.pi / 8.0
 _MOST_SAMPLES = 200_000
 
 
 BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
 MAX_NAME = b"MAXSCENE"
-"""3ds Max's name, in a keyframer, of the file that it was made in."""
+"""The file name that 3ds Max writes into the keyframer."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices of an import of rotations.
+    """Hold the options for importing rotations.
 
     Attributes
     ----------
     prefers_euler : bool
-        XYZ Euler angles in place of quaternions.
+        Use XYZ Euler angles instead of quaternions.
     shorter_turns : bool
-        Turns of more than half a turn go the shorter way.
+        Replace turns of more than half a turn with the shorter way.
     between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
-        Between keys as 3D Studio 4 or as 3ds Max plays them; by which of them made the file.
+        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE uses the program that wrote the file.
     """
 
     prefers_euler: bool = False
@@ -61,25 +62,25 @@ class Choices:
 
     @property
     def construction(self) -> tcb.Construction:
-        """The interpolation of a track between its keys."""
+        """Return the interpolation of a track between its keys."""
         return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
 
     def of(self, scene: Scene) -> Choices:
-        """Return the choices with "BY_FILE" resolved for that scene."""
+        """Return the options with "BY_FILE" resolved for the scene."""
         if self.between != "BY_FILE":
             return self
         return replace(self, between="SQUAD" if is_of_max(scene) else "DE_CASTELJAU")
 
 
 def is_of_max(scene: Scene) -> bool:
-    """Tell whether 3ds Max made the file."""
+    """Return whether 3ds Max wrote the file."""
     header = None if scene.keyframer is None else scene.keyframer.header
     return header is not None and header.name == MAX_NAME
 
 
 @dataclass(frozen=True, eq=False)
 class ModeKeys:
-    """A rotation mode, and the keys of its property; without settings they are samples, to be linear."""
+    """Hold a rotation mode and the keys of its property. Without settings the keys are linear samples."""
 
     mode: str
     keys: Keys
@@ -91,7 +92,7 @@ class ModeKeys:
 
 
 def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:
-    """Return the keys in the rotation mode that was asked for, or in another one that can give them."""
+    """Return the keys in the requested rotation mode, or in another mode that can represent them."""
     prefers_euler, construction = choices.prefers_euler, choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     quaternions = _orientations(turns)
@@ -147,12 +148,12 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
 
 
 def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
-    """Yield the keys in each mode that keeps whole turns, found by following the motion."""
+    """Yield the keys in each mode that preserves full turns, by following the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
         raise KeysError(rpt_("turns too often to be followed"))
     steps = np.ceil(way).astype(np.intp) + 1
-    # A turn about one axis at constant speed: the parameters change when it moves between keys, not where.
+    # For a turn about one axis at constant speed, parameters change only the timing between keys.
     pair = np.repeat(np.arange(len(steps)), steps)
     part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
     quaternions = _orientations(turns)
@@ -171,7 +172,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
 
 
 def _gives_turns(mode: str, values: Float64Array, turns: Keys) -> bool:
-    """Check whether keys of these values, in float32, give the same turns."""
+    """Check whether keys with these float32 values give the same turns."""
     held = values.astype(np.float32).astype(np.float64)
     if mode == "AXIS_ANGLE":
         angles, axes = rotations.turns_of_axis_angle(held[:, 0], held[:, 1:])

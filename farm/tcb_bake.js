@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A job type for Flamenco 3: bakes the .blend files of a folder, some at a time. See docs/automate/farm.md.
+// A job type for Flamenco 3 that bakes the .blend files of a folder in chunks. See docs/automate/farm.md.
 
 const JOB_TYPE = {
     label: "TCB Bake",
-    description: "Bake the TCB animation of the .blend files of a folder, into another folder",
+    description: "Bake the TCB animation of all .blend files of a folder into another folder",
     settings: [
         { key: "folder", type: "string", subtype: "dir_path", required: true, visible: "submission",
           eval: "str(abspath('//'))",
           evalInfo: { showLinkButton: false, description: "Folder of this file" },
-          description: "Folder of the .blend files, on storage that the workers share" },
+          description: "Folder of the .blend files, on storage shared by the workers" },
         { key: "pattern", type: "string", default: "*.blend", visible: "submission",
-          description: "Which files of the folder; **/*.blend takes those in its subfolders too" },
-        // The Manager, where compileJob runs, can't list folders; Blender, where the job is submitted, can. A generator
-        // expression in an eval sees only its first iterable: hence what it needs comes in through that.
+          description: "Pattern of the file names; **/*.blend includes subfolders" },
+        // The Manager runs compileJob and can't list folders, but Blender can when it submits the job. A generator
+        // expression in an eval sees only its first iterable, which therefore contains everything it needs.
         { key: "files", type: "string", required: true,
           eval: "__import__('shlex').join(sorted(file.relative_to(folder).as_posix()" +
                 " for folder, pattern, output in" +
@@ -22,21 +22,21 @@ const JOB_TYPE = {
                 " if file.is_file() and file.suffix == '.blend' and not file.name.startswith('.')" +
                 " and not file.name.endswith('.flamenco.blend')" +
                 " and (output == folder or output not in file.parents)))",
-          evalInfo: { showLinkButton: true, description: "All that match, when the job is submitted" },
-          description: "Names within the folder, separated by spaces; those that hold spaces in quotes" },
+          evalInfo: { showLinkButton: true, description: "All matching files at the time of submission" },
+          description: "File names relative to the folder, separated by spaces; quote names with spaces" },
         { key: "output", type: "string", subtype: "dir_path", required: true, visible: "submission",
-          description: "Folder of the results, in which subfolders are kept. It is made if it isn't there" },
+          description: "Folder of the results, created if missing. Subfolders are preserved" },
         { key: "chunk_size", type: "int32", default: 10, propargs: { min: 1 }, visible: "submission",
-          description: "So many files are one task" },
+          description: "Number of files per task" },
         { key: "step", type: "float", default: 1.0, propargs: { min: 0.001 },
           description: "Frames between samples" },
         { key: "objects", type: "string", default: "",
-          description: "Only the objects of this name; * and ? stand for any characters. Empty: all" },
+          description: "Process only objects with this name; * and ? match any characters. Empty: all" },
         { key: "skip_done", type: "bool", default: true,
-          description: "Leave out files whose result is there and would come out the same" },
+          description: "Skip files whose result exists and would be the same" },
         { key: "extra_arguments", type: "string", default: "",
-          description: "More options of `tcb bake`, as in a shell: --tension 0.3 --extend 1 100" },
-        // Blender's own way to write a path, //shots, means something only where the job is submitted.
+          description: "Additional options of `tcb bake`, as in a shell, such as --tension 0.3 --extend 1 100" },
+        // Blender's relative paths, such as //shots, are valid only where the job is submitted.
         { key: "folder_path", type: "string", subtype: "dir_path", visible: "web",
           eval: "str(abspath(settings.folder)) if settings.folder else ''",
           description: "Folder of the .blend files" },
@@ -55,7 +55,7 @@ function compileJob(job) {
 
     const chunkSize = Number(settings.chunk_size);
     if (!(chunkSize >= 1)) {
-        throw new Error(`chunk_size is ${settings.chunk_size}: a task needs a file`);
+        throw new Error(`chunk_size is ${settings.chunk_size}, but a task needs at least one file`);
     }
     for (let first = 0; first < names.length; first += chunkSize) {
         job.addTask(bakeTask(names.slice(first, first + chunkSize), folder, output, settings));
@@ -73,7 +73,7 @@ function bakeTask(names, folder, output, settings) {
     if (settings.skip_done) {
         options.push("--skip-done");
     }
-    // Of the workers' commands this one knows how to find a Blender. {blenderArgs} stays out: it is for rendering.
+    // Only this worker command can find Blender. {blenderArgs} is omitted because it is for rendering.
     task.addCommand(author.Command("blender-render", {
         exe: "{blender}",
         argsBefore: ["--command", "tcb", "bake"],
@@ -83,7 +83,7 @@ function bakeTask(names, folder, output, settings) {
     return task;
 }
 
-// What was submitted; a job that comes through the web API may leave out what has a default.
+// Returns the submitted settings. Jobs from the web API may omit settings with defaults.
 function settingsOf(job) {
     const settings = {};
     for (const { key, default: otherwise } of JOB_TYPE.settings) {
@@ -95,7 +95,7 @@ function settingsOf(job) {
 
 function absolute(settings, key) {
     const folder = settings[`${key}_path`] || settings[key] || "";
-    // A path may begin with a variable of Flamenco's, {shared}.
+    // A path may start with a Flamenco variable, {shared}.
     if (!/^([/\\{]|[A-Za-z]:[/\\])/.test(folder)) {
         throw new Error(`${key} "${folder}" is not an absolute path`);
     }
@@ -114,7 +114,7 @@ function namesOf(settings, folder) {
     }
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) {
-        throw new Error(`"${twice}" is there twice`);
+        throw new Error(`"${twice}" is listed twice`);
     }
     return names;
 }
@@ -124,17 +124,17 @@ function refuseReplacing(names, folder, output) {
     for (const name of names) {
         const replaced = read.get(comparable(join(output, name)));
         if (replaced !== undefined) {
-            throw new Error(`output "${output}" would replace ${replaced}, which is read: choose another folder`);
+            throw new Error(`output "${output}" would replace the input file ${replaced}. Choose another folder`);
         }
     }
 }
 
-// Unlike path.join this keeps the two slashes that a network path begins with.
+// Unlike path.join, this preserves the two leading slashes of a network path.
 function join(folder, name) {
     return name === "" ? folder : `${folder.replace(/[/\\]+$/, "")}/${name}`;
 }
 
-// On some systems small letters and capitals make no difference.
+// Some file systems ignore case.
 function comparable(path) {
     const parts = [];
     for (const part of path.replace(/\\/g, "/").toLowerCase().split("/")) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mathematics of the add-on: splines through keys. NumPy only; it imports nothing else of this project.
+"""Provide the mathematics of splines through keys. It requires only NumPy and imports nothing else from this project.
 
 >>> from tcb_splines import Keys, tcb
 >>> keys = Keys([0, 10, 30], [[0.0], [1.0], [0.0]], tension=[0, 0.5, 0])

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 
 class BaseSpline(ABC):
-    """A track of any method: immutable, prepared when it is first used, and evaluated by look-up after that.
+    """Represent an immutable track of any method.
 
-    Its segments are computed once. It can be pickled, and threads may share it.
+    Its segments are computed once, on first use. It can be pickled and shared between threads.
 
     Parameters
     ----------
     keys : Keys
         The keys.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
     derivatives: int = 2
@@ -91,30 +91,31 @@ class BaseSpline(ABC):
         Parameters
         ----------
         frames : array_like, of any shape, or a number
-            Frames, finite, in any order. At F[n-1] plus whole periods a cycle has its last key; just after, its first.
+            Finite frames in any order. At F[n-1] plus full periods a cycle has the value of its last key, and just
+            after it the value of its first key.
         nu : 0, 1 or 2
-            Values, or their derivatives per frame, including ease. At a key it belongs to the segment that starts
-            there, and at the last key to the segment that ends there. It is 0 where the value is held. For rotations
-            these are unit quaternions, and angular velocities in radians per frame in the parent's frame, ``q(f + h) =
-            exp(velocity h / 2) q(f)`` for small h. scipy's RotationSpline gives them in the body's frame. Their
-            derivatives are angular accelerations in radians per frame squared.
+            0 for values, otherwise the order of the derivative per frame, including ease. Derivatives at a key belong
+            to the segment that starts there, and at the last key to the segment that ends there. They are 0 where the
+            value is held. Rotations have unit quaternions, and angular velocities in radians per frame in the parent
+            frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h. scipy's RotationSpline uses the body frame.
+            Second derivatives are angular accelerations in radians per frame squared.
         extrapolate : bool
-            Outside the keys: hold the end values, or continue the end segments, at a constant rate of their local
-            parameter. An end with an ease has rate 0, so there the value is held. Cycles have no outside.
+            Whether to continue the end segments outside the keys, at a constant rate of their local parameter, instead
+            of holding the end values. At an end with an ease the rate is 0, so the value is held. Cycles ignore this.
 
         Returns
         -------
         ndarray
-            Of the shape of `frames` and one axis more: the components of values, w, x, y, z of quaternions, or x, y, z
-            of angular velocities.
+            An array with the shape of `frames` and one more axis: the components of values, w, x, y, z of quaternions,
+            or x, y, z of angular velocities.
 
         Raises
         ------
         TypeError
             If `frames` are not real numbers or `nu` is not an integer.
         ValueError
-            For frames that are not finite, with the index, or beyond 1e100, and for a derivative that the spline does
-            not have.
+            If frames are not finite or exceed 1e100, or the spline does not have the derivative. The message contains
+            the index of the frame.
         """
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):
@@ -133,13 +134,16 @@ class BaseSpline(ABC):
         return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> Derivative:
-        """Return the n-th derivative as a function of frames: of rotations the angular velocity or acceleration."""
+        """Return the n-th derivative as a function of frames, for rotations the angular velocity or acceleration."""
         return Derivative(self, checked_derivative(self, n, "n"))
 
     @property
     @abstractmethod
     def loop_gap(self) -> float:
-        """Return the distance, for rotations the angle, from the last key's value to the first's. 0: a closed loop."""
+        """Return the distance, or the angle for rotations, between the last and the first key.
+
+        It is 0 for a closed loop.
+        """
 
     @property
     @abstractmethod
@@ -154,7 +158,7 @@ class BaseSpline(ABC):
 
 @dataclass(frozen=True)
 class Derivative:
-    """The n-th derivative of a spline, called as the spline is."""
+    """Represent the n-th derivative of a spline, which is called like the spline."""
 
     spline: BaseSpline
     n: int
@@ -169,19 +173,19 @@ class Derivative:
 
 
 class ComponentSpline(BaseSpline):
-    """The base class of tracks of numbers, whose components are splines by themselves.
+    """Provide the base class for tracks of numbers with independent components.
 
     Parameters
     ----------
     keys : Keys
         Values of shape (n, d).
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
     @property
     def loop_gap(self) -> float:
-        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
+        """Return the distance between the values of the last and the first key. It is 0 for a closed loop."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
@@ -190,16 +194,16 @@ class ComponentSpline(BaseSpline):
         return type(self), self.keys.values.shape[1]
 
     def to_ppoly(self) -> PiecewisePolynomial:
-        """Return the polynomials as functions of the frame, including ease, held or repeated outside the keys.
+        """Return the polynomials in the frame, including ease and the values held or repeated outside the keys.
 
         Raises
         ------
         ValueError
-            Of a spline whose segments are not cubics: `is_cubic` is False.
+            If the segments are not cubics (`is_cubic` is False).
 
         Notes
         -----
-        The error is twice the error of the spline. Source: docs/formulas, "Hermite cubics" and "Ease".
+        The error is twice the error of direct evaluation. Source: docs/formulas, "Hermite cubics" and "Ease".
         """
         curve = self.prepared.curve
         if not isinstance(curve, Cubics):
@@ -209,12 +213,12 @@ class ComponentSpline(BaseSpline):
         return polynomials(curve, self.prepared.timing, frames, period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, 0 at the first key, of splines that have `to_ppoly`."""
+        """Return the n-th antiderivative, which is 0 at the first key, for splines with `to_ppoly`."""
         return self.to_ppoly().antiderivative(n)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral from frame a to b, both numbers, shape (d,).
 
-        Outside the keys it is the integral of the held, repeated or extrapolated motion.
+        Outside the keys the held, repeated or extrapolated motion is integrated.
         """
         return self.to_ppoly().integrate(a, b, extrapolate)

@@ -111,7 +111,7 @@ class Spline(Protocol):
 
     @property
     def cycle(self) -> Cycle:
-        """Return how the motion continues outside the keys."""
+        """Return the behavior outside the keys."""
         ...
 
     @property
@@ -121,7 +121,7 @@ class Spline(Protocol):
 
     @property
     def derivatives(self) -> int:
-        """Return the highest derivative that can be evaluated."""
+        """Return the highest available derivative."""
         ...
 
     @property
@@ -131,27 +131,27 @@ class Spline(Protocol):
 
     @property
     def support(self) -> int | None:
-        """Return how many keys on each side of a segment it depends on, or None for all."""
+        """Return the number of keys on each side of a segment that affect it, or None for all."""
         ...
 
     @property
     def interpolating(self) -> bool:
-        """Return whether it passes through the keys: otherwise it approximates them."""
+        """Return whether the spline passes through the keys instead of approximating them."""
         ...
 
     @property
     def is_cubic(self) -> bool:
-        """Return whether segments without ease are cubics in the frame: then they are Bezier segments already."""
+        """Return whether segments without ease are cubics in the frame, and therefore Bezier segments."""
         ...
 
     @property
     def continues(self) -> bool:
-        """Return whether its last segment continues beyond the last key where it is extrapolated."""
+        """Return whether extrapolation continues the last segment beyond the last key."""
         ...
 
     @property
     def loop_gap(self) -> float:
-        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
+        """Return the distance between the values of the last and the first key. It is 0 for a closed loop."""
         ...
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
@@ -160,7 +160,7 @@ class Spline(Protocol):
 
     @property
     def prepared(self) -> Prepared:
-        """Return the spline's own segments, computed when it is first used."""
+        """Return the spline's own segments, computed on first use."""
         ...
 
     @classmethod
@@ -171,12 +171,11 @@ class Spline(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """An interpolation method.
+    """Describe an interpolation method.
 
-    `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
-    where it has none of the kind. `value_options` and `rotation_options` name the other parameters of their
-    constructors, given by keyword: "ends", "construction", "path", "velocities" of shape (n, d) or (n, 3) per frame,
-    and "angles", a method of values.
+    `values` and `rotations` are its spline classes, or None. They are created from keys and a cycle, and called with
+    ``(frames, nu)``. `value_options` and `rotation_options` name the other keyword parameters of the constructors:
+    "ends", "construction", "path", "velocities" per frame of shape (n, d) or (n, 3), and "angles", a method for values.
     """
 
     name: str
@@ -243,33 +242,33 @@ def evaluate_many(
     nu: int = 0,
     extrapolate: bool = False,
 ) -> list[Float64Array]:
-    """Evaluate many tracks at once, which is several times faster than one after the other.
+    """Evaluate many tracks at once, several times faster than one after another.
 
     Parameters
     ----------
     splines : sequence of splines, or SplineBatch
-        Any mixture of classes, methods, cycles and numbers of components. A `SplineBatch` is prepared already, for
-        repeated evaluation of the same splines.
+        Splines of any classes, methods, cycles and numbers of components. Use a `SplineBatch` to evaluate the same
+        splines repeatedly.
     frames : array_like, shape (m,), or a sequence of such arrays, one per spline
-        Frames to evaluate at, finite, in any order; fastest where they rise and all splines share them.
+        Finite frames in any order. Evaluation is fastest if frames ascend and all splines share them.
     nu : int
-        0 for values; the derivative otherwise, as the splines' own calls give it.
+        0 for values, otherwise the order of the derivative, as for the splines themselves.
     extrapolate : bool
-        Outside the keys: hold the end values, or continue the end segments.
+        Whether to continue the end segments outside the keys instead of holding the end values.
 
     Returns
     -------
     list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines`, with the same numbers, bit for
-        bit. So it does not matter which tracks are baked together. Arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines` and bit for bit. They do not
+        depend on the other splines. Arrays share memory.
 
     Raises
     ------
     TypeError
         If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
-        For frames that are not finite, with the index, or beyond 1e100, a number of arrays that is not the number of
-        splines, and a derivative that a spline does not have.
+        If frames are not finite or exceed 1e100, the number of arrays is not the number of splines, or a spline does
+        not have the derivative. The message contains the index of the frame.
 
     Examples
     --------
@@ -287,7 +286,7 @@ _FEW = 16
 
 
 class SplineBatch(Sequence["Spline"]):
-    """Many splines, prepared together: their segments are computed once, and evaluated by look-up after that.
+    """Prepare many splines together, to compute their segments only once for repeated evaluation.
 
     Parameters
     ----------
@@ -296,7 +295,7 @@ class SplineBatch(Sequence["Spline"]):
 
     Notes
     -----
-    A batch is immutable and can be pickled, and threads may share it. It is a sequence of its splines.
+    A batch is an immutable sequence of its splines. It can be pickled and shared between threads.
 
     Examples
     --------
@@ -335,7 +334,7 @@ class SplineBatch(Sequence["Spline"]):
     def __call__(
         self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
     ) -> list[Float64Array]:
-        """Evaluate all splines, as `evaluate_many` does."""
+        """Evaluate all splines. See `evaluate_many`."""
         shared, separate = _checked_frames(frames, len(self))
         for spline in self._splines:
             checked_derivative(spline, nu)

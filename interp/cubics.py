@@ -72,27 +72,28 @@ def _polynomial(coefficients: Float64Array, u: Float64Array | float, nu: int) ->
 
 
 class PiecewisePolynomial:
-    """Polynomials in the frame, piece by piece, and those beyond both ends: scipy's PPoly that also knows its outside.
+    """Represent piecewise polynomials in the frame, like scipy's PPoly with additional pieces beyond both ends.
 
-    Made by `to_ppoly`, `derivative` and `antiderivative`.
+    Created by `to_ppoly`, `derivative` and `antiderivative`.
 
     Parameters
     ----------
     c : ndarray, shape (k, m, d)
-        Coefficients of m pieces by the powers of the frame from each piece's start, the highest first.
+        Coefficients of m pieces, for powers of the frame relative to the start of each piece, highest power first.
     x : ndarray, shape (m + 1,)
-        Where the pieces start, and the last one ends, rising.
+        Ascending start frames of the pieces, and the end frame of the last piece.
     outside : ndarray, shape (k, 2, d)
-        Coefficients before the first piece, from its start, and after the last, from its end.
+        Coefficients before the first piece, relative to its start, and after the last piece, relative to its end.
     eased : (bool, bool)
-        Whether the first piece begins and the last one ends in an ease, so that it is held there when extrapolated.
+        Whether the first piece starts and the last piece ends with an ease, so that extrapolation holds the value
+        there.
     period : float or None
-        The length after which it repeats.
+        The period of repetition, in frames.
 
     Attributes
     ----------
     c, x : ndarray
-        As scipy has them: ``scipy.interpolate.PPoly(p.c, p.x)`` is the same within the pieces.
+        Arrays in scipy's format. ``scipy.interpolate.PPoly(p.c, p.x)`` is equal within the pieces.
 
     Examples
     --------
@@ -114,7 +115,7 @@ class PiecewisePolynomial:
             array.flags.writeable = False
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
-        """Evaluate a derivative of any order: `frames` of any shape gives that shape and the components."""
+        """Evaluate a derivative of any order. The result has the shape of `frames` and an axis of components."""
         at = checked_sample_frames("frames", frames)
         row = at.ravel()
         first, last = float(self.x[0]), float(self.x[-1])
@@ -144,12 +145,12 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, 0 at the first key. Outside the keys it continues with the played motion.
+        """Return the n-th antiderivative, which is 0 at the first key and continues outside the keys.
 
         Raises
         ------
         ValueError
-            For a cycle, which grows by its whole integral every period: see `integrate`.
+            For a cycle, whose integral grows with every period. Use `integrate` instead.
         """
         if self._period is not None:
             raise ValueError("a cycle has no antiderivative in pieces; integrate gives its integrals")
@@ -165,7 +166,7 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral of the motion from frame a to b, both numbers, with cycles: shape (d,)."""
+        """Return the integral of the motion, including cycles, from frame a to b, both numbers, shape (d,)."""
         ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
         inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:

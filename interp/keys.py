@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of one track: frames, values, the five parameters and given velocities, checked once. Checks of numbers."""
+"""Define and check the keys of a track: frames, values, the five parameters and given velocities."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHORTEST = 1e-16
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
-    """Return an argument that must be an array of numbers as float64.
+    """Convert an argument that must be an array of numbers to float64.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Return an argument that must be an array of finite numbers as float64.
+    """Convert an argument that must be an array of finite numbers to float64.
 
     Raises
     ------
     TypeError
-        As of `numbers`.
+        As for `numbers`.
     ValueError
-        For NaN and infinity; it names the index of the first.
+        If a number is not finite. The message contains the index of the first such number.
     """
     array = numbers(name, data)
     if not (is_finite := np.isfinite(array)).all():
@@ -131,20 +131,20 @@ def freeze(data: object) -> None:
 
 
 class KeysError(ValueError):
-    """An error in a track's keys.
+    """Report an error in the keys of a track.
 
     Attributes
     ----------
     message : str
-        The error in words, without track and key: in English, as a `Text` that can be translated.
+        The English text of the error, without track and key, as a translatable `Text`.
     key : int or None
-        Index of the first key at fault, counted from 0; None if the error is not one key's.
+        Index of the first invalid key, counted from 0. None if the error does not concern a single key.
     frame : float or None
         The frame of that key.
     track : str or None
-        The track's name, where it is known: see `on_track`.
+        The name of the track, if known. See `on_track`.
     component : int or None
-        Index of the component at fault, which is the first of the values in `message`: see `on_component`.
+        Index of the invalid component, which is the first value in `message`. See `on_component`.
 
     Examples
     --------
@@ -176,11 +176,11 @@ class KeysError(ValueError):
         return ": ".join([*where, self.message])
 
     def on_track(self, track: str) -> KeysError:
-        """Return the same error with the track named first."""
+        """Return the same error with the name of the track first."""
         return type(self)(self.message, self.key, self.frame, track, self.component)
 
     def on_component(self, component: int) -> KeysError:
-        """Return the same error of another component, for keys of only some of a track's components."""
+        """Return the same error for another component, for keys of only some components of a track."""
         assert isinstance(self.message, Text)
         message = Text(self.message.text, component, *self.message.values[1:])
         return type(self)(message, self.key, self.frame, self.track, component)
@@ -192,32 +192,32 @@ class KeysTypeError(KeysError, TypeError):
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
 class Keys:
-    """Keys of one track.
+    """Hold the keys of a track.
 
     Parameters
     ----------
     frames : array_like, shape (n,)
-        Frames of the keys, finite and strictly increasing, at least one. They need not be whole numbers.
+        Frames of at least one key, finite and strictly increasing. They can be fractional.
     values : array_like, shape (n, d) or (n,)
-        Values of the keys, finite. One dimension means one component.
+        Finite values of the keys. A one-dimensional array has one component.
     tension, continuity, bias : float or array_like, shape (n,)
-        In [-1, 1]; one number for all keys, or one per key.
+        One number for all keys or one per key, in [-1, 1].
     ease_to, ease_from : float or array_like, shape (n,)
-        In [0, 1]; the ease into the key and out of it.
+        The ease into and out of the key, in [0, 1].
 
     Attributes
     ----------
     parameters : ndarray, shape (5, n)
-        The rows tension, continuity, bias, ease to, ease from. The attributes of those names are views of them.
+        Rows of tension, continuity, bias, ease to and ease from. The attributes with these names are views of the rows.
 
     Raises
     ------
     KeysError
-        If an argument is wrong; it names the first key at fault and its frame.
+        If an argument is invalid. The message names the first invalid key and its frame.
 
     Notes
     -----
-    All arrays are float64 copies and read-only. Ranges as in .3ds files.
+    All arrays are read-only float64 copies. The ranges match .3ds files.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     Raises
     ------
     KeysError
-        If they are not numbers, not finite, or not of shape (n, components).
+        If velocities are not finite numbers of shape (n, components).
     """
     if velocities is None:
         return np.zeros((len(keys), components))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages in English that can be translated when they are shown."""
+"""Provide English messages that can be translated when they are shown."""
 
 from __future__ import annotations
 
 
 class Text(str):
-    """A message in English that keeps the template and the values that it is made of.
+    """Hold an English message with its template and values.
 
     A value may be a `Text` itself. Without values it is the template as it is, to be filled later.
     """

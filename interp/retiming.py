@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Timing apart from shape: a motion p at the frames F(t) of a frame function, and the one for constant speed.
+"""Retime a motion p by a frame function F(t), and find the frame function for constant speed.
 
 Source: docs/formulas, "Frame functions", "Arc length" and "Constant speed".
 """
@@ -71,38 +71,38 @@ def retimed(
     Parameters
     ----------
     spline : Spline
-        The motion p, of values or of rotations.
+        The motion p of values or rotations.
     frames : array_like, shape (m,)
-        F(t), finite, in any order: it may run backward, stand still and jump.
+        Finite values of F(t) in any order. F may run backward, pause and jump.
     nu : 0, 1 or 2
-        Values, or their derivatives per frame of t. For rotations these are the angular velocity and acceleration.
+        0 for values, otherwise the order of the derivative by t. For rotations these are the angular velocity and
+        acceleration.
     rates, changes : array_like, shape (m,), or a number
-        The first and second derivative of F at t, finite, in frames per frame and frames per frame squared; those that
-        `nu` does not need are ignored.
+        The finite first and second derivative of F at t, in frames per frame and frames per frame squared. Derivatives
+        not needed for `nu` are ignored.
 
     Returns
     -------
     ndarray
-        A row for each of `frames`: the components of values, w, x, y, z of quaternions, or x, y, z of angular
-        velocities and accelerations. These are in the parent's frame, in radians per frame and per frame squared.
+        A row for each frame: the components of values, w, x, y, z of quaternions, or x, y, z of angular velocities and
+        accelerations. These are in the parent frame, in radians per frame and per frame squared.
 
     Raises
     ------
     TypeError
         If `spline` is not a spline, `frames`, `rates` or `changes` are not numbers, or `nu` is not an integer.
     ValueError
-        For frames, rates and changes that are not finite or not of one dimension, rates and changes of another number
-        than frames, and a derivative that the spline has not.
+        If frames, rates or changes are not finite or not one-dimensional, their lengths differ, or the spline does not
+        have the derivative.
 
     Notes
     -----
-    Where p has a derivative on both sides of a key, it is of the side that F runs to. Angular velocities and
-    accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
-    same axis while F passes. Source: docs/formulas, "Frame functions".
+    If p has different derivatives before and after a key, the side in the direction of F is used. Angular velocities
+    and accelerations follow the same chain rule as values. Source: docs/formulas, "Frame functions".
 
     Examples
     --------
-    Half as fast, and backward:
+    Play backward at half speed:
 
     >>> spline = tcb.VectorSpline(Keys([0, 10], [0, 20]))
     >>> t = np.array([0, 10, 20])
@@ -141,34 +141,34 @@ def _checked_tolerance(name: str, tolerance: float) -> None:
 
 
 class ArcLength:
-    """The length of a motion's path, from its first key to any frame.
+    """Compute the length of a motion's path from its first key to any frame.
 
     Parameters
     ----------
     splines : sequence of Spline
-        The motion: one spline, or the splines of components that are keyed at different frames. Of values the length is
-        Euclidean over all components; of rotations it is the angle turned through, in radians.
+        The motion as one spline, or as splines of components with keys at different frames. The length is Euclidean
+        over all components of values, or the total angle of rotations in radians.
     tolerance : float
-        The largest error of lengths, as a part of the whole.
+        The maximum error of lengths, relative to the total length.
 
     Attributes
     ----------
     first, last : float
-        The first and the last frame of all keys.
+        The first and last frame of all keys.
     length : float
-        The whole length, in units of values or radians; 0 without motion.
+        The total length, in units of values or radians. It is 0 without motion.
 
     Raises
     ------
     TypeError
         If `splines` is not a sequence of splines, or `tolerance` is not a number.
     ValueError
-        Without splines, and for a tolerance that is not above 0.
+        If there are no splines, or the tolerance is not above 0.
 
     Notes
     -----
-    Gauss-Legendre quadrature of ten nodes, halved until both halves agree with the polynomial through the nodes of the
-    whole. Panels begin at keys and where eases end. Source: docs/formulas, "Arc length".
+    Gauss-Legendre quadrature with ten nodes halves panels until both halves agree with the polynomial through the nodes
+    of the panel. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
 
     Examples
     --------
@@ -193,14 +193,14 @@ class ArcLength:
         self._before = np.append(0.0, ends)
 
     def speed(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the length per frame, shape (m,), at frames (m,)."""
+        """Return the speed in length per frame, shape (m,), at frames (m,)."""
         at = checked_row("frames", frames)
         rates = evaluate_many(self._splines, at, 1)
         squares: Float64Array = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(at.shape))
         return np.sqrt(squares)
 
     def at(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the length from the first key to each of the frames, shape (m,); outside the keys nothing is added."""
+        """Return the length from the first key to each frame, shape (m,). It is constant outside the keys."""
         inside = np.clip(checked_sample_frames("frames", frames), self.first, self.last)
         if not self.length:
             return np.zeros_like(inside)
@@ -211,8 +211,8 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        If it rests there, the last such frame; of the whole length, the first. Below 0 and above the whole length, the
-        frames of the ends.
+        During a rest the result is the last frame, or the first frame for the total length. Lengths below 0 and above
+        the total length return the frames of the ends.
         """
         wanted = np.clip(finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
@@ -285,16 +285,16 @@ def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
 
 
 class ConstantSpeed:
-    """The frame function with which a motion has constant speed along the same path.
+    """Represent the frame function with which a motion has constant speed along its path.
 
     Parameters
     ----------
     splines : sequence of Spline
         The motion, as for `ArcLength`.
     between : "ENDS" or "KEYS"
-        One speed from the first key to the last, or one speed from key to key, with the frames of the keys unchanged.
+        One speed from the first key to the last, or one speed between adjacent keys, whose frames do not change.
     tolerance : float
-        The largest error of lengths, as a part of the whole.
+        The maximum error of lengths, relative to the total length.
 
     Attributes
     ----------
@@ -304,11 +304,11 @@ class ConstantSpeed:
     Raises
     ------
     TypeError, ValueError
-        As for `ArcLength`, and for another `between`.
+        As for `ArcLength`, and if `between` is unknown.
 
     Notes
     -----
-    Rests in the motion take no time, unless they are between keys that keep their frames. Outside the keys F(t) is t.
+    Rests in the motion are skipped, except between keys that keep their frames. Outside the keys F(t) is t.
     Source: docs/formulas, "Constant speed".
 
     Examples
@@ -333,7 +333,7 @@ class ConstantSpeed:
         self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return F(t), shape (m,), at frames t, finite: the frames of the motion that are played then."""
+        """Return F(t), the frames of the motion to play, shape (m,), at finite frames t."""
         at = checked_sample_frames("frames", frames)
         part, pace = self._part(at)
         wanted = self._lengths[part] + (at - self._marks[part]) * pace
@@ -341,7 +341,7 @@ class ConstantSpeed:
         return np.where(outside | (pace == 0.0), at, self.arc.frames(wanted))
 
     def pace(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the speed that the motion has with it, shape (m,); 0 in parts without length, and outside."""
+        """Return the speed of the retimed motion, shape (m,). It is 0 in parts without length and outside the keys."""
         at = checked_sample_frames("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
@@ -364,26 +364,26 @@ class ConstantSpeed:
         return times
 
     def keys(self, position: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
-        """Return few Bezier keys that play the function.
+        """Return a small number of Bezier keys that play the function.
 
         Parameters
         ----------
         position : float
-            How far the motion may be ahead or behind, as a part of the distance that it travels in a frame.
+            Maximum position error along the path, relative to the distance per frame.
         speed : float
-            The largest relative error of its speed. Within a quarter of a frame of keys at which the motion stops, or
-            almost stops, both may be larger, because the frame function is almost vertical there. It may be a tenth of
-            a frame ahead or behind.
+            Maximum relative error of the speed. Within a quarter of a frame of keys at which the motion almost stops,
+            both errors may be larger, because the frame function is almost vertical there. The position error can reach
+            a tenth of a frame.
 
         Returns
         -------
         FunctionKeys
-            From the first key of the motion to its last.
+            Keys from the first to the last key of the motion.
 
         Raises
         ------
         TypeError, ValueError
-            For tolerances that are not numbers above 0.
+            If tolerances are not numbers above 0.
         """
         _checked_tolerance("position", position)
         _checked_tolerance("speed", speed)
@@ -438,14 +438,14 @@ class ConstantSpeed:
 
 @dataclass(frozen=True)
 class FunctionKeys:
-    """Bezier keys of a frame function.
+    """Hold Bezier keys of a frame function.
 
     Attributes
     ----------
     frames, values : ndarray, shape (k,)
         The keys.
     incoming, outgoing : ndarray, shape (k,)
-        Derivatives per frame on both sides. Handles are at thirds, see `curves.handles`.
+        Derivatives per frame before and after the keys. Handles are at thirds. See `curves.handles`.
     """
 
     frames: Float64Array

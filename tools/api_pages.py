@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = {"Parameters", "Attributes", "Returns", "Raises"}
-"""Sections of docstrings whose lines without indentation name what the others describe."""
+"""Sections of docstrings that describe named items in indented lines."""
 CHECKED = {
     "Positive": "float",
     "NotNegative": "float",
@@ -39,7 +39,7 @@ CHECKED = {
     "Parameters": "Mapping[str, float]",
     "Progress": "Callable[[int, int], None]",
 }
-"""What annotations are called where arguments are checked, and what that means."""
+"""The names of annotations for checked arguments, and their meanings."""
 TIMING = ("retimed", "ArcLength", "ConstantSpeed", "FunctionKeys")
 """Names of `interp.retiming` on its page."""
 FITS = {
@@ -64,7 +64,7 @@ TURNS = (
 FUNCTIONS = {"retiming.ConstantSpeed"}
 """Classes that are called, and are not splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
-"""What splines have for `interp.batch`."""
+"""Attributes of splines that only `interp.batch` uses."""
 CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
 """Headings of docs/formulas, as docstrings name them."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
@@ -81,7 +81,7 @@ class Page(NamedTuple):
 SCRIPTS = {
     "enable": Page(
         "Enable, restore and remove",
-        "Make tracks TCB, free a bake, and leave TCB again.",
+        "Enable TCB on tracks, free bakes, and remove TCB.",
         (
             *("enable", "enable_many", "enable_and_bake", "free", "free_many", "restore", "restore_many"),
             *("apply", "apply_many", "remove", "remove_many"),
@@ -89,7 +89,7 @@ SCRIPTS = {
     ),
     "bake": Page(
         "Bake",
-        "Bake tracks as samples or curves, or let handles play them.",
+        "Bake tracks as samples or curves, or play them with handles.",
         ("bake", "bake_many", "bake_in_world", "Options", "ROTATION_TOLERANCE", "SAMPLE_LIMIT"),
     ),
     "keys": Page(
@@ -110,7 +110,7 @@ SCRIPTS = {
     ),
     "timing": Page(
         "Timing and velocities",
-        "Time a track apart from its keys, and write its velocities.",
+        "Retime a track independently of its keys, and write its velocities.",
         ("retime", "remove_retiming", "write_velocities", "Velocities"),
     ),
     "files": Page(
@@ -125,7 +125,7 @@ SCRIPTS = {
     ),
     "relax": Page(
         "Relax",
-        "Change keys as little as a condition needs.",
+        "Change keys as little as possible to satisfy a condition.",
         ("relax", "Relaxation", "StaysAbove", "StaysAt", "TurnsWithin"),
     ),
     "reduce": Page(
@@ -135,7 +135,7 @@ SCRIPTS = {
     ),
     "reports": Page(
         "Reports, errors and datablocks",
-        "Read what functions return or raise, and find the datablocks of an object or a file.",
+        "Read results and errors, and find the datablocks of an object or a file.",
         ("Report", "Finding", "AnimationError", "of_file", "of_object", "__version__"),
     ),
 }
@@ -143,7 +143,7 @@ SCRIPTS = {
 OPERATORS = {
     "operators_bake": Page(
         "Operators: bake, check and reduce",
-        "Operators on what is selected.",
+        "Operators on the selection.",
         (
             *(
                 "tcb.enable",
@@ -345,7 +345,7 @@ def interp_module(name: str) -> ModuleType:
 
 
 def named(prefix: str, module: ModuleType, names: Sequence[str]) -> dict[str, Any]:
-    """Return what a module has of these names, by the names that the page has for them."""
+    """Return a module's objects with these names, by their names on the page."""
     return {f"{prefix}.{name}": getattr(module, name) for name in names}
 
 
@@ -356,7 +356,7 @@ def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
 
 
 def chapter(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
-    """Yield a chapter: what is called first, then what is made, then the rest."""
+    """Yield a chapter with functions first, then classes, then other objects."""
     yield f"## {heading}\n"
     if introduction:
         yield introduction
@@ -410,7 +410,7 @@ def _described(name: str, each: Any) -> Iterator[str]:
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties that have a docstring; of what only holds data the properties."""
+    """Yield the public methods and properties with a docstring, or only the properties of data classes."""
     only_data = dataclasses.is_dataclass(cls)
     for name, each in vars(cls).items():
         is_public = name == "__call__" or not name.startswith("_")
@@ -421,7 +421,7 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def _fields(cls: type) -> Iterator[str]:
-    """Yield a line for each field that has no place in the docstring, with the text that stands below it."""
+    """Yield a line for each field that the docstring does not list, with the text below the field."""
     told = inspect.getdoc(cls) or ""
     if "Attributes\n---" in told or "Parameters\n---" in told:
         return
@@ -438,14 +438,14 @@ def _fields(cls: type) -> Iterator[str]:
 
 
 def _plain(annotation: str) -> str:
-    """Return an annotation without the names that `animation.arguments` has for what is checked."""
+    """Return an annotation without the names of `animation.arguments` for checked types."""
     for name, plain in CHECKED.items():
         annotation = re.sub(rf"\b{name}\b", plain, annotation)
     return annotation
 
 
 def _value(cls: type, field: ast.AnnAssign) -> str:
-    """Return a field's default, or what makes it for each instance."""
+    """Return the default of a field, or its factory."""
     assert isinstance(field.target, ast.Name)
     assert field.value is not None
     default = getattr(cls, field.target.id, dataclasses.MISSING)
@@ -457,7 +457,7 @@ def _value(cls: type, field: ast.AnnAssign) -> str:
 
 
 def _signature(name: str, function: Any) -> str:
-    """Return a call in a fence: names and defaults; types stand in the list of parameters."""
+    """Return a call with names and defaults in a fence. The list of parameters contains the types."""
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -477,7 +477,7 @@ def _signature(name: str, function: Any) -> str:
 
 
 def text_of(each: Any, fields: Sequence[str] = ()) -> str:
-    """Return a docstring as Markdown: its paragraphs, and its sections as lists; after the paragraphs the fields."""
+    """Return a docstring as Markdown, with its paragraphs, the fields, and its sections as lists."""
     told = inspect.getdoc(each) or ""
     head, *rest = re.split(r"^([A-Z]\w+)\n-+\n", told, flags=re.MULTILINE)
     parts = [_paragraphs(head)]
@@ -494,13 +494,13 @@ def _annotations(each: Any) -> Mapping[str, Any]:
 
 
 def _list(body: str, annotations: Mapping[str, Any]) -> str:
-    """Return a section as a list of what is named, with the paragraphs on each."""
+    """Return a section as a list of its items, with their paragraphs."""
     lines: list[str] = []
     for entry in re.split(r"\n(?=\S)", body.strip()):
         head, _, text = entry.partition("\n")
         names, _, kind = head.partition(" : ")
         kind = kind or _plain(str(annotations.get(names, "")))
-        # What is returned has a type, perhaps with a shape, and no name.
+        # Return values have a type, perhaps with a shape, but no name.
         several = [name.strip().lstrip("*") for name in names.split(",")]
         several = several if all(name.isidentifier() for name in several) else [names]
         named = ", ".join(f"**{name}**" for name in several) if kind or text else names
@@ -511,7 +511,7 @@ def _list(body: str, annotations: Mapping[str, Any]) -> str:
 
 
 def _paragraphs(body: str) -> str:
-    """Return paragraphs; examples, and what is indented, in fences."""
+    """Return paragraphs, with examples and indented text in fences."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", body.strip("\n")):
         if paragraph.lstrip().startswith(">>>"):
@@ -572,7 +572,7 @@ def operators(package: ModuleType) -> dict[str, Any]:
 def operator_section(name: str, rna: Any) -> str:
     """Return the section of an operator, with its properties."""
     parts = [f"### `bpy.ops.{name}`\n", f"*{rna.name}.* {' '.join(rna.description.split())}.\n"]
-    # These set what is given alone: Blender's defaults mean nothing.
+    # These operators set only the given properties and ignore Blender's defaults.
     keeps = name in ("tcb.key_set", "tcb.track_choose")
     lines = [
         _property(each, keeps)
@@ -585,7 +585,7 @@ def operator_section(name: str, rna: Any) -> str:
 
 
 def _property(each: Any, keeps: bool) -> str:
-    """Return the line of an operator's property; `keeps`: where it is not given, that stays as it is."""
+    """Return the line of an operator's property. With `keeps`, an omitted property changes nothing."""
     is_flag = each.type == "ENUM" and each.is_enum_flag
     default: Any = ", ".join(sorted(each.default_flag)) if is_flag else getattr(each, "default", None)
     kind = each.type.lower()

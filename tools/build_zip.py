@@ -31,7 +31,7 @@ def blender_scripts() -> Path:
 
 
 def set_times_and_order(archive: Path) -> None:
-    """Write the zip anew, with what differs between checkouts of equal files made equal."""
+    """Rewrite the zip without differences between checkouts of equal files."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     moment = max(time.gmtime(int(epoch))[:6], FIRST_TIME) if epoch else FIRST_TIME
     with zipfile.ZipFile(archive) as built:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of what Blender plays of a bake against the formulas, at ten points a frame.
+"""Measure the error of Blender's playback of a bake against the formulas, at ten points per frame.
 
     python tools/errors.py [FILE.3ds …] [--docs docs/measurements]
 
@@ -98,16 +98,19 @@ class Track:
 
 @dataclass
 class Distance:
-    """The maximum errors: of values in units, and relative to the track's range; of rotations in degrees."""
+    """Hold maximum errors, of values in units and relative to the track's range, and of rotations in degrees."""
 
     value: float = 0.0
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
-    """The error relative to what is allowed."""
+    """The error relative to the tolerance."""
 
     def add(self, track: Track, apart: float, tolerance: float) -> None:
-        """Include an error; `apart`: in units or radians; `tolerance`: relative to the track's range, or radians."""
+        """Include an error `apart`, in units or radians.
+
+        `tolerance` is relative to the track's range, or in radians.
+        """
         if track.is_rotation:
             self.angle = max(self.angle, math.degrees(apart))
             allowed = tolerance + ROUNDING
@@ -229,7 +232,7 @@ def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
 
 
 def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[list[tuple[float, ...]]]:
-    """Return what Blender plays of each track."""
+    """Return Blender's playback of each track."""
     scene: Any = bpy.context.scene
     result: list[list[tuple[float, ...]]] = [[] for _ in tracks]
     for frame, subframe in where:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw docs/figures/gallery.png: what parameters, ends, dialects and extrapolation do to the same keys.
+"""Draw docs/figures/gallery.png with the effects of parameters, ends, dialects and extrapolation on the same keys.
 
 python tools/gallery.py [FILE]
 """
@@ -34,7 +34,7 @@ def with_one(name: str, number: float) -> Keys:
 
 
 def panels() -> dict[str, dict[str, Any]]:
-    """Return the curves of each panel, by what they are called."""
+    """Return the curves of each panel by name."""
     plain = Keys(FRAMES, VALUES)
     skewed = Keys(FRAMES, VALUES, continuity=0.4, bias=0.5)
     dialects: dict[str, Any] = {

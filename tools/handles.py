@@ -3,7 +3,7 @@
 
     python tools/handles.py [--docs docs/measurements]
 
-Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points a segment;
+Tracks are random. The handles are evaluated here by bisection and compared with the splines at 240 points per segment.
 tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without `--docs` the
 tables are printed. It takes two minutes.
 """
@@ -61,7 +61,7 @@ def turning(degrees: float, largest: float, eased: float) -> list[tcb.RotationSp
 
 
 def moving(largest: float, eased: float, full: bool) -> list[tcb.VectorSpline]:
-    """Return tracks of one random number a key."""
+    """Return tracks with one random number per key."""
     generator = np.random.default_rng(2)
     tracks = []
     for _ in range(TRACKS):
@@ -86,7 +86,7 @@ def followed(spline: tcb.RotationSpline, held: str) -> tuple[Float64Array, Float
 
 
 def played(request: Request, fit: Handles) -> Float64Array:
-    """Return what Blender plays at PLACES of all segments, shape (segments, places, channels)."""
+    """Return Blender's playback at PLACES of all segments, shape (segments, places, channels)."""
     keys = request.spline.keys
     own = keys.values if request.numbers is None else np.asarray(request.numbers)
     values = (own * fit.signs[:, np.newaxis]).astype(np.float32).astype(np.float64)

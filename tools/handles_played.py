@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what Blender plays with handles to samples of the same tracks, in whole files.
+"""Compare playback by handles with samples of the same tracks in complete files.
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/figures/handles_played.png]
 
-Of a .bvh file every tenth key is kept. Where a file has no TCB track, all are enabled, with the defaults. Both motions
-are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table has one row a
-file: errors of values, relative to the track's range, and of rotations, in degrees; median, 90th percentile and largest
-over all frames and tracks. The plot has one column a file: the channels of the track with the largest error, by handles
-and baked, and their difference, around the worst frame. Needs Blender as a Python module.
+Every tenth key of a .bvh file is kept. If a file has no TCB tracks, all tracks are enabled with the defaults. Blender
+evaluates the F-curves of both motions every quarter of a frame, at the samples. The table has one row per file, with
+the median, 90th percentile and maximum error over all frames and tracks. Errors of values are relative to the track's
+range, and errors of rotations are in degrees. The plot has one column per file. It shows the channels of the track with
+the largest error, by handles and baked, and their difference around the worst frame. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def tracks_of(datablock: Any) -> list[Any]:
 
 
 def played(tracks: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Float64Array]:
-    """Return what Blender plays of each track every quarter of a frame between its keys, shape (frames, channels)."""
+    """Return Blender's playback of each track every quarter of a frame between its keys, shape (frames, channels)."""
     result = {}
     for name, (track, frames) in tracks.items():
         columns = [

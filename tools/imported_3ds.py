@@ -25,7 +25,7 @@ HEADS = ("file", "nodes", "tracks", "keys", "with parameters", "at keys", "betwe
 
 
 def row(path: Path) -> tuple[str, ...]:
-    """Return what the file has, and the largest differences: of matrices by `apart`, of vertices over their size."""
+    """Return the counts of the file and the maximum errors of matrices, and of vertices relative to their size."""
     exchange, planning, package = (
         importlib.import_module(f"{tcb.PACKAGE}.{name}")
         for name in ("exchange.importing.importer", "exchange.importing.plan_objects", "formats.three_ds")

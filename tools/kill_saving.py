@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kill the command while it saves, at random moments, and tell from `--json` alone what became of each file.
+"""Kill the command at random moments while it saves, and determine the state of each file only from `--json`.
 
     python tools/kill_saving.py [--shots 40] [--kills 30] [--folder DIR] [COMMAND…]
 
-`COMMAND`: what starts the command (default: this Python with tools/tcb.py), such as `blender --command tcb`. Needs bpy,
-which makes the shots: plain ones, locked tracks, ones whose library is missing, NLA strips, damaged files.
-Prints a Markdown table: for each status that the last run gives, the number of files, the codes of their errors, and
-what the supervisor knew of them while runs were killed. Exits 1 where a file was neither as it was nor complete.
+`COMMAND` starts the command, such as `blender --command tcb`. The default is this Python with tools/tcb.py. Needs bpy
+to create shots with tracks without TCB, locked tracks, missing libraries, NLA strips and damaged files. Prints a
+Markdown table with the number of files for each status in the last run, the codes of their errors, and the results that
+were known when runs were killed. Exits with 1 if a file was neither unchanged nor complete.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ def make_shots(folder: Path, count: int) -> list[Path]:
 
 @dataclass
 class Seen:
-    """What was seen of the runs."""
+    """Hold observations of the runs."""
 
     exits: Counter[int] = field(default_factory=Counter)
     lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The last line of each file."""
     told: Counter[str] = field(default_factory=Counter)
-    """Files that had a line when their run was killed; those without one, by what they were."""
+    """Files with a result line when their run was killed, and files without one by state."""
     broken: list[str] = field(default_factory=list)
 
 
@@ -99,7 +99,7 @@ def digest(file: Path) -> str:
 
 
 def is_whole(file: Path) -> bool:
-    """Check that Blender opens the file, and that what was plain is baked."""
+    """Check that Blender opens the file, and that tracks without TCB are baked."""
     import bpy
 
     try:
@@ -110,7 +110,7 @@ def is_whole(file: Path) -> bool:
 
 
 def run(command: Sequence[str], folder: Path, moment: tuple[int, float] | None, seen: Seen) -> bool:
-    """Run the command over all shots; kill it so many seconds into the saving of that number; return if it was."""
+    """Run the command on all shots, kill it this many seconds into a save, and return whether it was killed."""
     output = folder / "baked"
     options = [
         "--enable",
@@ -155,7 +155,7 @@ def run(command: Sequence[str], folder: Path, moment: tuple[int, float] | None, 
 
 
 def table(seen: Seen) -> str:
-    """Return what the last run gives of each file, as Markdown."""
+    """Return the results of the last run as Markdown."""
     kinds: dict[tuple[str, str, str], int] = Counter(
         (
             line["status"],

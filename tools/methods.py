@@ -59,7 +59,7 @@ def largest_difference(made: type[Any], reference: Any) -> float:
 
 
 def many(method: Method, kind: str) -> list[Any]:
-    """Make tracks like those of a character."""
+    """Create tracks like a character's."""
     made, generator = getattr(method, kind), np.random.default_rng(3)
     tracks = []
     for _ in range(TRACKS):

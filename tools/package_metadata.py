@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hatchling adds to the metadata of tcb-splines: the publisher, from the manifest, and the page for PyPI."""
+"""Add the publisher from the manifest and the page for PyPI to hatchling's metadata of tcb-splines."""
 
 from __future__ import annotations
 

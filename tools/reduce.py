@@ -5,10 +5,10 @@
     python tools/reduce.py FILE.bvh --picture docs/figures/reduce.png
 
 Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations
-as quaternions for Reduce and Euler angles for Decimate, as Blender's importer makes them. Decimate's margin is
-searched until the largest error on the body, the distance of the head and tail of any bone from where it was at any
-frame, is as asked for. With --picture what Reduce does is drawn: a channel before and after, the error on the body at
-each frame, and how many keys an error needs.
+as quaternions for Reduce and Euler angles for Decimate, as Blender's importer makes them. Decimate's margin is searched
+until the maximum error on the body reaches the limit. It is the distance of the head or tail of any bone from its
+original position at any frame. --picture draws a channel before and after Reduce, the error on the body at each frame,
+and the number of keys for each error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
 _PER_MARGIN = 173.0
 """Centimeters of error for a margin of 1, about, with which the search begins."""
 _NEAR = 0.9
-"""A margin is taken where the largest error is at least this part of what is asked for, and no more than that."""
+"""A margin is used if the largest error is between this fraction of the limit and the limit."""
 _SHOWN = 360
 """The frames that are drawn."""
 _DRAWN = "RightForeArm"
@@ -144,7 +144,7 @@ def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, A
 
 
 def _draw(given: argparse.Namespace) -> None:
-    """Draw what Reduce does with the first of the errors."""
+    """Draw the result of Reduce for the first error."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -4,9 +4,9 @@
     python tools/reduce_gap.py FILE.bvh… [--error 0.5] [--height 170] [--bones 8]
 
 Each bone's rotation is a track by itself, within the angle at which its farthest point is off by the error, at common
-frames of its four channels. The optimum is over all choices of frames: a key at a frame has the value and the velocity
-of one of nine smooth curves, six of which the search found for this and for smaller angles, so that a segment does not
-depend on the others, and the fewest segments within the angle are a shortest path. It is never more than the search's.
+frames of its four channels. The optimum covers all choices of frames. A key has the value and velocity of one of nine
+smooth curves. The search found six of the curves for this and for smaller angles. Segments are therefore independent,
+and the fewest segments within the angle are a shortest path. The optimum never has more keys than the search.
 """
 
 from __future__ import annotations

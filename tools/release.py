@@ -32,7 +32,7 @@ class ReleaseError(Exception):
 
 
 def git(*arguments: str) -> str:
-    """Return what git prints in the checkout."""
+    """Return the output of git in the checkout."""
     ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise ReleaseError(f"git {arguments[0]} failed: {ran.stderr.strip()}. Release from a git checkout")

@@ -35,9 +35,9 @@ Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 LEAST_RANGE = 1e-3
-"""Of the largest value: a property that stays so near to it is measured by this."""
+"""Fraction of the largest value. It replaces the range of properties that vary less."""
 ROUNDED = 1e-4
-"""Units: what moves by less is compared by this."""
+"""Units. It replaces smaller ranges."""
 MOST_PLACES = 2000
 """Times at which a node is compared."""
 HEADS = {
@@ -175,7 +175,7 @@ def places(times: Float64Array) -> Float64Array:
 
 
 def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], Float64Array | None]:
-    """Return a function of take, node, property and times that returns what another reader evaluates."""
+    """Return a function of take, node, property and times that returns the values of another reader."""
     if path.suffix != ".fbx":
         return Gltf(path).evaluate
     wanted: dict[str, dict[str, list[float]]] = {}
@@ -262,7 +262,7 @@ class Compared:
         return rows
 
     def _values(self, take: Any, match: Any, name: str, track: Any, times: Float64Array) -> Float64Array | None:
-        """Return what the other reader evaluates."""
+        """Return the values of the other reader."""
         own = take.motions[match.node].translation
         if name == "translation" and match.motion.translation is not own:
             # The importer has made the pivot the origin, which the other reader does not give.

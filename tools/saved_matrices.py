@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what Blender plays of .3ds files with the matrices that 3ds Max saved in them.
+"""Compare Blender's playback of .3ds files with the matrices that 3ds Max saved in them.
 
     python tools/saved_matrices.py FILE…
 
-A file of 3ds Max has the frame at which it was saved, and the matrix of each mesh then, by Max's own interpolation.
-Each file is imported twice, with rotations between keys as in 3D Studio 4 and as in Max, baked as samples, and
-evaluated at that frame. The table has one row a file: the number of meshes between keys of a rotation, and the errors
-of their axes, in degrees, median and largest, for both constructions; the number of meshes between keys of any kind,
-and the median error of their locations, relative to the distance from the origin; and the number of meshes that can't
-be compared: those at a key, or before or after all keys. Needs Blender as a Python module.
+A 3ds Max file contains the current frame and the matrix of each mesh at that frame, by Max's own interpolation. Each
+file is imported twice, with the rotation algorithms of 3D Studio 4 and of Max, baked as samples, and evaluated at that
+frame. The table has one row per file. It lists the number of meshes between keys of a rotation, and the median and
+maximum error of their axes in degrees for both algorithms. It also lists the number of meshes between keys of any kind,
+and the median error of their locations relative to the distance from the origin. The last column counts the meshes at a
+key or outside all keys, which cannot be compared. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Saved:
     matrix: Float64Array
     """In the shape (4, 4)."""
     turned: bool
-    """True where the frame was between two keys of its rotation; else between those of its position or scale."""
+    """Whether the frame is between two rotation keys, rather than between position or scale keys."""
 
 
 def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved], int]:

@@ -45,7 +45,7 @@ def steps():
     yield from drawn()
 """
 SELECTED = (255, 191, 51)
-"""The colour of the key in a diagram; KEY_AT is its position relative to the diagram's height, from the top:"""
+"""The color of the key in a diagram. KEY_AT is its position relative to the diagram's height, from the top:"""
 KEY_AT = 0.373
 
 FRONT_VIEW = """
@@ -442,7 +442,7 @@ def track_choices(window: Any, camera: Camera) -> None:
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
-    """Show several keys at once, a parameter dragged, and what a bake writes."""
+    """Show several keys at once, a dragged parameter, and the result of a bake."""
     window.run(SPLIT)
     window.open_sidebar("GRAPH_EDITOR", "TCB")
     window.run(LOCATION.format(output="CURVES", components=(0, 1, 2), start=48, end=86))

@@ -3,8 +3,8 @@
 
     python tools/spin_picture.py [PICTURE.png]
 
-A baton of lights spins by some 90 degrees a frame, and tumbles. "Exactly" means 64 samples a frame. The default picture
-is docs/figures/spin.png.
+A tumbling baton of lights spins by about 90 degrees per frame. "Exactly" means 64 samples per frame. The default
+picture is docs/figures/spin.png.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WAYS: dict[str, dict[str, Any]] = {
 LOOKS = 50
 """Samples on each side of the frame."""
 LIGHTS = ((1.0, (1.0, 0.35, 0.08)), (0.55, (0.15, 0.6, 1.0)), (-1.0, (0.2, 1.0, 0.35)))
-"""The position along the baton, and the colour."""
+"""The position along the baton, and the color."""
 
 
 def make_scene() -> Any:

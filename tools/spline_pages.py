@@ -3,9 +3,8 @@
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
-Texts are the docstrings', formulas those of docs/formulas, and measured differences those of
-docs/measurements/methods.md.
-tests/docs/test_spline_pages.py holds the pages against these. `--pictures` draws the figures anew, too.
+Texts come from docstrings, formulas from docs/formulas, and measured differences from docs/measurements/methods.md.
+tests/docs/test_spline_pages.py compares the pages with these sources. `--pictures` also redraws the figures.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def page(name: str, module: ModuleType) -> str:
 
 
 def _properties(cls: Any) -> str:
-    """Return cells of a class: what it is of, smooth, keys per side and whether it meets the keys."""
+    """Return the table cells of a class: its kind, smoothness, keys per side, and whether it meets the keys."""
     spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _of(cls) == "rotations" else 1)] * 3))
     support = "all" if spline.support is None else str(spline.support)
     return f"{_of(cls)} | {spline.continuity} | {support} | {'yes' if spline.interpolating else 'no'}"
@@ -135,7 +134,7 @@ def _formulas(heading: str) -> str:
 
 
 def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
-    """Yield the error bounds of the classes, what was measured, and the tests."""
+    """Yield the error bounds of the classes, the measured errors and the tests."""
     yield "\n".join(f"- `{title}`: {_bounds(cls)}" for title, cls in classes.items()) + "\n"
     rows = list(_measured(classes))
     if rows:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run a folder of .blend and .3ds files through all functions of the extension, and report what differs in each.
+"""Process a folder of .blend and .3ds files with all functions of the extension, and report the differences.
 
     python tools/survey.py FOLDER [--seconds 120] [--page docs/measurements/survey.md]
 
-All keyed properties of a .blend file are enabled with Keep Look; baked as samples, as curves and as handles, and
-restored each time; then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported
+All keyed properties of a .blend file are enabled with Keep Look. They are baked as samples, curves and handles, and
+restored each time. Then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported
 as .3ds and imported again. Every F-curve of the file is compared to the last bit, and its values. A .3ds file is
 imported, played with samples and with handles, exported, and imported again. Each file has a process of its own, with a
 time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit, license. With
@@ -114,7 +114,7 @@ class Curves:
         return sum(state["keys"] for state in self.states.values())
 
     def differing(self, other: Curves, identities: bool = True) -> list[str]:
-        """Return the names of curves that are not the same in both, and of what differs in them."""
+        """Return the names of curves that differ, with the names of the differing attributes."""
         from tests.animation.curves import without_identities
 
         found = [f"{name}: in one only" for name in self.states.keys() ^ other.states.keys()]

@@ -88,7 +88,7 @@ def main() -> int:
                 import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()
-    # Loaded by this name, whatever the checkout's folder is called. The package is not registered: the command needs no
+    # The checkout is loaded by this name for any folder name. The package is not registered: the command needs no
     # operators, and nothing may bake automatically while it works.
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")

@@ -22,7 +22,7 @@ PACKAGES = sorted({init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT /
 SOURCES = sorted([*ROOT.glob("*.py"), *(module for package in PACKAGES for module in package.rglob("*.py"))])
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 INTERFACE = ("panels/", "operators/", "ui/")
-"""Where labels and tooltips are that stand in no declaration."""
+"""Folders with labels and tooltips outside declarations."""
 
 Key = tuple[str, str]
 """Context and English text."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of a motion: conditions, joints, continuity."""
+"""Check a motion: conditions, joints and smoothness."""

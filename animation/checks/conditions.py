@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions that a motion must meet at every moment, not only at its keys.
+"""Check conditions that a motion must meet at all times, not only at its keys.
 
-For a camera: clip start before clip end, possible lens and sensor values, a focus distance beyond the clip start. For
-constraints that track a target: the object never looks along the axis that is kept upright. For every object and bone:
-no scale passes through zero.
+A camera needs a clip start before its clip end, valid lens and sensor values, and a focus distance beyond the clip
+start. An object with a constraint that tracks a target must never look along its up axis. The scales of objects and
+bones must not pass through zero.
 
 Source: docs/formulas, "Conditions of cameras".
 """
@@ -39,12 +39,12 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)
-"""Closer than this to the axis that is kept upright, the view rolls over within a frame or two."""
+"""Radians. If the view is closer than this to the up axis, it rolls over within one or two frames."""
 _ZERO = 1e-6
 _REFINED = 1e-3
-"""Frames: the tolerance for the frame of a passage through zero."""
+"""Frames. The tolerance for the frame of a zero crossing."""
 _JUMP = 0.5
-"""Relative to a change of sign: a curve that changes by more than this within the tolerance jumps, and never is
+"""Relative to the change between samples. A curve that changes by more than this within `_REFINED` frames jumps past
 zero."""
 
 _LEAST = {
@@ -52,7 +52,7 @@ _LEAST = {
     "ORTHO": ("ortho_scale",),
     "PANO": ("sensor_width",),
 }
-"""For each type of camera the properties that must be above 0, besides the clips."""
+"""For each camera type, the properties besides the clips that must be greater than 0."""
 _CLIPS = ("clip_start", "clip_end")
 _NAMES = {
     "lens": n_("lens"),
@@ -69,7 +69,7 @@ _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 @record()
 class Violation:
-    """A range of frames in which a condition does not hold."""
+    """Describe a range of frames in which a condition is violated."""
 
     name: str
     """The name of the object."""
@@ -80,17 +80,17 @@ class Violation:
     start: float
     end: float
     worst: float
-    """The frame at which the condition is violated most."""
+    """The frame with the worst violation."""
     message: str
-    """The violation as text."""
+    """The description of the violation."""
 
     @property
     def finding(self) -> Finding:
-        """Return the violation as a finding, about the worst frame."""
+        """Return the violation as a finding at its worst frame."""
         return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the violation as JSON has it."""
+        """Return the violation as a JSON-compatible dictionary."""
         return as_dict(self)
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class Violation:
 
     @property
     def place(self) -> str:
-        """Return the frame, or the range of frames, as text."""
+        """Return the frame or the frame range as text."""
         if self.end - self.start < _REFINED:
             return rpt_("frame {:.6g}", self.start)
         return rpt_("frames {:.6g} to {:.6g}", self.start, self.end)
@@ -106,30 +106,30 @@ class Violation:
 
 @dataclass
 class Checks:
-    """The result of a check: counts and violations."""
+    """Hold the result of a check: counts and violations."""
 
     objects: int = 0
-    """Objects that were checked."""
+    """The number of checked objects."""
     samples: int = 0
     violations: list[Violation] = field(default_factory=list)
-    """In order of objects, then of frames."""
+    """Violations, sorted by object and then by frame."""
     errors: list[Finding] = field(default_factory=list)
-    """What could not be checked, and why."""
+    """Objects that could not be checked, with the reasons."""
     notes: list[Finding] = field(default_factory=list)
-    """Single conditions that could not be checked, and why."""
+    """Conditions that could not be checked, with the reasons."""
 
     @property
     def holds(self) -> bool:
-        """Return whether everything was checked, and nothing is violated."""
+        """Return whether everything was checked without a violation."""
         return not (self.violations or self.errors or self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON has it, findings with their messages."""
+        """Return the result as a JSON-compatible dictionary, with the messages of findings."""
         return as_dict(self)
 
     @property
     def summary(self) -> str:
-        """Return the result in one line; all conditions hold only where everything was checked."""
+        """Return the result in one line."""
         if not self.objects and self.holds:
             return rpt_("Nothing to check: no object")
         objects = counted(self.objects, n_("{:,} object, {:,} samples"), n_("{:,} objects, {:,} samples"), self.samples)
@@ -145,21 +145,21 @@ def check(
     frame_range: FrameRange | None = None,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
-    """Check what Blender plays of objects, at four places per frame and at all their keys.
+    """Check the motion of objects as Blender plays it, four times per frame and at all their keys.
 
     Parameters
     ----------
     datablocks : bpy.types.ID
-        Objects, camera objects with their camera data; for other data the objects that use it.
+        Objects, including camera objects with their camera data. Other data stands for the objects that use it.
     frame_range : (float, float), optional
-        Frames to check. Default: the scene's, extended by keys before and after.
+        Frames to check. Default: the scene's frame range, extended to all keys before and after it.
     scene : bpy.types.Scene, optional
-        The scene whose frames are checked. Default: the open one.
+        The scene whose frames are checked. Default: the current scene.
 
     Returns
     -------
     Checks
-        The violations of conditions on the clips, lens, focus and view of cameras, and on scales.
+        Violations of conditions on scales and on the clips, lens, focus and view of cameras.
 
     Raises
     ------
@@ -168,8 +168,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames are left out, and conditions on values that are not finite; the result's refusals name
-    them.
+    Objects with too many frames are skipped, and so are conditions on values that are not finite. The result's `errors`
+    and `notes` name them.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def check(
 
 
 def not_checked(reason: Finding) -> Finding:
-    """Return the finding that for this reason something was not checked."""
+    """Return a finding for a check that was skipped for this reason."""
     return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
 
@@ -219,7 +219,7 @@ class _ObjectCheck:
         self.sampler = PropertySampler(scene, item, frames)
 
     def camera(self) -> Iterator[Violation]:
-        """Yield violations of a camera's own properties."""
+        """Yield violations by the camera's own properties."""
         if not isinstance(self.item.data, bpy.types.Camera):
             return
         camera: Any = self.item.data
@@ -255,7 +255,7 @@ class _ObjectCheck:
             )
 
     def scales(self) -> Iterator[Violation]:
-        """Yield violations of the scales of the object and its bones."""
+        """Yield violations by the scales of the object and its bones."""
         curves = curves_of(self.item)
         paths = {path for path, _ in curves if path.endswith("scale") and self._resolves(path)}
         animation = self.item.animation_data
@@ -272,7 +272,7 @@ class _ObjectCheck:
             yield from self._through_zero(path, values)
 
     def _resolves(self, path: str) -> bool:
-        """Return whether the path is a scale of the object, or of a bone that exists."""
+        """Return whether the path is a scale of the object or of an existing bone."""
         if path in ("scale", "delta_scale"):
             return True
         try:
@@ -299,7 +299,7 @@ class _ObjectCheck:
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Yield the frames at which the values change sign; samples that are zero there are removed from `zero`."""
+        """Yield the frames at which the values change sign, and remove samples with a zero there from `zero`."""
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])
@@ -311,7 +311,7 @@ class _ObjectCheck:
                 yield at
 
     def views(self) -> Iterator[Violation]:
-        """Yield violations of constraints that track a target: the object looks along the axis that is kept upright."""
+        """Yield violations by constraints that track a target, where the object looks along its up axis."""
         active = [each for each in self.item.constraints if not each.mute]
         for constraint in active:
             if constraint.type not in _TRACKING or constraint.target is None:
@@ -345,9 +345,9 @@ class _ObjectCheck:
                 )
 
     def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
-        """Return the directions from the object to the target, and those it must not take, with a name of these.
+        """Return the directions from the object to the target, the forbidden directions, and their name.
 
-        The directions have the shape (frames, 3), in a space in which those to avoid are constant. Raises
+        The directions have the shape (frames, 3), in a space in which the forbidden directions are constant. Raises
         UnknownMotionError.
         """
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
@@ -365,7 +365,7 @@ class _ObjectCheck:
                 return way, up, rpt_("the world's Z axis, its up axis")
             return _in(target, way), up, rpt_("the target's Z axis, its up axis")
         if constraint.type == "LOCKED_TRACK":
-            # The object rotates about this axis only, so the axis is the same before and after.
+            # The constraint rotates the object only about this axis, so the axis is the same before and after it.
             axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
             return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the axis that is locked")
@@ -374,7 +374,7 @@ class _ObjectCheck:
         return _in(own, way), (axis.tolist(),), rpt_("straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:
-        """Return the target's matrices, and the point that is tracked."""
+        """Return the target's matrices and the tracked point."""
         target, bone = constraint.target, constraint.subtarget
         if not bone:
             matrices = self._matrices(target, "")
@@ -386,7 +386,7 @@ class _ObjectCheck:
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
     def _own(self, constraint: bpy.types.Constraint, alone: bool) -> Matrices:
-        """Return the object's matrices before the constraint, or where that makes no difference, after it."""
+        """Return the object's matrices before the constraint, or after it if there is no difference."""
         if alone:
             try:
                 return TransformSampler(self.frames).before_constraints(self.item)
@@ -406,7 +406,7 @@ class _ObjectCheck:
         excess: Values,
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """Yield a violation for each run of bad samples; its worst sample is the one with the largest `excess`."""
+        """Yield a violation for each run of bad samples. The worst sample of a run has its largest `excess`."""
         track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
@@ -415,13 +415,13 @@ class _ObjectCheck:
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
-    """Yield the first and last row of each run that is true."""
+    """Yield the first and last row of each run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
 
 
 def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values: Values) -> float | None:
-    """Return the frame between two at which the values change sign; None where the curve jumps and is never zero."""
+    """Return the frame between `ends` at which the values change sign, or None if the curve jumps past zero."""
     (low, high), (before, after) = ends, values.tolist()
     if fcurve is None:
         return float(low + (high - low) * before / (before - after))
@@ -437,7 +437,7 @@ def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values:
 
 
 def _in(matrices: Matrices, way: Values) -> Values:
-    """Return directions of the world in the axes of matrices, without their scale."""
+    """Convert world directions to the axes of the matrices, ignoring scale."""
     axes = matrices[:, :3, :3]
     length = np.linalg.norm(axes, axis=1, keepdims=True)
     inside: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), way)
@@ -445,9 +445,9 @@ def _in(matrices: Matrices, way: Values) -> Values:
 
 
 def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """Return the smallest angle between the direction and any pole between consecutive samples, and its position.
+    """Return the smallest angle between the direction and any pole within each pair of samples, and its position.
 
-    The position is between the two samples, 0 to 1.
+    The position is a fraction from 0 to 1 between the two samples.
     """
     least = np.full(len(way) - 1, np.inf)
     where = np.zeros(len(way) - 1)
@@ -456,7 +456,7 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
         across = way - along[:, np.newaxis] * pole
         step = across[1:] - across[:-1]
         size = np.einsum("ni,ni->n", step, step)
-        # The foot of the perpendicular from the pole's line to the line from sample to sample.
+        # The foot of the perpendicular from the pole's line to the line between the samples.
         part = -np.einsum("ni,ni->n", across[:-1], step) / np.where(size > 0.0, size, 1.0)
         for at in (np.clip(part, 0.0, 1.0), np.zeros_like(part), np.ones_like(part)):
             off = np.linalg.norm(across[:-1] + at[:, np.newaxis] * step, axis=1)

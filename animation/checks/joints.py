@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measurement of joints: the distance between a bone or object and its place on its parent.
+"""Measure gaps at joints, the distance between a bone or object and its place on its parent.
 
 Source: docs/formulas, "Hierarchies".
 """
@@ -20,15 +20,15 @@ from ..sampling.properties import STEP, Values, sampled_frames
 
 @record()
 class Gap:
-    """The largest distance of a bone or object from its place on its parent, over a range of frames."""
+    """Hold the maximum distance of a bone or object from its place on its parent over a range of frames."""
 
     name: str
-    """The name of the child: the object, or its bone."""
+    """The name of the child object or bone."""
     parent: str
     distance: float
     """In world units."""
     frame: float
-    """The frame at which the distance is largest."""
+    """The frame of the maximum distance."""
     samples: int
 
     @property
@@ -39,7 +39,7 @@ class Gap:
         return Finding("JOINT_APART", self.name, "", self.frame, (self.parent, self.distance))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the gap as JSON has it."""
+        """Return the gap as a JSON-compatible dictionary."""
         return as_dict(self)
 
     def __str__(self) -> str:
@@ -54,14 +54,15 @@ def joint_gap(
     frame_range: FrameRange | None = None,
     scene: bpy.types.Scene | None = None,
 ) -> Gap:
-    """Measure the distance of a bone's head, or an object's origin, from its place on the parent as Blender plays it.
+    """Measure the distance of a bone's head or an object's origin from its place on the parent.
 
-    The place is where the bone is at rest, usually the parent's tail; for objects, where it is at the first frame.
+    The motion is evaluated as Blender plays it. The place of a bone is its rest position, usually the parent's tail.
+    The place of an object is its position at the first frame.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The child, or the armature of the child bone.
+        The child object, or the armature of the child bone.
     bone : str
         The child bone.
     frame_range, scene
@@ -70,12 +71,12 @@ def joint_gap(
     Returns
     -------
     Gap
-        The largest distance and its frame.
+        The maximum distance and its frame.
 
     Raises
     ------
     AnimationError
-        There is no such bone, or no parent, or a location is not finite.
+        The bone or its parent does not exist, or a location is not finite.
     ValueError
         The range is empty or not finite.
 
@@ -123,7 +124,7 @@ def joint_gap(
 
 
 def _parent_bone(child: Any) -> str:
-    """Return the bone that is the object's parent; "" where it is gone, so that the armature is."""
+    """Return the object's parent bone, or "" if there is none and the armature itself is the parent."""
     pose = child.parent.pose
     return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
 
@@ -134,5 +135,5 @@ def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
 
 
 def _rounding(at: Values) -> float:
-    """Return the distance that rounding of float32 matrices of this size may cause."""
+    """Return the distance that float32 rounding of these locations can cause."""
     return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is played beside keys of a track, and its value now."""
+"""Find the segments beside a track's keys, and its current value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..store.record_rows import plain_keys
 from ..store.tracks import Track
 
 AT = 0.02
-"""Frames: a key this close to the current frame is at it."""
+"""Frames. A key this close to the current frame counts as being on it."""
 
 
 class Segment(NamedTuple):
-    """A segment between two keys that Blender plays, scaled to a change of value and a duration of 1."""
+    """Describe a segment that Blender plays, scaled to a value change of 1 and a duration of 1."""
 
     interpolation: int
     easing: int
@@ -35,20 +35,20 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""What Blender plays before a key and after it; None: the spline is played; NOTHING beside the first or last key."""
+"""The segments before and after a key. None is a segment of the spline, NOTHING a missing segment at an end."""
 NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
-"""There is no segment."""
+"""Marks a missing segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
 SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
-"""A segment of the spline, which is not a type of Blender's."""
+"""A segment of the spline, which has no Blender interpolation type."""
 
 
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
-    """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`.
+    """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
 
-    For values it is that of the first channel that has such a key, for rotations of the first whose segment Blender
-    plays. Segments of the spline are `SPLINE`. Fields that a type does not use are 0. Before the first
-    key and after the last of a track that does not cycle it is NOTHING.
+    Values take the segment of the first channel with a key there, rotations of the first channel whose segment Blender
+    plays. Segments of the spline are `SPLINE`. Fields that a type does not use are 0. The result is NOTHING before the
+    first key and after the last one, unless the track cycles.
     """
     result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))
@@ -61,7 +61,7 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
             there[:, side] |= ends
             ends[ends] = channel.ends_spline[begin[ends]]
             if not track.is_rotation:
-                # A key of a later channel does not count.
+                # Ignore the keys of later channels.
                 result[before < after, side] = SPLINE
                 ends &= before < after
             result[ends, side] = _segments(channel, begin[ends])
@@ -77,7 +77,7 @@ def _cycles(track: Track) -> bool:
 
 
 def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
-    """Return the segments that begin at keys, none of them the last."""
+    """Return the segments that begin at these keys. The last key must not be among them."""
     keys = plain_keys(own)
     result = np.zeros(len(begin), dtype=_SEGMENT)
     kinds = result["interpolation"] = keys.interpolation[begin]
@@ -92,9 +92,9 @@ def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
 
 
 def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
-    """Return what is played beside all of the keys; None where they differ, or there is no key.
+    """Return the segments that all keys have in common, or None if they differ or there are no keys.
 
-    Keys with nothing there, the first and the last, differ from no other.
+    Missing segments at the first and last key match any segment.
     """
     if not len(segments):
         return None
@@ -109,15 +109,15 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
 
 
 def values_now(track: Track, frame: float) -> dict[int, float]:
-    """Return what the track's F-curves play at `frame`, by component: in every state what Blender shows."""
+    """Return the values of the track's F-curves at `frame`, by component, as Blender shows them."""
     return {index: float(fcurve.evaluate(frame)) for index, fcurve in sorted(track.channels.items())}
 
 
 class Turn(NamedTuple):
-    """The rotation of a track from one frame to another."""
+    """Hold the rotation of a track between two frames."""
 
     start: float
-    """Frame of the last key before `end`, or `end` itself if there is none."""
+    """The frame of the last key before `end`, or `end` itself if there is none."""
     end: float
     angle: float
     """Radians."""
@@ -125,9 +125,9 @@ class Turn(NamedTuple):
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
-    """Return the rotation from the last key before `frame` to `frame`, as frame functions play it.
+    """Return the rotation from the last key before `frame` to `frame`, as frame handlers play it.
 
-    Raises AnimationError where the keys make no spline.
+    Raises AnimationError if the keys do not form a spline.
     """
     frame = _played(track, frame)
     check_can_be_drawn(track, read_own_keys(track))
@@ -146,13 +146,13 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
 
 
 def _played(track: Track, frame: float) -> float:
-    """Return the frame of the motion that is played at a frame."""
+    """Return the frame of the motion that plays at this frame."""
     function = function_of(track)
     return frame if function is None else float(function([frame])[0])
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
-    """Raise AnimationError for a rotation whose missing values need a new F-curve, which drawing must not make."""
+    """Raise AnimationError for a rotation that needs a new F-curve, which drawing code must not create."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.error("KEYED_APART_SHOWN")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters that affect the motion at keys, and the reasons why others don't.
+"""Find the parameters that affect the motion at keys, and the reasons why others do not.
 
-A parameter acts through the key's own handles: ease to through the left one, ease from through the right one, tension,
-continuity and bias through both. It does not act on a side where Blender plays the segment, where there is none, or
-where handles play the track and the animator has chosen the type of this handle. At an end of the spline, values have
-no continuity and bias.
+Ease to acts through the left handle of a key, ease from through the right handle, and tension, continuity and bias
+through both. Parameters have no effect on a side that has no segment, or whose segment Blender plays. When handles play
+the track, they have no effect on a handle whose type the animator has chosen. At the ends of the spline, continuity and
+bias have no effect on values.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 @record()
 class Obstacle:
-    """A reason why parameters of keys have no effect.
+    """Give a reason why parameters of keys have no effect.
 
-    `names` are identifiers of interpolations, handle types or methods; for END "FIRST" or "LAST" for that key of the
-    track, or "" for another end of the spline.
+    `names` contains identifiers of interpolations, handle types or methods. For END it is "FIRST" or "LAST" for the
+    first or last key of the track, or "" for another end of the spline.
     """
 
     cause: Cause
@@ -44,7 +44,7 @@ class Obstacle:
 
 @record()
 class PlayedParameters:
-    """Parameters with an effect at one or more of the keys, and the obstacles to the others."""
+    """Hold the parameters that affect the motion at one or more keys, and the obstacles to the others."""
 
     names: frozenset[str]
     obstacles: tuple[Obstacle, ...]
@@ -52,7 +52,10 @@ class PlayedParameters:
 
 @record(eq=False)
 class _Channel:
-    """Keys of one channel, or of a rotation. Arrays have the shape (n, 2), with a column for each side of a key."""
+    """Describe the keys of a channel or a rotation.
+
+    Arrays have the shape (n, 2), with a column for each side of a key.
+    """
 
     is_spline: BoolArray
     is_beyond: BoolArray
@@ -73,7 +76,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
         try:
             settings = keys.track.settings
         except AnimationError:
-            # The panel of the track has the reason.
+            # The panel of the track shows the reason.
             names.update(PARAMETERS)
             continue
         bends = bends_by_parameters(keys.track, settings)
@@ -101,7 +104,7 @@ def _named(names: dict[int, str], numbers: Iterable[int]) -> tuple[str, ...]:
 
 
 def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
-    """Return the parameters with an effect at a key; `has_ends`: continuity and bias affect end keys, too."""
+    """Return the parameters that affect any key. With `has_ends`, continuity and bias also affect end keys."""
     names = {name for name, acts in zip(("ease_to", "ease_from"), channel.acts.T, strict=True) if acts.any()}
     if bends:
         tangents = channel.acts.any(axis=1)
@@ -123,7 +126,7 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
             kinds = segments_beside(keys.track, group, frames)["interpolation"]
         ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
-        # In a loop the tangents of the first and the last key go by both segments, but each has its own ease.
+        # In a loop the tangents of the first and last key depend on both segments, but each key has its own ease.
         is_spline = (kinds == SPLINE["interpolation"]) & ~(is_beyond & (cycle != "LOOP"))
         is_free = np.zeros((len(frames), 2), dtype=np.bool_)
         handles: set[int] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key of a track that the tab shows at a frame."""
+"""Find the key of a track that the tab shows at a frame."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .key_info import AT, Sides, segments_beside, sides_in_common
 
 @record()
 class ShownKey:
-    """One key of a track; `number` counts from 1."""
+    """Describe a key of a track. `number` counts from 1."""
 
     frame: float
     number: int
     count: int
     where: str
-    """Where the key is relative to the requested frame: AT, BEFORE or AFTER."""
+    """The position of the key relative to the requested frame: AT, BEFORE or AFTER."""
     parameters: dict[str, float]
     velocity: tuple[float, ...]
     sides: Sides
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
-    """Return the key at `frame`, or else the last one before it, or else the first one after it.
+    """Return the key at `frame`, or else the last key before it, or else the first key after it.
 
-    `defaults` are the parameters of keys that have none of their own.
+    `defaults` are the parameters of keys without their own parameters.
     """
     own = read_own_keys(track)
     frames = union([channel.keys.frames for channel in own.values()])

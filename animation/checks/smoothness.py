@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The smoothness of a track's motion at its keys, as measured on its splines."""
+"""Measure the smoothness of a track's motion at its keys, on its splines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..store.tracks import Track
 from .key_info import check_can_be_drawn
 
 MOST_KEYS = 2000
-"""With more keys, measuring a rotation would take longer than a redraw may."""
+"""Maximum number of keys. Beyond it, measuring a rotation would delay redraws."""
 
 
 @record()
 class Smoothness:
-    """The smoothness of all splines of a track."""
+    """Hold the smoothness of a track over all its splines."""
 
     continuity: str
-    """C0, C1 or C2, of the least smooth spline; empty where the value jumps, as it may at the seam of a cycle."""
+    """C0, C1 or C2, for the least smooth spline. Empty if the value jumps, for example at the seam of a cycle."""
     jumps: list[Jump]
-    """The largest jumps of the value and of its derivatives, as far as all splines have them."""
+    """The largest jumps of the value and of the derivatives that all splines have."""
 
 
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
-    """Measure the track; `defaults` are the parameters of keys that have none of their own.
+    """Measure the smoothness of a track. `defaults` are the parameters of keys without their own parameters.
 
-    Raises AnimationError where the keys make no spline, or where that can't be determined while drawing.
+    Raises AnimationError if the keys do not form a spline, or if this cannot be determined while drawing.
     """
     originals = read_own_keys(track)
     if not originals:

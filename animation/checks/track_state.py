@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a track: whether it is TCB, what plays it, and whether that is up to date."""
+"""Determine the state of a track: whether it is TCB, how it plays, and whether its output is up to date."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATES = {
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of one bone (its path), or of the datablock without its bones; [] where it has no animation."""
+    """Return the tracks of one bone (its path), or of the datablock without its bones. Empty without animation."""
     try:
         return tracks_shown(datablock, channels_of(datablock), bone)
     except AnimationError:
@@ -37,13 +37,13 @@ def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
 
 
 def lost_tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the baked tracks of `tracks_of` that have no F-curve any more; they were edited outside."""
+    """Return the baked tracks of `tracks_of` whose F-curves were deleted outside TCB."""
     try:
         channels = channels_of(datablock)
     except AnimationError:
         return []
     baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
-    # Only where some are missing, all tracks are searched for those that were renamed.
+    # All tracks are searched for renamed ones only if some are missing.
     if not baked or baked <= {fcurve.data_path for fcurve in channels}:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
@@ -59,7 +59,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether a track in use, with a path that starts with one of the prefixes, is not TCB; None: any track."""
+    """Return whether a used track with one of the path prefixes is not TCB. None stands for all tracks."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:
@@ -81,8 +81,8 @@ def state(track: Track) -> str:
     """Return the state of a track, a key of `STATES`.
 
     PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played with handles. BAKED: baked. OUT_OF_DATE:
-    played for other keys, settings or timing than it has now. EDITED_OUTSIDE: the baked curves were changed since the
-    bake. OTHER_MODE: up to date, but for another rotation mode than that of the object or bone.
+    keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves were changed since the
+    bake. OTHER_MODE: up to date, but with a rotation mode that differs from the object's or bone's.
     """
     if not track.enabled:
         return "PLAIN"
@@ -98,7 +98,7 @@ def state(track: Track) -> str:
 
 
 def _is_for_another(track: Track) -> bool:
-    """Return whether a rotation is up to date for another datablock that has the action and another rotation mode."""
+    """Return whether a rotation is up to date for another datablock that shares the action in another rotation mode."""
     if not track.is_rotation or track.datablock is None:
         return False
     channels = channels_of(track.datablock)

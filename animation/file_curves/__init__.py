@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves of FBX and glTF files, put on what Blender's importers have made of these files."""
+"""Restore curves of FBX and glTF files on objects that Blender's importers have created."""

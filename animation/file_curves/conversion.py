@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The constant conversion from a node's local transform in a file to location, rotation and scale in Blender.
+"""Find the constant conversion from a node's local transform in a file to location, rotation and scale in Blender.
 
-An importer turns axes, scales units and gives bones another orientation. For each node it is always the same:
+An importer turns axes, scales units and reorients bones. The conversion of each node is constant:
 
     location = size turn translation + shift,   rotation = turn rotation own,   scale = factors scale
 
-`turn`, `own` and the others are found from the poses at the file's keys. What these do not determine, as two keys on a
-line do not, is taken from `prior`, the turn that the nodes above imply.
+The factors are found from the poses at the file's keys. Poses on a line, for example, do not determine the turn
+completely. `prior`, the turn that the nodes above imply, determines the rest.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ...interp import rotations
 from ...interp.keys import Float64Array
 
 _PRIOR = 1e-6
-"""The weight of the prior beside the poses: it decides only in directions in which these do not move."""
+"""The weight of the prior relative to the poses. It decides only in directions in which the poses do not move."""
 _ROUNDS = 3
 _SNAPPED = 2e-5
-"""A part of a turn or a size that differs by less from 0, 1 or a power of ten is that: float32 rounds more."""
+"""Elements of a turn snap to 0 or 1 and sizes to powers of ten within this tolerance, because float32 rounds more."""
 _LEAST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Poses of one node at n keys: translation or location, rotation (unit quaternions), scale."""
+    """Hold the poses of a node at n keys: translation or location, rotation (unit quaternions) and scale."""
 
     translation: Float64Array
     rotation: Float64Array
@@ -38,17 +38,17 @@ class Poses:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """The conversion of one node.
+    """Convert transforms of one node.
 
     Attributes
     ----------
     turn, own : ndarray, shape (4,)
-        Unit quaternions on the left and on the right of the node's rotation.
+        Unit quaternions that multiply the node's rotation from the left and from the right.
     linear : ndarray, shape (3, 3)
-        What multiplies translations.
+        The matrix that multiplies translations.
     shift : ndarray, shape (3,)
     factors : ndarray, shape (3, 3)
-        What multiplies scales: one factor in each row.
+        The matrix that multiplies scales, with one factor in each row.
     """
 
     turn: Float64Array
@@ -58,25 +58,25 @@ class Conversion:
     factors: Float64Array
 
     def location(self, translation: Float64Array) -> Float64Array:
-        """Return locations (n, 3)."""
+        """Convert translations to locations, shape (n, 3)."""
         return translation @ self.linear.T + self.shift
 
     def rotation(self, q: Float64Array) -> Float64Array:
-        """Return quaternions (n, 4)."""
+        """Convert rotation quaternions, shape (n, 4)."""
         return rotations.multiply(rotations.multiply(self.turn, q), self.own)
 
     def scale(self, scale: Float64Array) -> Float64Array:
-        """Return scales (n, 3)."""
+        """Convert scales, shape (n, 3)."""
         return scale @ self.factors.T
 
     @property
     def quaternion_matrix(self) -> Float64Array:
-        """Return the matrix (4, 4) that does to the components of a quaternion what `rotation` does."""
+        """Return `rotation` as a matrix (4, 4) on the components of a quaternion."""
         return np.stack([self.rotation(unit[np.newaxis])[0] for unit in np.eye(4)], axis=1)
 
 
 def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Conversion:
-    """Return the conversion that fits the poses best; `prior` is a quaternion for its turn."""
+    """Return the conversion that fits the poses best. `prior` is the expected turn, a quaternion."""
     turn = prior
     for _ in range(_ROUNDS):
         turn = _turn(file, blender, turn)
@@ -94,12 +94,12 @@ def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Convers
 
 
 def _near(q: Float64Array, other: Float64Array) -> Float64Array:
-    """Return the quaternion of that sign which is nearer to the other."""
+    """Return the quaternion with the sign that is closer to the other."""
     return -q if q @ other < 0.0 else q
 
 
 def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
-    """Return the turn that brings the file's motion onto Blender's, where it moves, and is the prior elsewhere."""
+    """Return the turn that aligns the file's motion with Blender's, completed by the prior in still directions."""
     covariance = np.zeros((3, 3))
     for own, other in zip(_motions(file), _motions(blender), strict=True):
         lengths = np.sqrt((own**2).sum() * (other**2).sum())
@@ -112,12 +112,12 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
-    """Return vectors, each (n, 3), that turn with the space in which a pose is: moves, and axes of turns."""
+    """Return the displacements and rotation axes of the poses, each (n, 3). Both turn with the space of the poses."""
     moved = poses.translation - poses.translation.mean(axis=0)
     if np.abs(moved).max() < 1e-6 * np.abs(poses.translation).max(initial=_LEAST):
         moved = np.zeros_like(moved)
     turns = rotations.multiply(poses.rotation, rotations.conjugate(poses.rotation[0]))
-    # The vector part times the scalar part is the same for both signs, and 0 for half turns, whose axis has no sense.
+    # The product of vector and scalar part is equal for both signs, and 0 for half turns, whose axis has no direction.
     vectors = turns[:, 1:] * turns[:, :1]
     if np.abs(vectors).max() < 1e-5:
         vectors = np.zeros_like(vectors)
@@ -125,21 +125,21 @@ def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
 
 
 def _snapped(matrix: Float64Array) -> Float64Array:
-    """Return a rotation matrix with axes exactly on axes where they nearly are."""
+    """Return the rotation matrix, rounded to axes if its rows nearly are axes."""
     rounded = np.round(matrix)
     near = np.abs(matrix - rounded).max() < _SNAPPED
     return rounded if near else matrix
 
 
 def _mean(q: Float64Array) -> Float64Array:
-    """Return the mean of quaternions that are nearly the same but for signs."""
+    """Return the mean of quaternions that are nearly equal except for their signs."""
     signs = np.where(q @ q[0] < 0.0, -1.0, 1.0)
     mean: Float64Array = (q * signs[:, np.newaxis]).mean(axis=0)
     return mean / np.linalg.norm(mean)
 
 
 def _size(turned: Float64Array, location: Float64Array) -> float:
-    """Return the factor from turned translations to locations."""
+    """Return the scale factor from turned translations to locations."""
     own, other = (each - each.mean(axis=0) for each in (turned, location))
     square = float((own**2).sum())
     if np.abs(own).max() < 1e-6 * np.abs(turned).max(initial=_LEAST) or square <= _LEAST**2:
@@ -151,7 +151,7 @@ def _size(turned: Float64Array, location: Float64Array) -> float:
 
 
 def _rounded_size(size: float) -> float:
-    """Return the power of ten that a size is nearly, or the size."""
+    """Round a size to a power of ten if it is nearly one."""
     if size <= 0.0:
         return size
     power = 10.0 ** np.round(np.log10(size))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles, and further keys, for motion that Blender's curves play only nearly: the one way into `interp.fitting`."""
+"""Fit handles and additional keys to motion that Blender's curves cannot play exactly."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ...interp.fitting.requests import Request
 from ...interp.keys import Float64Array, Keys
 
 Evaluate = Callable[[Float64Array], Float64Array]
-"""Returns values (m, d), or quaternions (m, 4), at frames (m,)."""
+"""A function from frames (m,) to values (m, d) or quaternions (m, 4)."""
 _STEP = 1e-3
-"""The share of a segment between the five places from which derivatives are taken."""
+"""The spacing, as a fraction of the segment, of the five samples for derivatives."""
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
 _BESIDE_KEY = 1e-9
-"""The share of a segment by which a place is within it: at its key a step may be over."""
+"""The minimum distance of samples from the end key, as a fraction of the segment, since a step may end at the key."""
 
 
 class SampledSpline(BaseSpline):
-    """Motion that is known at any frame and smooth between its keys, with derivatives from five places each."""
+    """Represent motion that can be evaluated at any frame and is smooth between keys. Derivatives use five samples."""
 
     continuity: Continuity = "C0"
     support = None
@@ -45,34 +45,34 @@ class SampledSpline(BaseSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: each spline is one."""
+        """Return the identifier of the batch. Each spline forms its own."""
         return id(self)
 
     @classmethod
     def curve(cls, splines: Sequence[SampledSpline], tracks: KeyBatch) -> _Segments:
-        """Return the segments of the one spline."""
+        """Return the segments of a single spline."""
         (spline,) = splines
         return _Segments(spline.keys.frames, spline.evaluate, spline.is_rotation)
 
 
 class _Segments:
-    """The segments of a sampled spline in their local parameter."""
+    """Evaluate the segments of a sampled spline by their local parameter."""
 
     def __init__(self, frames: Float64Array, evaluate: Evaluate, is_rotation: bool) -> None:
         self._frames, self._evaluate, self._is_rotation = frames, evaluate, is_rotation
         self._lengths = np.append(np.diff(frames), 0.0)
 
     def _at(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return values (m, d)."""
+        """Return the values, shape (m, d)."""
         inside = np.clip(u, 0.0, 1.0 - _BESIDE_KEY)
         return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values (d, m), or derivatives by the parameter; of rotations angular velocities and accelerations."""
+        """Return values, derivatives by the parameter, or angular velocities and accelerations, shape (d, m)."""
         if not nu:
             return self._at(segment, u).T
         middle = np.clip(u, 2.0 * _STEP, 1.0 - 2.0 * _STEP)
-        # Near an end the five places stay within the segment, and a parabola goes on from their derivatives.
+        # Near an end the five samples stay within the segment, and a parabola extrapolates their derivatives.
         if not self._is_rotation:
             values = np.stack([self._at(segment, middle + k * _STEP) for k in range(-2, 3)])
             return self._derivative(values, u - middle, nu).T
@@ -85,7 +85,7 @@ class _Segments:
         return self._derivative(np.stack(turns), u - middle, nu).T
 
     def _derivative(self, values: Float64Array, beyond: Float64Array, nu: int) -> Float64Array:
-        """Return a derivative of values at five places, shape (5, m, d)."""
+        """Return a derivative from values at five samples, shape (5, m, d)."""
         second = np.tensordot(_SECOND, values, 1) / _STEP**2
         if nu == 2:
             return second
@@ -100,21 +100,21 @@ def fit(
     numbers: Float64Array | None,
     tolerance: float | None,
 ) -> list[Curve]:
-    """Return a curve for each channel, by frames, that plays motion between its keys.
+    """Return a curve over frames for each channel that plays the motion between its keys.
 
     Parameters
     ----------
     frames : ndarray, shape (n,)
-        The keys.
+        Frames of the keys.
     evaluate : callable
     segments : ndarray of bool, shape (n,)
-        Which segments to fit; the others are straight.
+        The segments to fit. The others are straight.
     representation : str or None
-        Of rotations.
+        The representation of rotations. None for values.
     numbers : ndarray, shape (n, channels), or None
-        The keys of rotations as the channels hold them.
+        For rotations, the keys of the channels.
     tolerance : float or None
-        Add keys until the error is less. None: the keys alone.
+        Add keys until the error is below this. None adds no keys.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
     if tolerance is None:
@@ -156,7 +156,7 @@ def _by_keys(
     values = spline.keys.values if numbers is None else numbers
     flips: Float64Array = np.ones(len(frames))
     if representation == "QUATERNION":
-        # A key at which the channels arrive with the other sign goes on with it.
+        # If the channels arrive at a key with the other sign, the sign continues after it.
         flips[(found.arriving * values).sum(axis=1) < 0.0] = -1.0
     signs: Float64Array = np.multiply.accumulate(flips)
     curves = []

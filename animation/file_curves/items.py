@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects and bones as an importer made them: their place in the hierarchy, and the pose of each at frames."""
+"""Describe imported objects and bones by their place in the hierarchy and their poses over time."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from ..store.tracks import rotation_property
 
 _SUFFIX = re.compile(r"\.\d{3,}$")
 _LONGEST = 63
-"""Bytes of a name in Blender; importers shorten longer ones."""
+"""Maximum length of names in Blender, in bytes. Importers truncate longer names."""
 FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """An object, or a bone of one.
+    """Describe an object or a bone.
 
     Attributes
     ----------
     owner : bpy.types.Object
-        The object, which has the animation.
+        The object with the animation.
     thing : bpy.types.Object or bpy.types.PoseBone
     prefix : str
-        The start of the paths of its properties.
+        The prefix of the item's property paths.
     parent : Item or None
     frame : ndarray, shape (4,)
-        The rotation between the parent and the space of the item's own location and rotation.
+        The rotation from the parent to the space of the item's own location and rotation.
     """
 
     owner: bpy.types.Object
@@ -59,11 +59,11 @@ class Item:
         return self.prefix + rotation_property(self.mode)
 
     def path(self, name: str) -> str:
-        """Return the path of "location", "rotation" or "scale"."""
+        """Return the path of the "location", "rotation" or "scale" property."""
         return self.rotation_path if name == "rotation" else self.prefix + name
 
     def rest(self, name: str) -> Float64Array:
-        """Return the property's present value."""
+        """Return the property's current value."""
         values: Float64Array = np.array(
             getattr(self.thing, self.path(name).removeprefix(self.prefix)), dtype=np.float64
         )
@@ -71,7 +71,7 @@ class Item:
 
     @property
     def rotation(self) -> Float64Array:
-        """Return the present rotation, a unit quaternion."""
+        """Return the current rotation as a unit quaternion."""
         (q,) = self._orientations(self.rest("rotation")[np.newaxis])
         return np.asarray(q)
 
@@ -81,7 +81,7 @@ class Item:
     def played(self, name: str, fcurves: FCurves, frames: Float64Array) -> Float64Array:
         """Return "location", "rotation" (quaternions) or "scale" at frames.
 
-        What the F-curves do not animate stays as it is.
+        Properties without F-curves keep their current values.
         """
         path, columns = self.path(name), []
         for index, rest in enumerate(self.rest(name).tolist()):
@@ -93,21 +93,21 @@ class Item:
 
 
 def orientations(mode: str, numbers: Float64Array) -> Float64Array:
-    """Return unit quaternions (n, 4) of channels' numbers (n, c) in a rotation mode."""
+    """Convert channel values (n, c) in a rotation mode to unit quaternions (n, 4)."""
     q = rotation_representation(mode).orientation(numbers.T).T
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])
 
 
 def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:
-    """Yield the objects and their bones, each after its parent; parents that are not among the objects come, too."""
+    """Yield the objects and their bones, each after its parent. Parents that are not in `objects` are included."""
     known: dict[object, Item] = {}
     for item in objects:
         yield from _with_parents(item, known)
 
 
 def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator[Item]:
-    """Yield an object that is not known yet, after its parents, and its bones."""
+    """Yield an object that was not yielded before, after its parents, and then its bones."""
     chain: list[bpy.types.Object] = []
     above: bpy.types.Object | None = item
     while above is not None and above not in known:
@@ -125,7 +125,7 @@ def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator
 
 
 def _bones(owner: bpy.types.Object, bone: Any, known: dict[object, Item]) -> Iterator[Item]:
-    """Yield a bone that is not known yet, after its parents."""
+    """Yield a bone that was not yielded before, after its parents."""
     chain = []
     above = bone
     while above is not None and (owner, above.name) not in known:
@@ -141,13 +141,13 @@ def _bones(owner: bpy.types.Object, bone: Any, known: dict[object, Item]) -> Ite
 
 
 def _rotation_of(matrix: Any) -> Float64Array:
-    """Return the rotation of a matrix of Blender's, a unit quaternion."""
+    """Return the rotation of a Blender matrix as a unit quaternion."""
     q: Float64Array = np.array(matrix.to_quaternion(), dtype=np.float64)
     return q / np.linalg.norm(q)
 
 
 def nodes_named(nodes: Iterable[Node]) -> Mapping[str, list[int]]:
-    """Return the nodes by name, as Blender shortens it."""
+    """Map names, truncated as in Blender, to nodes."""
     by_name: dict[str, list[int]] = {}
     for index, node in enumerate(nodes):
         by_name.setdefault(_shortened(node.name), []).append(index)
@@ -155,7 +155,7 @@ def nodes_named(nodes: Iterable[Node]) -> Mapping[str, list[int]]:
 
 
 def candidates(item: Item, by_name: Mapping[str, list[int]]) -> list[int]:
-    """Return the nodes that an item may be: of its name, or of its name without the number that Blender has added."""
+    """Return the nodes that may correspond to an item, by its name with or without the number that Blender adds."""
     exact = by_name.get(item.name, [])
     bare = _SUFFIX.sub("", item.name)
     return [*exact, *(by_name.get(bare, []) if bare != item.name else [])]
@@ -166,7 +166,7 @@ def _shortened(name: str) -> str:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes between one and another above it, both apart; None if it is not above."""
+    """Return the rotation of the nodes strictly between a node and its ancestor, or None without that ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent
     while parent not in (above, -1):

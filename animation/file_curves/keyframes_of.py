@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves as the keys of F-curves."""
+"""Convert curves to keys of F-curves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..fcurves.keyframes import HANDLE, INTERPOLATION, KEY_TYPE, NAMES, NO_KEYS,
 _KINDS = {CONSTANT: "CONSTANT", LINEAR: "LINEAR", CUBIC: "BEZIER"}
 _THIRD = 1.0 / 3.0
 _ALONE = 3.0
-"""Frames: the length of a segment that a key without one would have, for its handles."""
+"""Frames. The segment length used for the handles of a key without a segment."""
 
 
 def keyframes_of(curve: Curve) -> Keyframes:
-    """Return the keys of a curve by frames, with FREE handles.
+    """Return the keys of a curve over frames, with FREE handles.
 
-    Handles of segments that are not Bezier segments are at thirds of a straight line, where Blender would put them.
+    In segments that are not Bezier segments, handles are at thirds of a straight line, where Blender would place them.
     """
     count = len(curve)
     values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)
@@ -29,7 +29,7 @@ def keyframes_of(curve: Curve) -> Keyframes:
     arriving = np.append(0.0, np.where(cubic, curve.arriving[1:], chord))
     reach_after = np.append(np.where(cubic, curve.reach_after[:-1], _THIRD) * length, 0.0)
     reach_before = np.append(0.0, np.where(cubic, curve.reach_before[1:], _THIRD) * length)
-    # Outside the keys handles mirror those inside.
+    # The outer handles mirror the inner ones.
     outside = reach_after[0] or _ALONE * _THIRD
     reach_before[0], arriving[0] = outside, leaving[0]
     reach_after[-1], leaving[-1] = reach_before[-1] or outside, arriving[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which node of a file an object or a bone is, which take an action, and the conversion of each."""
+"""Match objects and bones with nodes of a file and actions with takes, and find their conversions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SAME_START = 2e-3
 _SAME_KEY = 0.01
 """Frames."""
 _VALUES_FIT = 1e-3
-"""A part of the range of a property's keys by which a pose may be off."""
+"""Maximum deviation of a pose, as a fraction of the range of the property's keys."""
 _ROUNDED = 2e-5
-"""A part of the largest value: importers compute with float32."""
+"""Rounding error, as a fraction of the largest value, because importers compute with float32."""
 _ANGLES_FIT = np.radians(0.1)
 _AGREES = 1e-2
-"""Radians between the turn that poses show and the one that the nodes above imply."""
+"""Maximum angle between the turn found from poses and the turn implied by the nodes above, in radians."""
 _MOST_POSES = 400
-"""Keys that are compared: an importer makes all of a node in one way."""
+"""Maximum number of compared keys. An importer converts all keys of a node in the same way."""
 _MISFITS = {
     "translation": "LOCATION_OFF",
     "rotation": "ROTATION_OFF",
@@ -46,10 +46,10 @@ _MISFITS = {
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """An object or bone, the node that it is, how a take moves that, and the conversion.
+    """Match an object or bone with a node, its motion in a take, and the conversion.
 
-    `misfit`: the error to be raised for it; None where its key poses fit. `unkeyed`: how many of the file's keys are at
-    frames without a key of an F-curve.
+    `misfit` is the error to raise, or None if the poses at keys fit. `unkeyed` counts the file's keys at frames without
+    an F-curve key.
     """
 
     item: Item
@@ -61,7 +61,7 @@ class Match:
 
 
 def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: float) -> Timing | None:
-    """Return the timing by which the first and the last keys of motions come to the frames of F-curves' keys."""
+    """Return the timing that maps the first and last keys of motions to the frames of the F-curve keys."""
     spans = []
     for motion, frames in pairs:
         times = np.concatenate([track.times for track in tracks_of(motion).values()])
@@ -80,13 +80,13 @@ def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: fl
 
 
 def tracks_of(motion: NodeMotion) -> dict[str, Track]:
-    """Return the tracks that a motion has, by name."""
+    """Return the tracks of a motion by name."""
     every = {name: getattr(motion, name) for name in PROPERTIES}
     return {name: track for name, track in every.items() if track is not None}
 
 
 def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
-    """Yield turns from the file's axes to Blender's: the file's own, none, and all others by right angles."""
+    """Yield candidate turns from the file's axes to Blender's: the declared turn, none, and all by right angles."""
     yield file.to_blender
     yield _IDENTITY
     for order in itertools.permutations(range(3)):
@@ -98,7 +98,7 @@ def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
 
 
 class Matcher:
-    """Matches items with the nodes of a file, from the top of the hierarchy down."""
+    """Match items with the nodes of a file, from the top of the hierarchy down."""
 
     def __init__(self, file: MotionFile, items: Sequence[Item]) -> None:
         self.file = file
@@ -106,13 +106,13 @@ class Matcher:
         self._by_name = nodes_named(file.nodes)
 
     def candidates(self, item: Item) -> list[int]:
-        """Return the nodes that an item may be, by name."""
+        """Return the nodes that may correspond to an item, by name."""
         return candidates(item, self._by_name)
 
     def matches(self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves]) -> list[Match]:
-        """Return the items that the take moves, with their conversions.
+        """Return the items that the take animates, with their conversions.
 
-        `fcurves` has those of each owner by path and index.
+        `fcurves` maps owners to their F-curves by path and index.
         """
         best: list[Match] = []
         score = -np.inf
@@ -127,8 +127,8 @@ class Matcher:
     def _matches(
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
     ) -> tuple[list[Match], float]:
-        """Return matches for some axes, and the number of top items, negative, whose motion shows others."""
-        # The node that each item is, -1 for none, and the turn of the item within it.
+        """Return the matches for these axes, and minus the number of top-level items whose motion contradicts them."""
+        # The node of each item, -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []
         agreement = 0.0
@@ -165,24 +165,24 @@ class Matcher:
 def _match(
     item: Item, node: int, motion: NodeMotion, timing: Timing, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item and a node; None if the item's F-curves animate nothing that the take does."""
+    """Return the match of an item and a node, or None if F-curves and take animate no common property."""
     match = _match_origin(item, node, motion, timing, fcurves, prior)
     if match is not None and match.misfit and motion.pivot is not None:
-        # An importer may have made the pivot the origin.
+        # An importer may have moved the origin to the pivot.
         other = _match_origin(item, node, about_pivot(motion), timing, fcurves, prior)
         match = other if other is not None and not other.misfit else match
     return match
 
 
 def about_pivot(motion: NodeMotion) -> NodeMotion:
-    """Return the motion of a node whose origin is its pivot."""
+    """Return the motion of a node with its pivot as the origin."""
     return replace(motion, translation=motion.pivot, pivot=None)
 
 
 def _match_origin(
     item: Item, node: int, motion: NodeMotion, timing: Timing, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item whose origin is the node's."""
+    """Return the match of an item that shares the node's origin."""
     tracks = tracks_of(motion)
     tracks = {
         name: track
@@ -206,7 +206,7 @@ def _match_origin(
         file[name] = track.evaluate(times)
         blender[name] = item.played(PROPERTIES[name], fcurves, timing.frames(times))
     if "rotation" not in tracks:
-        # What the rotation is when it stays still tells how the item is turned in the node.
+        # Without rotation keys, the prior gives the item's turn within the node.
         file["rotation"], blender["rotation"] = _IDENTITY[np.newaxis], prior[np.newaxis]
     conversion = find_conversion(Poses(**file), Poses(**blender), prior)
     misfit = _misfit(item, tracks, conversion, Poses(**file), Poses(**blender))
@@ -216,7 +216,7 @@ def _match_origin(
 def _keyed_times(
     track: Track, path: str, timing: Timing, fcurves: FCurves
 ) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
-    """Return the times at which the file knows the whole pose, and at which of them the F-curves have keys."""
+    """Return the times at which all components have keys in the file, and a mask of times with F-curve keys."""
     times = track.shared_times
     keyed = [read_coordinates(fcurve)[::2] for (own, _), fcurve in fcurves.items() if own == path]
     return times, is_among(timing.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
@@ -225,7 +225,7 @@ def _keyed_times(
 def _misfit(
     item: Item, tracks: Mapping[str, Track], conversion: Conversion, file: Poses, blender: Poses
 ) -> Finding | None:
-    """Return the error for the first property whose poses do not fit."""
+    """Return the error for the first property whose poses do not fit, or None."""
     for name in tracks:
         wanted, found = getattr(blender, name), getattr(file, name)
         path = item.path(PROPERTIES[name])

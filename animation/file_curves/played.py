@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The curves, by frames, with which the channels of a property play a track of a file, and how far off they are."""
+"""Convert a track of a file to curves over frames for the channels of a property, and measure their error."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from .fits import Evaluate, fit
 from .items import orientations
 
 _PLACES = (np.arange(64) + 0.5) / 64.0
-"""Where in each segment motion is compared."""
+"""Positions in each segment at which motion is compared."""
 _FOLLOWED = 24
-"""Places in each segment at which Euler angles follow a rotation, so that whole turns count."""
+"""Samples per segment at which Euler angles follow a rotation, to keep full turns."""
 _EXACT_VALUES = 1e-6
-"""A part of the range: curves that are nearer are exact, but for the rounding of Blender's numbers."""
+"""Fraction of the range. Curves with a smaller error are exact except for the rounding of Blender's numbers."""
 _EXACT_ANGLES = 1e-6
 _LEAST_RANGE = 1e-3
-"""Of the largest value: values that stay so near to each other are rounded to parts of this."""
+"""Fraction of the largest value within which rounding hides differences between values."""
 _ROUNDED = 1e-6
-"""Units. A smaller range is the rounding of what does not move."""
+"""Units. A smaller range is only rounding."""
 _WHOLE = 1e-4
-"""Frames. A key that is nearer to a whole frame is at it."""
+"""Frames. Keys within this distance of a whole frame snap to it."""
 _NEXT_KEY = 0.02
-"""Frames: a little more than Blender needs to tell keys apart."""
+"""Frames. Slightly more than Blender's minimum distance of keys."""
 _OVERLAP = 1.0 + 1e-6
-"""Blender shortens two handles that are together longer than their segment."""
+"""Blender shortens two handles whose total length exceeds their segment."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The frame of a time: `rate` frames per second, and the frame of second 0."""
+    """Convert times to frames, by `rate` frames per second and the frame of second 0."""
 
     rate: float
     start: float
 
     def frames(self, times: Float64Array) -> Float64Array:
-        """Return frames as Blender stores them, whole ones where files round times to float32."""
+        """Return frames as Blender stores them, snapped to whole frames that files have rounded to float32 times."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
         near = np.abs(frames - whole) < _WHOLE
@@ -52,35 +52,35 @@ class Timing:
         return result
 
     def evaluated(self, track: Track) -> Evaluate:
-        """Return the function of frames that a track is; at the frame of a key it has the key's value."""
+        """Return the track as a function of frames that is exact at keys."""
         keys = self.frames(track.times)
 
         def evaluate(frames: Float64Array) -> Float64Array:
-            # A key's frame is rounded: by the rate alone a step could come a hair late.
+            # Key frames are rounded. Using only the rate could delay a step slightly.
             return track.evaluate(np.interp(frames, keys, track.times))
 
         return evaluate
 
     def curve(self, curve: Curve) -> Curve:
-        """Return a curve by seconds as one by frames."""
+        """Convert a curve over seconds to a curve over frames."""
         slopes = {name: getattr(curve, name) / self.rate for name in ("arriving", "leaving")}
         return replace(curve, times=self.frames(curve.times), **slopes)
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """The channels of a property.
+    """Hold the curves of a property's channels.
 
     Attributes
     ----------
     curves : list of Curve
-        One for each channel, by frames.
+        A curve over frames for each channel.
     error : float
-        The largest deviation from the file: of one component, or an angle in radians.
+        The maximum deviation of a component from the file, or for rotations an angle in radians.
     frame : float
-        Where it is.
+        The frame of the maximum deviation.
     range : float
-        The range of the file's values; of rotations 0.
+        The range of the file's values. 0 for rotations.
     """
 
     curves: list[Curve]
@@ -90,7 +90,7 @@ class Played:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether nothing but rounding is off."""
+        """Return whether the curves are exact except for rounding."""
         return self.error <= (_EXACT_VALUES * self.range if self.range else 10.0 * _EXACT_ANGLES)
 
 
@@ -102,17 +102,17 @@ def play_values(
     timing: Timing,
     tolerance: float | None,
 ) -> Played:
-    """Return the channels of a location or a scale.
+    """Return the curves of a location or a scale.
 
     Parameters
     ----------
     track : Track
-        The file's.
+        The file's track.
     convert : callable
-        Returns Blender's values (m, 3) of the file's; the same as `matrix` and `shift` do.
+        Converts the file's values (m, 3) to Blender's, as `matrix` and `shift` do.
     timing : Timing
     tolerance : float or None
-        Of the range; add keys where a channel is farther off. None: the file's keys alone.
+        A fraction of the range. Add keys where the error of a channel is larger. None uses only the file's keys.
     """
     of_file = timing.evaluated(track)
 
@@ -125,7 +125,7 @@ def play_values(
         exact = [combined(matrix[row], curves, float(shift[row])) for row in range(3)]
         exact = [None if curve is None else _with_early_steps(curve, tolerance is not None) for curve in exact]
         exact = [curve if curve is not None and _can_be_played(curve) else None for curve in exact]
-    # Channels whose file curves are of one key, or stay, need no more of them.
+    # Channels whose file curves are constant need no additional keys.
     exact = [None if curve is None else _shortest(curve) for curve in exact]
     frames = timing.frames(track.times)
     every = evaluate(np.concatenate((_compared(frames), frames)))
@@ -152,14 +152,14 @@ def play_rotation(
     timing: Timing,
     tolerance: float | None,
 ) -> Played:
-    """Return the channels of a rotation.
+    """Return the curves of a rotation.
 
     Parameters
     ----------
     mode : str
         "QUATERNION", "AXIS_ANGLE" or an Euler order.
     first : ndarray, shape (channels,)
-        The numbers that the channels have at the first key: signs and whole turns go on from these.
+        The values of the channels at the first key, which determine signs and full turns.
     tolerance : float or None
         Radians.
     """
@@ -186,7 +186,7 @@ def play_rotation(
 
 
 def _quaternion_curves(track: Track, conversion: Conversion, first: Float64Array, timing: Timing) -> list[Curve] | None:
-    """Return the four components as curves, of the sign that the first key has."""
+    """Return curves of the four components, with the sign of the first key."""
     assert track.curves is not None
     curves = [timing.curve(curve) for curve in track.curves]
     matrix = conversion.quaternion_matrix
@@ -194,14 +194,14 @@ def _quaternion_curves(track: Track, conversion: Conversion, first: Float64Array
     if start @ first < 0.0:
         matrix = -matrix
     found = [combined(row, curves, 0.0) for row in matrix]
-    # A component that stays still gets the keys of the others: a rotation is keyed whole.
+    # A constant component gets the keys of the others, because all channels of a rotation are keyed together.
     times = timing.frames(track.times)
     whole = [_keyed_at(curve, times, track.interpolation) for curve in found if curve is not None]
     return whole if len(whole) == 4 else None
 
 
 def _keyed_at(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.uint8]) -> Curve:
-    """Return a curve of one value with a key at each frame; any other as it is."""
+    """Return a constant curve with a key at each frame. Leave other curves unchanged."""
     if len(curve) == len(frames):
         return curve
     return Curve.hermite(frames, np.full(len(frames), curve.values[0]), interpolation)
@@ -210,9 +210,9 @@ def _keyed_at(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.
 def _euler_curves(
     euler: EulerCurves, evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array, timing: Timing
 ) -> list[Curve] | None:
-    """Return the three angles as sums of the file's, where they are that at all times.
+    """Return curves of the three angles as sums of the file's curves, or None if there are no such sums.
 
-    They are where the conversion turns by whole axes, or where the rotation is about one axis.
+    The sums exist if the conversion permutes axes, or if the rotation is about one axis.
     """
     places = _followed(frames)
     angles = rotations.follow_euler(evaluate(places), _order(mode), first)
@@ -233,7 +233,7 @@ def _euler_curves(
 
 
 def _numbers(evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array) -> Float64Array:
-    """Return the numbers of the keys in the channels' representation, which follow the motion between them."""
+    """Return the channel values of the keys, following the motion between them."""
     q = rotations.unroll_signs(evaluate(_followed(frames)))
     each = slice(None, None, _FOLLOWED)
     if mode == "QUATERNION":
@@ -245,29 +245,29 @@ def _numbers(evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64
 
 
 def _order(mode: str) -> rotations.Order:
-    """Return a rotation mode that is an Euler order."""
+    """Return the rotation mode as an Euler order."""
     return cast(rotations.Order, mode)
 
 
 def _followed(frames: Float64Array) -> Float64Array:
-    """Return frames at and between keys, which are every _FOLLOWED-th of them."""
+    """Return frames at and between keys. Every _FOLLOWED-th frame is a key."""
     share = np.arange(_FOLLOWED) / _FOLLOWED
     between = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel()
     return np.append(between, frames[-1])
 
 
 def _can_be_played(curve: Curve) -> bool:
-    """Return whether Blender plays the curve as it is: its handles do not overlap."""
+    """Return whether Blender plays the curve unchanged because its handles do not overlap."""
     cubic = curve.interpolation[:-1] == CUBIC
     overlap = (curve.reach_after[:-1] + curve.reach_before[1:])[cubic] > _OVERLAP
     return not overlap.any()
 
 
 def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
-    """Return a curve without segments that hold their second key's value after a segment that is not a step.
+    """Return the curve with steps that come before their key moved to a key.
 
-    Its key would need two values. Another key right after it has the second one; without more keys the step comes at
-    the second key.
+    A segment that holds the value of its second key, after a segment that is not a step, needs two values at its first
+    key. `add_keys` adds a key with the second value right after it. Otherwise the step comes at the second key.
     """
     step = curve.interpolation == CONSTANT
     early = step & (curve.held != curve.values)
@@ -285,14 +285,14 @@ def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
 
 
 def _shortest(curve: Curve) -> Curve:
-    """Return a curve that never changes with its first key only."""
+    """Reduce a constant curve to its first key."""
     if curve.varies:
         return curve
     return Curve.hermite(curve.times[:1], curve.values[:1], CONSTANT)
 
 
 def _with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.uint8]) -> Curve:
-    """Return a fitted curve with the steps that the file has."""
+    """Return a fitted curve with the steps of the file."""
     kinds = curve.interpolation.copy()
     steps = np.isin(curve.times, frames[interpolation == CONSTANT])
     kinds[steps] = CONSTANT
@@ -300,14 +300,14 @@ def _with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[n
 
 
 def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
-    """Return the frames of the file's keys and of those that were added, except the steps right after a key."""
+    """Return the frames of the file's keys and the added keys, except the steps right after a key."""
     added = union_times(curves)
     key = frames[np.maximum(np.searchsorted(frames, added, side="right") - 1, 0)]
     return np.union1d(frames, added[np.abs(added - key - _NEXT_KEY) > 0.1 * _NEXT_KEY])
 
 
 def _compared(frames: Float64Array) -> Float64Array:
-    """Return frames within each segment; a single frame as it is."""
+    """Return frames within each segment. A single frame is returned unchanged."""
     if len(frames) < 2:
         return frames
     places: Float64Array = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _PLACES).ravel()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore Curves: the keys and tangents of an FBX or glTF file on what Blender's importer has made of it."""
+"""Restore the keys and tangents of an FBX or glTF file on objects that were imported from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .played import Played, Timing, play_rotation, play_values
 
 @dataclass(frozen=True, eq=False)
 class _Written:
-    """A property and its new curves."""
+    """Hold a property and its new curves."""
 
     channels: Channels
     item: Item
@@ -59,43 +59,43 @@ def restore_curves(
     use_tcb: bool = RESTORE_CURVES["use_tcb"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Replace imported keys with the file's own keys and tangents.
+    """Replace imported keys with the original keys and tangents of an FBX or glTF file.
 
-    To be called after Blender's own import of the file, with any importer and any options. Objects and bones are
-    matched with the file's nodes by name, actions with its takes. The conversion of each is found from the poses at
-    the file's keys.
+    Call this function after importing the file in Blender, with any importer and any options. Objects and bones are
+    matched with the file's nodes by name, and actions with its takes. The conversion of each node is found from the
+    poses at the file's keys.
 
     Parameters
     ----------
     path : str or pathlib.Path
-        The file: binary .fbx of versions 7.1 to 7.7, .glb, or .gltf.
+        A binary .fbx file of version 7.1 to 7.7, a .glb file or a .gltf file.
     objects : iterable of bpy.types.Object
-        The imported objects; the bones of armatures belong to them.
+        The imported objects, including the bones of armatures.
     exact : bool
-        Add keys where handles alone are farther off than the tolerances.
+        Add keys where handles alone exceed the tolerances.
     value_tolerance : float
-        Of locations and scales, as a part of the range of each property.
+        Maximum deviation of locations and scales, as a fraction of the range of each property.
     rotation_tolerance : float
-        In radians.
+        Maximum deviation of rotations, in radians.
     use_tcb : bool
-        Make tracks TCB where parameters play the same motion within the tolerances.
+        Enable TCB on tracks if parameters reproduce the motion within the tolerances.
     progress : callable, optional
-        Called with the number of steps done and in all.
+        Called with the number of finished steps and the total.
 
     Returns
     -------
     Report
-        `tracks` and `keys` that were written; `handles` has the error of each track that Blender's curves play only
-        nearly; `errors` the objects and bones that do not fit the file.
+        `tracks` and `keys` count the written tracks and keys. `handles` contains the error of each track that is not
+        exact. `errors` names the objects and bones that do not fit the file.
 
     Raises
     ------
     AnimationError
-        The file can't be read, or nothing in it is among the objects. Nothing was changed.
+        The file cannot be read, or none of the objects match it. Nothing was changed.
 
     Examples
     --------
-    >>> report = animation.restore_curves("walk.glb", [ball])  # imported before, or exported from it
+    >>> report = animation.restore_curves("walk.glb", [ball])  # imported from the file, or exported to it
     >>> report.tracks, report.values_exact
     (2, True)
     """
@@ -134,7 +134,7 @@ def restore_curves(
 
 
 def read_file(path: Path) -> MotionFile:
-    """Read an FBX or glTF file; raise AnimationError, which names it."""
+    """Read an FBX or glTF file. Raise AnimationError, naming the file."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -148,7 +148,7 @@ def read_file(path: Path) -> MotionFile:
 
 
 def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
-    """Yield the actions of the items' owners with the take that each is, and the matches."""
+    """Yield the actions of the items' owners with the corresponding takes and the matches."""
     scene: Any = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base
     owners = list(dict.fromkeys(item.owner for item in matcher.items))
@@ -172,7 +172,7 @@ def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels
 def _matches(
     matcher: Matcher, take: Take, rate: float, owner: bpy.types.Object, fcurves: FCurves
 ) -> tuple[Timing, list[Match]] | None:
-    """Return the timing and the matches of one owner's items in a take."""
+    """Return the timing and the matches of an owner's items in a take."""
     pairs = []
     by_prefix: dict[str, list[Float64Array]] = {}
     for (path, _), fcurve in fcurves.items():
@@ -191,12 +191,12 @@ def _matches(
 
 
 def _faults(matches: Sequence[Match]) -> tuple[int, int]:
-    """Count the poses that do not fit, and the keys of the file that the F-curves lack."""
+    """Count the poses that do not fit, and the file's keys that are missing in the F-curves."""
     return sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
 
 
 def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[Match]:
-    """Return matches whose conversion an action of one layer has shown, with the motion of all layers together."""
+    """Return matches found from an action of one layer, with the combined motion of all layers."""
     result = []
     for match in matches:
         whole = take.motions[match.node]
@@ -206,13 +206,13 @@ def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[
 
 
 def _likely_takes(file: MotionFile, action: str) -> list[tuple[Take, Take]]:
-    """Return the takes, and each of their layers after them, with the take of each; those first whose name it has."""
+    """Return each take, followed by its layers, in pairs with the take. Takes named in the action come first."""
     takes = sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
     return [(take, layer) for take in takes for layer in (take, *take.layers)]
 
 
 def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
-    """Yield the action of an object, and those that importers set aside in its NLA tracks."""
+    """Yield the action of an object, and the actions that importers placed in its NLA tracks."""
     data: Any = animation_data(owner)
     if data is None:
         return
@@ -244,7 +244,7 @@ def _play(
     tolerances: tuple[float, float] | None,
     report: Report,
 ) -> Iterator[_Written]:
-    """Yield the curves of the properties of one item."""
+    """Yield the curves of an item's properties."""
     item, tracks = match.item, tracks_of(match.motion)
     own: dict[str, list[bpy.types.FCurve]] = {}
     for each in channels:
@@ -281,7 +281,7 @@ def _play(
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
-    """Return the errors of tracks that can't be written: TCB, locked, driven, muted."""
+    """Return the errors of tracks that cannot be written because they are TCB, locked, driven or muted."""
     refused = {}
     for track in find_tracks(item.owner, channels, paths):
         reason = track.finding("RESTORE_TCB") if track.enabled else blocking_reason(track)
@@ -297,7 +297,7 @@ def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -
 
 
 def _write(written: _Written, report: Report) -> None:
-    """Write the keys of a property, and add it to the report."""
+    """Write the keys of a property and add them to the report."""
     channels, played = written.channels, written.played
     own = {each.array_index: each for each in channels if each.data_path == written.path}
     group = next((each.group for each in own.values() if each.group is not None), None)
@@ -334,7 +334,7 @@ def _write(written: _Written, report: Report) -> None:
 
 
 def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
-    """Make the tracks TCB whose motion parameters keep; the others stay as they are."""
+    """Enable TCB on the tracks whose motion parameters preserve. Leave the others unchanged."""
     for each in written:
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dragging the end of a path's tangent: tension, continuity and bias of the key follow it."""
+"""Drag the end of a path tangent. The tension, continuity and bias of the key follow it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .points import Spot, Vector
 
 Side = Literal["handle_left", "handle_right"]
 _THIRD = 3.0
-"""A tangent is shown a third as long as its segment lasts, as a Bezier handle is."""
+"""A tangent is shown with a third of the duration of its segment, like a Bezier handle."""
 _OTHER_IS_FREE = 0.0
 _NAMES = ("tension", "continuity", "bias")
 
 
 class HeldTangent:
-    """Hold the tangent on one side of a key of a path by its end.
+    """Hold the end of the tangent on one side of a key of a path.
 
-    Raises AnimationError where parameters don't decide it: the track is not TCB, its method takes none, there is an
-    ease beside the key, or no segment on that side.
+    Raises AnimationError if parameters do not determine the tangent. The track may not be TCB, its method may have no
+    parameters, an ease may be beside the key, or that side may have no segment.
     """
 
     def __init__(
@@ -42,9 +42,10 @@ class HeldTangent:
         defaults: Mapping[str, float],
         depth: Vector | None = None,
     ) -> None:
-        """Hold it; `shown`: from the key to its end; `reach`: the frames of the segment on that side of the path.
+        """Hold the tangent.
 
-        `depth`: the direction from the eye, in which it does not matter where the end is.
+        `shown` is the vector from the key to the end of the tangent. `reach` is the number of frames of the segment on
+        that side. `depth` is the view direction. The position of the end along it has no effect.
         """
         self.spot, self.side, self.defaults = spot, side, defaults
         self.held: MovablePoint = movable_point(spot)
@@ -76,10 +77,10 @@ class HeldTangent:
         self.parameters = dict(zip(_NAMES, self.key.present.tolist(), strict=True))
 
     def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
-        """Set the parameters with which the tangent ends nearest to `end`, from the key, in the world.
+        """Set the parameters that bring the end of the tangent closest to `end`, a world vector from the key.
 
-        `alone`: the tangent on the other side stays as near as it can; else it follows. `length_only`: the tangent
-        keeps its direction.
+        With `alone`, the tangent on the other side changes as little as possible, otherwise it follows. With
+        `length_only`, the tangent keeps its direction.
         """
         if length_only:
             end = at_same_direction(end, self._shown)

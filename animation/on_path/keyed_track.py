@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of one track at one frame, whose values and frame are changed in place."""
+"""Edit the values and the frame of a track's keys at one frame in place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 class KeyedTrack:
-    """Read and change the keys of a track at a frame; raise AnimationError where they can't be changed."""
+    """Read and change the keys of a track at a frame. Raises AnimationError if they cannot be changed."""
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
         self.datablock = datablock
@@ -37,9 +37,9 @@ class KeyedTrack:
         own = read_own_keys(self.track)
         self._pending: Values | None = None
         self._baked: dict[int, list[float]] = {}
-        """The values of the key and its handles on baked curves, where others were written and not yet played."""
+        """The values of the key and its handles on baked curves, if other values were written but not yet played."""
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
-        """The components with a key at the frame."""
+        """The components that have a key at the frame."""
         if not self.keyed:
             raise self.track.error("NO_KEY_AT_FRAME", frame=frame)
         self.is_last_of_a_channel = any(len(own[index].keys.frames) == 1 for index in self.keyed)
@@ -47,25 +47,25 @@ class KeyedTrack:
         before = [float(frames[frames < frame].max()) for frames in others if (frames < frame).any()]
         after = [float(frames[frames > frame].min()) for frames in others if (frames > frame).any()]
         self.room = max(before, default=-np.inf), min(after, default=np.inf)
-        """The frames of the next keys before and after, of any component; infinite where there is none."""
+        """The frames of the previous and next keys of any component. Infinite if there is none."""
 
     def values(self) -> Values:
-        """Return what the channels play at the frame, and the present values of components without one."""
+        """Return the values of the channels at the frame, or the current values of components without a channel."""
         numbers = [self.track.component(index) for index in range(len(self.track.rest))]
         for index, fcurve in self.track.channels.items():
             point = self._point(fcurve) if index in self.keyed else None
             numbers[index] = fcurve.evaluate(self.frame) if point is None else point.co[1]
         if self.track.is_baked:
-            # A baked curve may have other numbers that mean the same orientation.
+            # A baked curve may represent the same orientation by other numbers.
             for index, own in read_own_keys(self.track).items():
                 if index in self.keyed:
                     numbers[index] = float(own.values[np.argmin(np.abs(own.frames - self.frame))])
         return np.array(numbers, dtype=np.float64)
 
     def write(self, values: Values) -> None:
-        """Move the keys and their handles to the values; of components without a key nothing is changed.
+        """Move the keys and their handles to the values. Components without a key are not changed.
 
-        Of a baked track the saved keys follow when it is played.
+        The saved keys of a baked track follow when it plays.
         """
         self._pending = values if self.track.is_baked else None
         for index in self.keyed:
@@ -84,7 +84,7 @@ class KeyedTrack:
         evaluate_anew(self.channels.action)
 
     def move_to(self, frame: float) -> None:
-        """Move the keys to another frame between those of `room`."""
+        """Move the keys to another frame within `room`."""
         if self.track.is_baked:
             points = own_points(self.track)
             moved = {index: _shifted(points[index][1], self.frame, frame) for index in self.keyed}
@@ -99,11 +99,11 @@ class KeyedTrack:
         evaluate_anew(self.channels.action)
 
     def refresh(self) -> None:
-        """Read the track's state anew: its table has changed."""
+        """Read the track's state again after its table has changed."""
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Play the track anew where it is baked or live: no other was changed."""
+        """Update the track if it is baked or live. No other track was changed."""
         if self._pending is not None:
             self._put_baked_back()
             self._save(self._pending)
@@ -114,7 +114,7 @@ class KeyedTrack:
         return report
 
     def _put_baked_back(self) -> None:
-        """Give the keys on baked curves the values that the bake has written: others would be edits from outside."""
+        """Restore the bake's values of the keys on baked curves, because other values would count as outside edits."""
         for index, values in self._baked.items():
             point = self._point(self.track.channels[index])
             for place, value in zip((point.co, point.handle_left, point.handle_right), values, strict=True):
@@ -122,7 +122,7 @@ class KeyedTrack:
         self._baked = {}
 
     def _save(self, values: Values) -> None:
-        """Give the saved keys of a baked track at the frame these values."""
+        """Write these values to the saved keys of a baked track at the frame."""
         changed = {}
         for index, (_, keys) in own_points(self.track).items():
             if index not in self.keyed:
@@ -144,7 +144,7 @@ class KeyedTrack:
 
 
 def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Raise AnimationError where the track's keys are played at other frames of the scene than they stand at."""
+    """Raise AnimationError if the track's keys play at scene frames other than their own."""
     if function_of(track) is not None:
         raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
     animation = animation_data(datablock)
@@ -153,7 +153,7 @@ def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
-    """Return the keys with the one at the frame moved to another."""
+    """Return the keys with the key at `frame` moved to `to`."""
     at = np.abs(keys.frames - frame) <= SAME_FRAME
     moved = {}
     for name in ("co", *SIDES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making and deleting the keys of a path."""
+"""Insert and delete keys of a path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .points import Spot, moving_tracks
 
 
 def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
-    """Return the tracks that move the point and have a key there; raise AnimationError where one can't be changed."""
+    """Return the tracks that move the point and have a key there. Raise AnimationError if one cannot be changed."""
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]
     if not keyed:
@@ -27,16 +27,16 @@ def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
 
 
 def insert_key(spot: Spot) -> None:
-    """Insert a key where the path is at the frame, in the tracks that move the point.
+    """Insert a key at the path's position at the frame, in the tracks that move the point.
 
-    Raises AnimationError where there is a key, or a track can't be changed.
+    Raises AnimationError if there already is a key, or a track cannot be changed.
     """
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     if not tracks:
         raise AnimationError(Finding("POINT_WITHOUT_TRACK", spot.name, frame=spot.frame))
     without = []
     for track in tracks:
-        # Another one where the action had to be copied.
+        # This is another action if the action had to be copied.
         _, found = writable(spot.item, track)
         check_times(spot.item, found, spot.frame)
         if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():
@@ -50,10 +50,9 @@ def insert_key(spot: Spot) -> None:
 
 
 def delete_key(spot: Spot) -> None:
-    """Delete the key, in the tracks that move the point.
+    """Delete the key in the tracks that move the point.
 
-    Raises AnimationError, before anything is changed, where it is the last one of a channel, or a track can't be
-    changed.
+    Raises AnimationError, without changing anything, if the key is the last of a channel or a track cannot be changed.
     """
     keyed = keyed_tracks(spot)
     for each in keyed:
@@ -77,6 +76,6 @@ def delete_key(spot: Spot) -> None:
 
 
 def _are_at(frames: Float32Array, frame: float) -> BoolArray:
-    """Return a mask of the frames that are the same as another."""
+    """Return a mask of the frames that equal `frame`."""
     same: BoolArray = np.abs(frames - np.float32(frame)) <= SAME_FRAME
     return same

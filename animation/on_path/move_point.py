@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moving the point of a path at a key: by the key's location, or by turning what the point is the tip of."""
+"""Move the point of a path at a key by changing the key's location or rotation."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks
 
 _STEP = 1e-2
-"""Change of a location by which the effect of constraints is measured: small beside them, large beside rounding."""
+"""Location change for measuring the effect of constraints, small relative to them but larger than rounding."""
 _TURN = 1e-5
-"""Radians. Effects of single angles are differences over this."""
+"""Radians. The step of finite differences for single angles."""
 _ROUNDS = 6
-"""Attempts to meet the target where constraints or drivers keep the point from where it was computed to be."""
+"""Attempts to reach the target when constraints or drivers move the point away from its computed position."""
 _STEPS = 30
 _NEAR = 1e-6
-"""Relative to the distance from where the point was: nearer to the target than rounding."""
+"""Relative to the distance from the old position. Smaller misses are rounding."""
 
 
 class MovablePoint(Protocol):
-    """Hold a key of a path, so that its point can be moved again and again."""
+    """Hold a key of a path so that its point can be moved repeatedly."""
 
     track: KeyedTrack
     effect: npt.NDArray[np.float64]
-    """The movement of the point by a change of each component of a location, or by small turns about the axes of the
-    frame in which the rotation turns, shape (3, 3)."""
+    """The derivative of the point's position, shape (3, 3), by each component of a location, or by small rotations
+    about the axes of the rotation's space."""
 
     def place(self) -> Vector:
-        """Return where the point is at the key's frame, in the world."""
+        """Return the world position of the point at the key's frame."""
         ...
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the point, of those where the held one can be, at which a ray hits, or which is nearest to it."""
+        """Return the reachable position that the ray hits, or the closest one to the ray."""
         ...
 
     def move_to(self, target: Vector) -> Report:
-        """Change the key so that the point is at the target, or as near as it reaches; play it where it is live."""
+        """Change the key so that the point reaches the target, or comes closest to it, and update a live track."""
         ...
 
 
 def movable_point(spot: Spot) -> MovablePoint:
-    """Return the key, held; raise AnimationError where nothing of it can be changed.
+    """Hold and return the key. Raise AnimationError if it cannot be changed.
 
-    A location with a key there moves; else a rotation turns.
+    A location with a key there is preferred to a rotation.
     """
     reasons = []
     for track in moving_tracks(spot.item, spot.bone, spot.followed):
@@ -66,17 +66,17 @@ def movable_point(spot: Spot) -> MovablePoint:
             return TurningTip(spot, keyed) if track.is_rotation else MovingPlace(spot, keyed)
         except AnimationError as reason:
             reasons.append(reason)
-    # What is locked says more than that another track has no key there.
+    # A locked channel is a more helpful reason than a missing key of another track.
     raise next(iter(reasons), None) or AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
 
 
 def _is_connected(spot: Spot) -> bool:
-    """Return whether it is a bone whose location Blender does not play."""
+    """Return whether the spot is a connected bone, whose location Blender does not play."""
     return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)
 
 
 class _World:
-    """The placement of the object or bone at the key's frame in Blender, for given values of the track."""
+    """Evaluate the placement of the object or bone at the key's frame in Blender for given values of the track."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.spot, self.track = spot, track
@@ -89,13 +89,14 @@ class _World:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether only F-curves and parents move it, which stay where they are."""
+        """Return whether only F-curves and parents move the object or bone."""
         return self._at_once is not None
 
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
 
-        With values: for these; they are written into the keys where more than F-curves and parents move it.
+        `values` replace the values of the keys. They are written into the keys if more than F-curves and parents move
+        the object.
         """
         if self._at_once is None:
             if values is not None:
@@ -108,14 +109,15 @@ class _World:
         return self._at_once.with_moved(moved).matrices(self.spot.item, self.spot.bone)
 
     def point(self, values: Values | None = None) -> Vector:
-        """Return the point; with values as `matrices`."""
+        """Return the position of the point. `values` are as for `matrices`."""
         at: Vector = self.spot.followed.at(self.matrices(values), self.spot.tail)[0]
         return at
 
     def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
-        """Return values with which the point comes nearest to the target, as Blender evaluates it; they are written.
+        """Return and write the values that bring the point closest to the target, as Blender evaluates it.
 
-        `values_for` returns values from the sum of all misses so far; `away`: from where the point was to the target.
+        `values_for` returns values for the sum of all previous misses. `away` is the vector from the old position to
+        the target.
         """
         missed = np.zeros(3)
         values = best = values_for(missed)
@@ -135,7 +137,7 @@ class _World:
 
 
 class MovingPlace:
-    """Move a point by a key of a location."""
+    """Move a point by changing a key of a location."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -150,11 +152,11 @@ class MovingPlace:
         self._inverse = np.linalg.pinv(self.effect, rcond=1e-9)
 
     def place(self) -> Vector:
-        """Return the point's place."""
+        """Return the position of the point."""
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the point of the ray that is nearest to where the key is now."""
+        """Return the point of the ray that is closest to the key's current position."""
         away = direction / np.linalg.norm(direction)
         at: Vector = origin + away * float((self._place - origin) @ away)
         return at
@@ -185,7 +187,7 @@ class MovingPlace:
 
 
 class TurningTip:
-    """Move a point by a key of a rotation R: it is `A R arm` away from the origin, or in that direction."""
+    """Move a point by a key of a rotation R. The point is at `A R arm` from the origin, or in that direction."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -207,7 +209,7 @@ class TurningTip:
         self._reach = float(np.linalg.norm(self._arm))
         scaled = rotations.to_matrix(self._start) * np.where(scale == 0.0, 1.0, scale)
         self._frame = matrix[0, :3, :3] @ np.linalg.inv(scaled)
-        """From the frame in which the rotation turns to the world, shape (3, 3)."""
+        """The transform from the rotation's space to the world, shape (3, 3)."""
         if self._reach == 0.0 or abs(np.linalg.det(self._frame)) < 1e-12:
             raise track.track.error("NO_TIP", frame=spot.frame)
         self._into = np.linalg.inv(self._frame)
@@ -216,11 +218,11 @@ class TurningTip:
         self.effect = self._measured()
 
     def place(self) -> Vector:
-        """Return the point's place."""
+        """Return the position of the point."""
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the hit on the tip's sphere that is nearer to the tip, or the nearest that the tip can come."""
+        """Return the ray's hit on the tip's sphere that is closer to the tip, or the closest point on the sphere."""
         into = np.eye(3) if self._axis else self._into
         radius = self._length if self._axis else self._reach
         start, along = into @ (origin - self._origin), into @ direction
@@ -238,11 +240,11 @@ class TurningTip:
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Turn the key by the shortest arc from where it was."""
+        """Turn the key by the shortest arc from its old direction."""
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:
-            # It aims beside the target by as much as it missed it before.
+            # Correct the target by the previous miss.
             self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
         return self.track.play()
 
@@ -261,7 +263,7 @@ class TurningTip:
         return q / size if size > 0.0 else np.array([1.0, 0.0, 0.0, 0.0])
 
     def _predicted(self, values: Values) -> Vector:
-        """Return the tip for values, as F-curves and parents place it."""
+        """Return the position of the tip for these values, computed from F-curves and parents."""
         away = self._frame @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
         if self._axis:
             away = away * (self._length / np.linalg.norm(away))
@@ -269,7 +271,7 @@ class TurningTip:
         return at
 
     def _solved(self, target: Vector) -> Values:
-        """Return the values that bring the tip to the target, or in its direction."""
+        """Return the values that bring the tip to the target or into its direction."""
         goal = self._into @ (target - self._origin)
         size = float(np.linalg.norm(goal))
         if size == 0.0:
@@ -278,7 +280,7 @@ class TurningTip:
             return self._solved_by_components(target)
         arm = rotations.to_matrix(self._start) @ (self._arm / self._reach)
         turned = rotations.multiply(_shortest_arc(arm, goal / size), self._start)
-        # The numbers continue those of the last move, so that they do not jump by whole turns.
+        # Continue from the values of the last move, so that they do not jump by full turns.
         before = self._now[:, np.newaxis]
         start = self._orientation(self._now)[:, np.newaxis]
         found: Values = self._representation.following(before, start, turned[:, np.newaxis, np.newaxis])[:, 0, 0]
@@ -287,7 +289,7 @@ class TurningTip:
         return found
 
     def _solved_by_components(self, target: Vector) -> Values:
-        """Return values of which only the free components differ, and bring the tip as near as they can."""
+        """Return values that differ only in the free components and bring the tip as close as possible."""
         values, damping = self._now.copy(), 1e-3
         free = self._free
         size = float(np.linalg.norm(self._place - self._origin)) or 1.0
@@ -325,7 +327,7 @@ def _rotation_locks(spot: Spot, kind: str) -> list[bool]:
 
 
 def _scale(spot: Spot) -> Vector:
-    """Return the own scale at the frame."""
+    """Return the object's or bone's own scale at the frame."""
     size = np.ones(3)
     curves = {(each.data_path, each.array_index): each for each in channels_of(spot.item) if plays(each)}
     for name in ("scale", "delta_scale"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The points of objects and bones whose paths are shown, and the tracks that move them."""
+"""Define the points of objects and bones whose paths are shown, and find the tracks that move them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ Vector = npt.NDArray[np.float64]
 
 @record()
 class Followed:
-    """The point of an object or bone that is followed."""
+    """Define the followed point of an object or bone."""
 
     point: str
     """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
     axis: str
     length: float
-    """Length of the axis, in the world."""
+    """The length of the axis, in world units."""
 
     def turns(self, bone: str) -> bool:
-        """Return whether the point moves when the object, or the bone of that name, turns about its origin."""
+        """Return whether the point moves when the object, or the named bone, turns about its origin."""
         return self.point == "AXIS" or (bool(bone) and self.point == "TAIL")
 
     def arm(self, tail: float) -> Vector:
-        """Return the local vector from the origin to the point; of an axis its direction."""
+        """Return the local vector from the origin to the point, or the direction of an axis."""
         return np.array(_AXES[self.axis] if self.point == "AXIS" else (0.0, tail, 0.0), dtype=np.float64)
 
     def at(self, matrices: Matrices, tail: float) -> npt.NDArray[np.float64]:
-        """Return the points for matrices in the world, shape (frames, 3); `tail`: the length of the bone, or 0."""
+        """Return the points for world matrices, shape (frames, 3). `tail` is the length of the bone, or 0."""
         origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
         if self.point == "TAIL" and tail:
             return origin + tail * matrices[:, :3, 1]
@@ -53,18 +53,18 @@ class Followed:
 
 
 class Spot(NamedTuple):
-    """The key of a path at a frame."""
+    """Identify the key of a path at a frame."""
 
     scene: bpy.types.Scene
     item: Any
     bone: str
-    """The bone of the object whose path it is; empty where it is the object's."""
+    """The name of the bone with the path. Empty for a path of the object itself."""
     followed: Followed
     frame: float
 
     @property
     def prefix(self) -> str:
-        """Return the start of the paths of the tracks."""
+        """Return the path prefix of the tracks."""
         return f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
 
     @property
@@ -74,19 +74,19 @@ class Spot(NamedTuple):
 
     @property
     def tail(self) -> float:
-        """Return the length of the bone; 0 for an object."""
+        """Return the length of the bone, or 0 for an object."""
         return float(self.item.data.bones[self.bone].length) if self.bone else 0.0
 
     @property
     def name(self) -> str:
-        """Return the name by which a person knows it."""
+        """Return the name of the object or bone for users."""
         return self.bone or str(self.item.name)
 
 
 def moving_tracks(item: Any, bone: str, followed: Followed) -> list[Track]:
-    """Return the tracks of the object's or bone's own channels that move the point: locations, then rotations.
+    """Return the tracks of the object's or bone's own channels that move the point, locations before rotations.
 
-    Raises AnimationError where its animation can't be read.
+    Raises AnimationError if its animation cannot be read.
     """
     prefix = bone_path(item.pose.bones[bone]) if bone else ""
     turns = followed.turns(bone)

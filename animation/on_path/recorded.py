@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of an object's or bone's tracks and the table of their action, recorded to be put back bit for bit.
+"""Record the keys of an object's or bone's tracks and the table of their action, and restore them bit for bit.
 
-Of a linked action the action itself: what edits it makes a copy.
+For a linked action, record the action itself, because edits create a copy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Content = dict[str, Any]
 
 @record()
 class Recorded:
-    """Record F-curves whose paths start alike, and the table, and restore both."""
+    """Record the F-curves with a common path prefix and the table, and restore both."""
 
     datablock: bpy.types.ID
     channels: Channels
@@ -31,7 +31,7 @@ class Recorded:
 
     @classmethod
     def of(cls, datablock: bpy.types.ID, prefix: str) -> Recorded:
-        """Record the F-curves of the datablock whose paths start so; raise AnimationError where it has none."""
+        """Record the datablock's F-curves with this path prefix. Raise AnimationError if it has none."""
         channels = channels_of(datablock)
         keys = {
             (fcurve.data_path, fcurve.array_index): (read(fcurve), fcurve.extrapolation)
@@ -41,7 +41,7 @@ class Recorded:
         return cls(datablock, channels, prefix, keys, _content(channels.action))
 
     def put_back(self) -> None:
-        """Write keys and table as they were; what was not there goes."""
+        """Restore the keys and the table. Remove everything that was added."""
         channels = channels_of(self.datablock)
         action: Any = channels.action
         if channels.identity != self.channels.identity:
@@ -73,5 +73,5 @@ def _content(action: Any) -> _Content | None:
     if PROPERTY not in action:
         return None
     stored = action[PROPERTY]
-    # Copied, because Blender frees the memory with the property.
+    # Copy, because Blender frees the memory with the property.
     return {name: np.array(value) if hasattr(value, "typecode") else value for name, value in stored.items()}

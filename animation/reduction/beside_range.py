@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys before and after the frames that are reduced: they stay as they are, and the new keys go on from them.
+"""Join new keys to the existing keys before and after the reduced frames.
 
-Blender goes on playing the segments between them, as if their interpolation had been chosen, and their handles stay.
+The existing keys do not change. Blender plays the segments between them, and their handles are preserved.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..store.tracks import Track
 _FREE = np.uint8(HANDLE["FREE"])
 _AUTOMATIC = [HANDLE["AUTO"], HANDLE["AUTO_CLAMPED"]]
 _STEP = 1e-3
-"""Frames, for derivatives of quaternions by those of their channels."""
+"""Frames. The step of finite differences for quaternions."""
 
 
 def sides(frames: Float32Array, range_: Float64Array) -> tuple[BoolArray, BoolArray]:
-    """Return which frames lie before the first of a range, and which after its last."""
+    """Return masks of the frames before the first frame of a range and after its last frame."""
     return frames < range_[0] - SAME_FRAME, frames > range_[-1] + SAME_FRAME
 
 
 def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, bool]:
-    """Return whether tracks have keys before the first of the frames, and after the last."""
+    """Return whether the tracks have keys before the first frame and after the last frame."""
     found = [
         [bool(side.any()) for side in sides(read_coordinates(fcurve)[::2], frames)]
         for track in tracks
@@ -55,9 +55,9 @@ def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, boo
 
 
 def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Finding | None:
-    """Return why new keys at these frames can't go on from the track's own beside them; None where they can.
+    """Return why new keys at these frames cannot join the track's existing keys, or None if they can.
 
-    `raw`: what its channels play at the frames, shape (frames, components).
+    `raw` contains the channel values at the frames, shape (frames, components).
     """
     if not any(has_beside([track], frames)):
         return None
@@ -82,11 +82,11 @@ def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Findi
 def velocities_beside(
     track: Track, frames: Float64Array, raw: Float64Array, values: Float64Array, joins: Sequence[bool]
 ) -> Float64Array:
-    """Return the change per frame at both ends, shape (2, d), for values or, for rotations, quaternions.
+    """Return the slopes per frame of values or quaternions at both ends, shape (2, d).
 
-    NaN at an end that is not in `joins`. The change is the slope of the Bezier segment outside the range. Lines bend at
-    every key, so for them it is the mean slope before and after the key. Where nothing moves outside the range, it is
-    the slope to the next frame.
+    Ends that are not in `joins` are NaN. The slope is taken from the Bezier segment outside the range. Lines bend at
+    every key, so they use the mean slope before and after the key. If nothing moves outside the range, the slope to the
+    next frame is used.
     """
     found = np.full((2, values.shape[1]), np.nan)
     for side, row in ((0, 0), (1, -1)):
@@ -105,7 +105,7 @@ def velocities_beside(
 
 
 def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Array, side: int) -> float:
-    """Return the slope of one channel just before the first frame (side 0) or just after the last one."""
+    """Return the slope of a channel just before the first frame (side 0) or just after the last frame."""
     inner = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
     keys, end = read(fcurve), float(frames[-side])
     beside = sides(keys.frames, frames)[side]
@@ -123,9 +123,9 @@ def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Ar
 
 
 def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
-    """Return new keys of a curve with those that it had beside the frames, which play as they did, to the last bit.
+    """Return the new keys of a curve, joined with its existing keys beside the frames, which play exactly as before.
 
-    Automatic handles that Blender would place by all keys of the curve become free ones.
+    Automatic handles that Blender would recompute become free handles.
     """
     earlier, later = sides(before.frames, frames)
     beside = before.take(earlier | later)
@@ -150,7 +150,7 @@ def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: 
 
 
 def are_freed(track: Track, range_: Float64Array) -> bool:
-    """Return whether `joined` makes handles free that Blender placed."""
+    """Return whether `joined` frees handles that Blender placed."""
     for fcurve in track.channels.values():
         keys = read(fcurve)
         beside = np.logical_or(*sides(keys.frames, range_))
@@ -161,7 +161,7 @@ def are_freed(track: Track, range_: Float64Array) -> bool:
 
 
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
-    """Return bits `rows.CHOSEN_…` of own keys with which Blender plays all segments beside the frames, by any bake."""
+    """Return the `rows.CHOSEN_…` bits of own keys with which Blender plays the segments beside the frames."""
     earlier, later = sides(own.frames, frames)
     chosen = np.zeros(len(own.identities), dtype=np.uint8)
     chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT

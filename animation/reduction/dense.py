@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dense motion of tracks, one sample a frame, and the joints of an armature that plays it."""
+"""Sample dense motion of tracks, one sample per frame, and build the joints of an armature."""
 
 from __future__ import annotations
 
@@ -26,70 +26,70 @@ from .extrapolation import slopes_outside
 from .reduce_request import Together
 
 _STILL = 1e-6
-"""Of a track that moves less, relative to its largest value or 1, one key is kept."""
+"""Relative to the largest value or 1. Tracks that move less keep one key."""
 
 
 @dataclass(eq=False)
 class Dense:
-    """A track with what it plays at whole frames."""
+    """Hold a track with its values at whole frames."""
 
     track: Track
     raw: Float64Array
-    """The channels, shape (frames, components)."""
+    """The channel values, shape (frames, components)."""
     values: Float64Array
-    """The same, with rotations as unit quaternions."""
+    """The values, with rotations as unit quaternions."""
     slopes: Float64Array
-    """How much the channels change a frame before the first frame, and after the last, shape (2, components)."""
+    """The slopes of the channels per frame, before the first frame and after the last, shape (2, components)."""
     stays: bool = False
-    """Its keys stay as they are."""
+    """Whether the track keeps its keys."""
     joined: tuple[bool, bool] = (False, False)
-    """Whether it has keys before the first frame, and after the last."""
+    """Whether the track has keys before the first frame and after the last."""
     ends: Float64Array | None = None
-    """How `values` must change a frame at both ends, shape (2, d); NaN where an end is free."""
+    """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
     own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
-    """Where the track has keys, from the first frame to the last."""
+    """The frames of the track's keys, from the first frame to the last."""
 
     @property
     def is_still(self) -> bool:
-        """Return whether it stays where it is."""
+        """Return whether the track does not move."""
         size = max(1.0, float(np.abs(self.values).max()))
         return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
 
     own_keys: int = 0
-    """Keys of all its channels at these frames."""
+    """The number of keys of all channels at these frames."""
 
     @property
     def written(self) -> int:
-        """Return the number of channels that new keys have. A rotation is keyed in all of them."""
+        """Return the number of channels of new keys. Rotations are keyed in all channels."""
         return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
 
     @property
     def owner(self) -> str:
-        """Return the path of the bone or other part that has the property, "" for the datablock."""
+        """Return the path of the bone or other part that owns the property, or "" for the datablock."""
         return split(self.track.path)[0]
 
     @property
     def part(self) -> str:
-        """Return location, rotation or scale, or another property's name."""
+        """Return "location", "rotation", "scale" or the name of another property."""
         name = split(self.track.path)[1]
         return "rotation" if self.track.is_rotation and not name.startswith("delta") else name
 
     @property
     def is_of_bone(self) -> bool:
-        """Return whether it moves a bone."""
+        """Return whether the track moves a bone."""
         return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
 
 
 def own_count(group: Sequence[Dense]) -> int:
-    """Return the number of common keys that would equal the tracks' own, by frames or by keys of all channels."""
+    """Return the number of common keys that equals the tracks' own keys, counted by frames or by channel keys."""
     frames = max(len(dense.own_frames) for dense in group)
     return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 
 
 def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
-    """Return all whole frames from the first to the last key of the tracks, of those in the range.
+    """Return the whole frames in the range from the first to the last key of the tracks.
 
-    Raises AnimationError where the tracks would have more samples at these than the limit.
+    Raises AnimationError if the tracks would have more samples than the limit.
     """
     ends = [
         read_coordinates(fcurve)[[0, -2]]
@@ -111,9 +111,9 @@ def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, 
 def sampled(
     track: Track, frames: Float64Array, stays: bool = False, joins: tuple[bool, bool] = (False, False)
 ) -> Dense:
-    """Return what the track's F-curves play at the frames. Raises AnimationError where it is not finite.
+    """Sample the track's F-curves at the frames. Raises AnimationError if values are not finite.
 
-    `joins`: at which ends something has keys beside the frames.
+    `joins` marks the ends beyond which any track has keys.
     """
     times = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
@@ -146,7 +146,7 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
-    """Return the track without what swings faster than once in so many frames."""
+    """Filter oscillations with periods shorter than `period` frames from the track."""
     values = low_pass(dense.values, period)
     if not dense.track.is_rotation:
         return replace(dense, raw=values, values=values)
@@ -155,9 +155,9 @@ def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
 
 
 def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Float64Array:
-    """Return values of keys at rows, quaternions for rotations, as the track's channels have them.
+    """Convert values of keys at rows, quaternions for rotations, to channel values.
 
-    Where keys stand beside the frames, the ends are those of the channels, and each key is near what they play there.
+    If there are keys beside the frames, the ends equal the channels, and each key is close to the channel values there.
     """
     found = values
     track, is_joined = dense.track, any(dense.joined)
@@ -179,9 +179,9 @@ def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Floa
 
 
 def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
-    """Return the slopes outside of keys whose first and last values are `ends` (2, components).
+    """Return the outer slopes of keys whose first and last values are `ends` (2, components).
 
-    Quaternions of keys may have other signs and lengths than the track's.
+    Quaternions of keys may have signs and lengths that differ from the track's.
     """
     if dense.track.kind != "QUATERNION":
         return dense.slopes
@@ -193,23 +193,23 @@ def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
 
 @dataclass(eq=False)
 class Joints:
-    """The joints of an armature, the object itself first."""
+    """Hold the joints of an armature, with the object itself first."""
 
     joints: list[Joint]
     animated: dict[int, list[Dense]]
-    """By a joint's number what is reduced of it."""
+    """The tracks that are reduced, by joint number."""
     together: list[list[int]]
-    """Those that have their keys in common."""
+    """Groups of joints that share their keys."""
     bones: list[int] = field(default_factory=list)
-    """The number among its armature's of each bone, in their order."""
+    """The index of each bone in the armature, in the order of the joints."""
 
     def of_points(self, parts: Float64Array | None) -> Float64Array | None:
-        """Return numbers of the armature's bones (bones, frames) for the points of the joints."""
+        """Reorder values per bone of the armature (bones, frames) to the points of the joints."""
         return None if parts is None else parts[np.repeat(self.bones, 2)]
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
-    """Return the joints of an armature, as F-curves and parents move them."""
+    """Return the joints of an armature as moved by F-curves and parents."""
     by_owner: dict[str, list[Dense]] = {}
     for dense in every:
         if dense.part in ("location", "rotation", "scale"):
@@ -259,7 +259,7 @@ def _add(
     points: Float64Array,
     is_split: bool,
 ) -> None:
-    """Add the joint of a bone, or of the object; if `is_split`, one for each of its channels."""
+    """Add the joint of a bone or the object. With `is_split`, add a joint for each channel."""
     still = {
         "location": np.array(owner.location, dtype=np.float64),
         "rotation": np.array(owner.matrix_basis.to_quaternion(), dtype=np.float64),
@@ -297,9 +297,9 @@ def _add(
 
 
 def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> Float64Array:
-    """Return where heads and tails of all bones are in the world, shape (points, frames, 3).
+    """Return the world positions of all bone heads and tails, shape (points, frames, 3).
 
-    `played`: tracks with values in place of what F-curves play. Raises UnknownMotionError where more than F-curves and
+    `played` contains tracks whose values replace their F-curves. Raises UnknownMotionError if more than F-curves and
     parents moves a bone.
     """
     moved = {
@@ -314,18 +314,18 @@ def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> F
 
 
 def points_of(bone: bpy.types.PoseBone, matrices: Float64Array) -> Float64Array:
-    """Return where head and tail of a bone are with its matrices in the world, shape (2, frames, 3)."""
+    """Return the positions of a bone's head and tail from its world matrices, shape (2, frames, 3)."""
     heads: Float64Array = matrices[:, :3, 3]
     return np.stack([heads, heads + bone.bone.length * matrices[:, :3, 1]])
 
 
 def names_of_points(obj: Any) -> list[str]:
-    """Return the names of heads and tails of all bones, in their order."""
+    """Return the names of all bone heads and tails, in order."""
     return [
         text for bone in obj.pose.bones for text in (rpt_("head of {:s}", bone.name), rpt_("tail of {:s}", bone.name))
     ]
 
 
 def is_posed(datablock: bpy.types.ID, every: Sequence[Dense]) -> bool:
-    """Return whether bones of the datablock move."""
+    """Return whether any bones of the datablock move."""
     return any(dense.track.path.startswith(BONES) for dense in every) and getattr(datablock, "pose", None) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Armatures that more than F-curves and parents move, such as constraints and drivers, as Blender evaluates them."""
+"""Reduce armatures that constraints, drivers and more move, using Blender's evaluation."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .dense import Dense, keys_of_values, points_of
 from .new_keys import NewKeys
 
 _LEAST = 1e-4
-"""The smallest part of what is allowed."""
+"""The smallest fraction of the tolerance."""
 _AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
-"""Where constraints make more of small changes bounds are tightened so often, by so many frames around."""
+"""Tolerances are tightened once per entry, within this number of frames, if constraints amplify small changes."""
 _TIGHTER = 0.8
-"""By how much more than poses were too far off: a search with other bounds finds other keys everywhere."""
+"""Additional factor of tightening, because a search with other tolerances changes all keys."""
 
 
 def check_evaluated(obj: Any) -> None:
-    """Raise AnimationError where physics move the object or a parent: what they do goes by more than one frame."""
+    """Raise AnimationError if physics moves the object or a parent, because physics depends on previous frames."""
     above = obj
     while above is not None:
         if above.rigid_body is not None:
@@ -37,7 +37,7 @@ def check_evaluated(obj: Any) -> None:
 
 
 def evaluated_places(obj: Any, frames: Float64Array) -> Float64Array:
-    """Return where heads and tails of all bones are in the world, shape (points, frames, 3), in the context's scene."""
+    """Return the world positions of all bone heads and tails in the context's scene, shape (points, frames, 3)."""
     things = [(obj.session_uid, bone.name) for bone in obj.pose.bones]
     sampler = DepsgraphSampler(things, frames)
     scene: Any = bpy.context.scene
@@ -48,7 +48,7 @@ def evaluated_places(obj: Any, frames: Float64Array) -> Float64Array:
 
 
 def play_densely(copy: Channels, every: Sequence[Dense], frames: Float64Array) -> None:
-    """Let F-curves of a copied action play what tracks have for values, with a key a frame."""
+    """Key the values of the tracks on the F-curves of a copied action, with one key per frame."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
     for dense in every:
         values = keys_of_values(dense, dense.values, np.arange(len(frames)))
@@ -62,10 +62,10 @@ def near_enough(
     search: Callable[[Float64Array], Generator[float, None, list[NewKeys]]],
     excess_of: Callable[[Sequence[NewKeys]], Float64Array],
 ) -> Generator[float, None, list[NewKeys]]:
-    """Search with smaller errors while bones are too far off as Blender evaluates them; return the nearest keys.
+    """Search with smaller tolerances while evaluated bones exceed them, and return the most accurate keys.
 
-    `found`: the keys to begin with; `search`: finds keys within parts of what is allowed to bones (bones, frames);
-    `excess_of`: how many times what is allowed bones are off with keys, of the same shape.
+    `found` contains the initial keys. `search` finds keys within fractions of the bones' tolerances (bones, frames).
+    `excess_of` returns the errors of the bones relative to the tolerances, with the same shape.
     """
     excess = excess_of(found)
     least, parts = excess.max(), np.ones_like(excess)
@@ -82,9 +82,9 @@ def near_enough(
 
 
 def _tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
-    """Return parts of what is allowed to bones (bones, frames), tightened by what is `needed` of them.
+    """Tighten the tolerance fractions of bones (bones, frames) by the `needed` factors.
 
-    Where a bone needs less, so do all that have a part in where it is, also so many frames before and after.
+    All bones that move a bone are tightened with it, within `around` frames.
     """
     padded = np.pad(needed, ((0, 0), (around, around)), constant_values=1.0)
     least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)
@@ -96,7 +96,7 @@ def _tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int)
 
 
 def _movers(obj: Any) -> BoolArray:
-    """Return which bones have a part in where a bone is, shape (bones, bones): parents, targets, kinematic chains."""
+    """Return a mask (bones, bones) of the parents, targets and kinematic chains that move each bone."""
     bones = obj.pose.bones
     found = np.eye(len(bones), dtype=np.bool_)
     for number, bone in enumerate(bones):
@@ -118,7 +118,7 @@ def _movers(obj: Any) -> BoolArray:
 
 
 def _chain(bone: Any, constraint: Any) -> list[Any]:
-    """Return the bones that a constraint of a bone moves: itself, of inverse kinematics its parents, too."""
+    """Return the bones that a constraint moves: its own bone and, for inverse kinematics, the parents."""
     if constraint.type not in ("IK", "SPLINE_IK"):
         return [bone]
     whole = [bone, *bone.parent_recursive]
@@ -126,7 +126,7 @@ def _chain(bone: Any, constraint: Any) -> list[Any]:
 
 
 def _targets(obj: Any, constraint: Any) -> list[int]:
-    """Return the numbers of the bones that a constraint goes by: all where that can't be told."""
+    """Return the indices of the bones that a constraint depends on, or all bones if this is unknown."""
     pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
     pairs += [
         (getattr(constraint, f"{name}target", None), getattr(constraint, f"{name}subtarget", ""))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lines on which curves go on before their first and after their last key, kept when other keys play them.
+"""Preserve the extrapolation of curves before their first and after their last key when the keys change.
 
-Blender draws them through the outer handle of a Bezier key, through the next key of a Linear one; a Constant one holds.
+Blender extrapolates through the outer handle of a Bezier key or the next key of a Linear key. A Constant key holds.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ..fcurves.keying import key_curve
 
 _CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDING = 2.0**-22
-"""Of the difference of two float32 numbers on neighbouring frames, as a part of the largest."""
+"""Rounding of the difference between float32 numbers at adjacent frames, relative to the largest value."""
 
 
 def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[float, float]:
-    """Return how much the curve changes a frame before the first of these frames, and after the last."""
+    """Return the curve's slopes per frame before the first frame and after the last."""
     first, last = float(frames[0]), float(frames[-1])
-    # Far from the keys, where rounding to float32 matters less.
+    # Evaluate far from the keys, where float32 rounding matters less.
     reach = max(last - first, 1.0)
     before = (fcurve.evaluate(first) - fcurve.evaluate(first - reach)) / reach
     after = (fcurve.evaluate(last + reach) - fcurve.evaluate(last)) / reach
@@ -28,9 +28,9 @@ def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[floa
 
 
 def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
-    """Let a curve of Bezier keys that goes on along lines do so with these slopes, before it and after it.
+    """Set the outer handles of a curve of Bezier keys with linear extrapolation to these slopes.
 
-    NaN: other keys stand there.
+    NaN marks an end beyond which there are other keys.
     """
     points = fcurve.keyframe_points
     if fcurve.extrapolation != "LINEAR" or not len(points):
@@ -53,9 +53,9 @@ def key_straight(
     types: EnumArray,
     slopes: Float64Array,
 ) -> None:
-    """Replace the curve's keys with Linear and Constant ones, and Bezier ones at ends where these would go on.
+    """Replace the keys with Linear and Constant keys. Ends with another extrapolation get Bezier keys.
 
-    A first Bezier key plays the line to a key a frame after it.
+    A first Bezier key plays a line to an additional key one frame later.
     """
     starts = ends = False
     if fcurve.extrapolation == "LINEAR":
@@ -75,7 +75,7 @@ def key_straight(
 
 
 def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
-    """Return whether Linear and Constant keys would go on with other slopes, before them and after them."""
+    """Return whether Linear and Constant keys would extrapolate with other slopes, at the start and at the end."""
     plain = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
     if is_held:
         plain[0] = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for an error that leaves about as many keys as were asked for."""
+"""Search for the error that results in a requested number of keys."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..errors import AnimationError, Finding
 from .new_keys import NewKeys
 
 _TRIES = 8
-"""The most errors that are tried for a number of keys."""
+"""The maximum number of errors to try."""
 _ENOUGH = 0.98
-"""So many of the keys that were asked for are as good as all of them."""
+"""A search ends when it reaches this fraction of the requested number of keys."""
 _POWER = 2.5
-"""A number of keys falls about as this root of the error rises."""
+"""The number of keys decreases roughly with this root of the error."""
 _FARTHEST = 1e5
-"""Errors are tried up to so many times what was asked for, and down to as small a part."""
+"""The largest factor by which tried errors are larger or smaller than the requested error."""
 
 
 def as_many_keys(
@@ -25,12 +25,11 @@ def as_many_keys(
     most: int,
     name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
-    """Try errors until there are about as many keys, and no more; return these, and the factor of the error.
+    """Try errors until there are almost `most` keys and not more. Return the keys and the factor of the error.
 
-    `search` finds the keys for so many times the error, `count_of` counts them.
+    `search` finds the keys for a factor of the error, and `count_of` counts them.
 
-    Raises AnimationError, with the `name` of the datablock, where
-    there are more keys whatever the error.
+    Raises AnimationError, with the `name` of the datablock, if every error leaves more keys.
     """
     chosen: tuple[list[NewKeys], float] | None = None
     factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
@@ -57,12 +56,12 @@ def as_many_keys(
 
 
 def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> float:
-    """Return a factor to try next, for that number of keys: `low` has too many, `high` none too many (factor, keys)."""
+    """Return the next factor to try. `low` and `high` are pairs (factor, keys), with too many keys in `low`."""
     if not low[0]:
         return float(high[0] * max(high[1] / most, 0.2) ** _POWER / 1.05)
     if math.isinf(high[0]):
         return float(low[0] * min(low[1] / most, 5.0) ** _POWER * 1.05)
-    # Both are straight in logarithms, more or less.
+    # The relation is roughly linear in logarithms.
     span = math.log(low[1] / high[1])
     part = math.log(low[1] / ((1.0 + _ENOUGH) / 2.0 * most)) / span
     return float(low[0] * (high[0] / low[0]) ** min(max(part, 0.1), 0.9))

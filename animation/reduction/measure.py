@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a reduction comes to: how many keys there are, and how far motion is from what it was."""
+"""Measure a reduction: the number of keys and the deviation of the motion."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from .dense import Dense
 
 @dataclass
 class Difference:
-    """How far one motion is from another: distances in scene units, angles in radians."""
+    """Hold the deviation between two motions, with distances in scene units and angles in radians."""
 
     largest: float = 0.0
     at: str = ""
-    """The bone or track, and the frame of that."""
+    """The bone or track and the frame of the maximum."""
     mean: float = 0.0
-    """Over all frames, and points or values."""
+    """The mean over all frames and points or values."""
     angle: float = 0.0
-    """The largest angle between rotations that are not those of bones."""
+    """The largest angle between rotations other than bone rotations."""
     angle_at: str = ""
 
     def with_points(self, points: Difference) -> Difference:
-        """Return the difference of values and rotations together with that of points, whose mean counts."""
+        """Combine the deviation of values and rotations with the deviation of points, whose mean is used."""
         larger = points if points.largest >= self.largest else self
         return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 
 
 def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]:
-    """Return at how many frames of a range tracks have keys, summed over tracks, and over the bones and objects."""
+    """Return the number of keyed frames in a range, summed over tracks, and summed over bones and objects."""
     frames: dict[str, list[Float32Array]] = {}
     keys = 0
     for track in tracks:
@@ -51,7 +51,7 @@ def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]
 
 
 def difference(wanted: Sequence[Dense], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
-    """Return how far what is played, by path, is from what is wanted, of all but location, rotation and scale of bones.
+    """Return the deviation of played values, by path, except location, rotation and scale of bones.
 
     Rotations are unit quaternions.
     """
@@ -83,7 +83,7 @@ def difference_of_points(
     frames: Float64Array,
     chosen: BoolArray | None = None,
 ) -> Difference:
-    """Return how far points (points, frames, 3) are from where they are wanted; `chosen` (points, frames) alone."""
+    """Return the deviation of points (points, frames, 3) from their wanted places, within a mask (points, frames)."""
     off = np.linalg.norm(places - wanted, axis=2)
     if chosen is not None:
         if not chosen.any():

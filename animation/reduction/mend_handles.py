@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""More keys where handles don't play the motion: of Euler angles that turn fast, of long segments, of eases."""
+"""Add keys where handles do not play the motion, for example with fast Euler angles, long segments or eases."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
 
 _LEAST = 0.1
-"""A segment is divided if its track is off by at least so much of what is allowed."""
+"""A segment is divided if the error of its track is at least this fraction of the tolerance."""
 
 
 class Played(NamedTuple):
-    """What F-curves play: of each path the values, of rotations unit quaternions; places (points, frames, 3)."""
+    """Hold the played values by path, with rotations as unit quaternions, and places (points, frames, 3)."""
 
     values: Mapping[str, Float64Array]
     places: Float64Array | None
 
 
 class WantedMotion(NamedTuple):
-    """The places that heads and tails of all bones should have, how far they may be off, and tracks of no bones."""
+    """Hold the wanted places of all bone heads and tails with their tolerances, and the tolerances of other tracks."""
 
     datablock: Any
     places: Float64Array | None
@@ -37,8 +37,8 @@ class WantedMotion(NamedTuple):
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
-    """Return the keys with more in the middle of segments that handles don't play; None where that helps nothing."""
-    # Handles play numbers without ease to rounding.
+    """Add keys in the middle of segments that handles do not play. Return None if this does not help."""
+    # Handles play values without eases exactly.
     able = {
         keys.dense.track.path: keys
         for keys in new
@@ -63,7 +63,7 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
 
 
 def _middles(rows: IndexArray, frame: int) -> list[int]:
-    """Return the middle of the segment around a frame, at a key of both beside it, unless it is a frame long."""
+    """Return the middle of the segment around a frame, or of both segments beside a key, if longer than a frame."""
     after = int(np.searchsorted(rows, frame, side="right"))
     first = after - 1 - int(rows[after - 1] == frame)
     segments = range(max(first, 0), min(after, len(rows) - 1))
@@ -71,13 +71,13 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
-    """Return what was fitted, in order; tolerances don't matter."""
+    """Return the parts of a fit in order. Tolerances are not used."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
     return [SampledTracks(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
-    """Let keys at the same frames have the same array of rows, by which those are known that are divided together."""
+    """Make keys at the same frames share one array of rows, whose identity marks tracks that are divided together."""
     known: dict[tuple[int, ...], Any] = {}
     for keys in found:
         if keys.fit is not None:
@@ -86,7 +86,7 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
 
 
 def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return how far what is played is from the motion: angles between rotations, or distances, shape (frames,)."""
+    """Return the deviation of the played motion, in angles between rotations or distances, shape (frames,)."""
     if keys.dense.track.is_rotation:
         angles: Float64Array = rotations.angle_between(played, keys.dense.values)
         return angles
@@ -95,7 +95,7 @@ def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
 
 
 def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
-    """Give the track that handles play worst, at each frame at which a bone is too far away."""
+    """Yield the track with the largest effect at each frame at which a bone exceeds its tolerance."""
     if played.places is None or wanted.places is None or wanted.limits is None:
         return
     off = {path: _apart(keys, played.values[path]) for path, keys in able.items()}
@@ -117,7 +117,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
 
 
 def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
-    """Give the tracks that are not bones', with the frames at which they are too far off."""
+    """Yield tracks that do not belong to bones, with the frames at which they exceed their tolerances."""
     for path, keys in able.items():
         if not keys.dense.is_of_bone:
             far = _apart(keys, played.values[path])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys that tracks get, and how they are written: found by a fit, or those that curves were made from."""
+"""Define and write the new keys of tracks, from a fit or recovered from the curves."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
 
 _SAME = 1e-4
-"""Velocities before and after a key differ by no more than this part of the largest: it is not a corner."""
+"""A key is not a corner if its velocities differ by at most this fraction of the largest velocity."""
 _BEZIER, _LINEAR, _CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
 
 
 @dataclass(eq=False)
 class NewKeys:
-    """The keys of one track.
+    """Hold the new keys of one track.
 
     Attributes
     ----------
     dense : Dense
         The track.
     rows : ndarray of int, shape (n,)
-        The samples at whose frames they are.
+        The rows of the samples at the keys.
     values : ndarray, shape (n, components)
-        Of the channels.
+        The channel values of the keys.
     types : ndarray of uint8, shape (n,)
         Interpolation types.
     settings : Settings or None
-        None: plain keys.
+        The TCB settings. None for keys without TCB.
     numbers : dict
-        Parameters and velocities of each channel's keys.
+        Parameters and velocities of the keys of each channel.
     handles : ndarray, shape (2, n, components), or None
-        How much the values of plain Bezier keys' handles, at thirds, differ from theirs, left and right.
+        The offsets of the left and right handle values, at thirds, from Bezier keys without TCB.
     fit : Reduced or None
-        The keys that were fitted to the track, its `part`, and others.
+        The fit with the keys of this track, its `part`, and of others.
     part : int
     """
 
@@ -69,7 +69,7 @@ class NewKeys:
 
     @classmethod
     def still(cls, dense: Dense) -> NewKeys:
-        """Return one key; where others stand beside the frames, one at each end."""
+        """Return one key, or a key at each end if there are other keys beside the frames."""
         if any(dense.joined):
             ends = np.array([0, len(dense.raw) - 1])
             values = dense.values[ends]
@@ -79,7 +79,7 @@ class NewKeys:
 
     @classmethod
     def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
-        """Return the keys of a fit, of which the track is a part: with velocities, or TCB."""
+        """Return the track's keys from a fit, either with velocities or with TCB."""
         values = keys_of_values(dense, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
         if keys.method == "TCB":
@@ -96,9 +96,9 @@ class NewKeys:
 
 
 def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
-    """Return the keys that a track's curves were made from, or None: where they are not found, or of another method.
+    """Return the keys from which a track's curves were generated, or None if not found or of another method.
 
-    `limit`: how far numbers may be off by tension, continuity and bias. Lines and steps come back by any method.
+    `limit` is the tolerance of values from tension, continuity and bias. Lines and steps are recovered by any method.
     """
     own = [*dense.track.channels]
     found = recover_keys(dense.raw[:, own])
@@ -129,7 +129,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
 
 
 def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
-    """Return the keys with tension, continuity and bias, or None where these play something else."""
+    """Return the keys with tension, continuity and bias, or None if these do not reproduce the motion."""
     dense = keys.dense
     if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None
@@ -159,7 +159,7 @@ def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], li
 
 
 def _velocities(dense: Dense, velocities: Float64Array) -> dict[int, Numbers]:
-    """Return velocities for each channel: of rotations all three, of other tracks its own."""
+    """Return the velocities for each channel. Rotations have all three components, other tracks only their own."""
     if dense.track.is_rotation:
         turning: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
         return {index: turning for index in range(dense.raw.shape[1])}  # noqa: C420
@@ -182,7 +182,7 @@ def write(copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> Non
 
 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
-    """Replace the keys of one channel."""
+    """Replace the keys of a channel."""
     if keys.is_straight:
         key_straight(fcurve, frames, keys.dense.raw[:, index], keys.rows, keys.types, slopes)
         return
@@ -202,7 +202,7 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
 
 
 def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
-    """Make tracks TCB that are to be. Blender plays their lines, and all segments beside the frames."""
+    """Enable TCB on the tracks with settings. Blender plays lines and all segments beside the frames."""
     by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]
@@ -224,6 +224,6 @@ def _played_by_blender(own: OwnKeys, frames: Float64Array) -> OwnKeys:
 
 
 def _padded(numbers: Numbers, own: OwnKeys, frames: Float64Array) -> Numbers:
-    """Return numbers of keys at the frames for all keys of a channel; NaN for those beside."""
+    """Extend numbers of keys at the frames to all keys of a channel, with NaN for keys beside the frames."""
     before, after = (np.count_nonzero(side) for side in sides(own.frames, frames))
     return {name: np.pad(each, (before, after), constant_values=np.nan) for name, each in numbers.items()}

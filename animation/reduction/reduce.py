@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduction of dense curves, a key a frame, to the fewest keys whose handles play the same motion within an error."""
+"""Reduce dense curves, with one key per frame, to the fewest keys whose handles play the motion within an error."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .reduce_request import ReduceRequest, Together
 from .result import Reduction
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
-"""Datablocks with the paths that tracks must start with, None for all, and what is wanted of them."""
+"""Datablocks with the path prefixes of their tracks, None for all, and the requested reductions."""
 _STEPS = 100
 T = TypeVar("T")
 
 
 @record()
 class KeyCount:
-    """How many keys an error needs.
+    """Hold the number of keys required for an error.
 
     Examples
     --------
@@ -38,12 +38,12 @@ class KeyCount:
     error: float
     """Scene units."""
     keys: int
-    """Frames at which a bone or the object has keys, summed over them."""
+    """Frames with keys after the reduction, summed over the bones and the object."""
     before: int
-    """The same as it is."""
+    """Frames with keys before the reduction, summed in the same way."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the count as JSON has it."""
+        """Return the count as a JSON-compatible dictionary."""
         return as_dict(self)
 
 
@@ -62,60 +62,61 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
-    """Reduce dense curves to the fewest keys whose handles play the motion within an error.
+    """Reduce dense curves to the fewest keys whose handles reproduce the motion within an error.
 
-    The keys go into a copy of the datablock's action, named "<name>.reduced". The original stays in the file, with a
-    fake user. Tracks whose curves were made from few keys get these back. Where handles don't play rotations within the
-    error there are more keys.
+    The keys are written into a copy of the datablock's action, named "<name>.reduced". The original remains in the
+    file, with a fake user. Tracks whose curves were generated from few keys recover these keys. Keys are added where
+    handles do not play rotations within the error.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        Its tracks must not be TCB yet; those that are stay as they are, with a note.
+        The datablock with the tracks to reduce. Tracks that are already TCB are skipped with a note.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them.
+        Reduce only tracks whose paths start with one of these.
     error : float
-        For armatures how far the head and the tail of any bone may be from where it was, at any whole frame, in scene
-        units; otherwise how far locations and other values, in their own units, whatever moves the parent.
+        Maximum error at whole frames. For armatures, the distance of any bone's head or tail from its original
+        position, in scene units. For other datablocks, the deviation of locations and other values, in their own units,
+        ignoring the parent's motion.
     angle : float
-        Radians: how far rotations of objects may be off.
+        Maximum error of object rotations, in radians.
     key_count : int, optional
-        At most so many keys, as `Reduction.diamonds` counts them, in place of an error: up to eight errors are tried.
-        `error` is the one that it begins with, and `angle` what goes with that.
+        Maximum number of keys, counted like `Reduction.diamonds`. It replaces the error as the limit. Up to eight
+        errors are tried, starting with `error` and its `angle`.
     still : float, optional
-        Scene units: how far heads and tails of bones, or locations, may be off while they stand still, where that is
-        less than the error. They do where they keep within a ball of this radius, about the middle of their box, for
-        8 frames or more.
+        Maximum error of bone heads and tails, or of locations, at rest, in scene units, if smaller than `error`. A
+        point is at rest while it stays within a ball of this radius for at least 8 frames. The ball is centered on the
+        middle of the bounding box.
     period : float, optional
-        Frames, more than 2: what swings faster than once in so many is taken for noise, and filtered away before.
-        The error then counts from the filtered motion; what the filter took away is measured by itself. Tracks that
-        were made from few keys are not filtered.
+        Shortest period to keep, in frames, more than 2. Faster oscillations are treated as noise and filtered out
+        before the reduction. Errors are relative to the filtered motion, and the effect of the filter is measured
+        separately. Tracks that were generated from few keys are not filtered.
     together : {"TRACK", "BONE", "COLLECTION", "POSE"}
-        What has its keys at common frames: each track for itself; location, rotation and scale of a bone or object; all
-        bones of a bone collection (the first that a bone is in); all bones of an armature, or all tracks of another
-        datablock.
+        The channels with keys at common frames. TRACK: each track by itself. BONE: location, rotation and scale of a
+        bone or object. COLLECTION: all bones of a bone collection (a bone's first collection). POSE: all bones of an
+        armature, or all tracks of another datablock.
     frame_range : (float, float), optional
-        Reduce only the keys from one whole frame to another. All other keys and their motion stay as they are. New
-        keys begin and end at the values there. HERMITE also fits the velocities there as closely as it can.
+        The first and last whole frame to reduce. Other keys and their motion do not change. New keys start and end at
+        the existing values. HERMITE also fits the velocities at the ends as closely as possible.
     method : {"HERMITE", "TCB"}
-        What plays the keys: velocities, with which locations and rotations need the fewest; or tension and bias, one
-        of each for a location, rotation or scale.
+        The type of keys. HERMITE keys have velocities, with which locations and rotations need the fewest keys. TCB
+        keys have one tension and bias for each location, rotation or scale.
     sample_limit : int
-        More samples than this, frames times components, are refused.
+        Maximum number of samples, frames times components. Larger reductions are refused.
     progress : callable, optional
-        Called with the steps done, and how many there are.
+        Called with the number of finished steps and the total.
 
     Returns
     -------
     Reduction
-        Keys before and after, time and errors, measured of what the handles play. Where no fewer keys were found it is
-        minimal, and nothing was changed.
+        Key counts before and after, time, and errors measured on the motion that the handles play. If no fewer keys
+        were found, `is_minimal` is true and nothing was changed.
 
     Raises
     ------
     AnimationError
-        Nothing is keyed, all tracks are TCB or locked, so few keys are not enough, or more than F-curves and parents
-        moves a bone. Nothing was changed.
+        Nothing is keyed, all tracks are TCB or locked, `key_count` is too small, or physics moves an armature. Nothing
+        was changed.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Reduction], list[Finding]]:
-    """Reduce dense curves of several datablocks, as `reduce` does.
+    """Reduce dense curves of several datablocks. See `reduce`.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     Returns
     -------
     list of Reduction, list of Finding
-        The reductions, and findings for what was refused and left unchanged.
+        The reductions, and findings for refused datablocks, which were left unchanged.
 
     Examples
     --------
@@ -182,25 +183,25 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
-    """Return how many keys `reduce` would leave for each of some errors; nothing is changed.
+    """Return the number of keys that `reduce` would leave for each error, without changing anything.
 
     Parameters
     ----------
     datablock : bpy.types.ID
     errors : iterable of float
-        Scene units. The angle of rotations of objects goes along: half a degree for an error of 0.005.
+        Errors in scene units. The angle for object rotations is proportional, half a degree for an error of 0.005.
     prefixes, still, period, together, frame_range, method, sample_limit, progress
-        As of `reduce`.
+        As for `reduce`.
 
     Returns
     -------
     list of KeyCount
-        In the order of the errors.
+        Counts in the order of the errors.
 
     Raises
     ------
     AnimationError
-        As of `reduce`.
+        As for `reduce`.
 
     Examples
     --------
@@ -223,9 +224,10 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
 
 
 def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
-    """Reduce as `reduce` does several datablocks, step by step; yield the steps done and how many there are.
+    """Reduce several datablocks step by step. Yield the number of finished steps and the total.
 
-    Nothing is changed before all keys are found. Returns what was refused, too; then that is as it was.
+    Nothing is changed before all keys are found. Returns the reductions and the errors of refused, unchanged
+    datablocks.
     """
     found: list[DatablockReduction] = []
     results: list[Reduction] = []
@@ -256,7 +258,7 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
 
 
 def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[tuple[list[KeyCount], list[Finding]]]:
-    """Count the keys for so many times the error, all datablocks together, step by step; change nothing."""
+    """Count the keys of all datablocks for each factor of the error, step by step, without changing anything."""
     each = list(factors)
     counts, before, error = [0] * len(each), 0, 0.0
     refused: list[Finding] = []
@@ -283,7 +285,7 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
 
 
 def _parts(number: int, total: int, steps: Generator[float, None, T], start: float, end: float) -> Steps[T]:
-    """Do the steps of one datablock of several, from one part of its work to another."""
+    """Run the steps of one of several datablocks, between two fractions of its work."""
     while True:
         try:
             part = start + (end - start) * next(steps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reduction of one datablock: its keys are found first, and then written into a copy of its action."""
+"""Reduce one datablock. First find its keys, then write them into a copy of its action."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from .reduce_request import ReduceRequest
 from .result import Reduction
 
 _MARGIN = 0.98
-"""Of the error, for the search: handles come as near to rotations as they can, and float32 rounds."""
+"""Fraction of the error used in the search, because handles approximate rotations and float32 rounds."""
 _SPARSE = 4
-"""Keys that a track was made from come back where it has so many times as many frames, even if fewer would do."""
+"""Recovered keys are used if the frames outnumber them by this factor, even if fewer keys would suffice."""
 _SPARSEST = 100
-"""Tracks with fewer keys than one in so many frames stay as they are."""
+"""Tracks with fewer than one key per this number of frames are not reduced."""
 _LEAST_FRAMES = 3
 _MENDS = 24
-"""How often keys are put where handles don't play the motion."""
+"""Maximum number of rounds of adding keys where handles do not play the motion."""
 
 
 class AlreadyMinimalError(AnimationError):
-    """No track has keys that could be fewer. Nothing was changed, and nothing is wrong."""
+    """Report that no track can have fewer keys. Nothing was changed, and this is not a fault."""
 
     def __init__(
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
@@ -77,7 +77,7 @@ class AlreadyMinimalError(AnimationError):
 class DatablockReduction:
     """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
 
-    Raises AnimationError for data that can't be edited, without any keys to reduce, or moved by what is not known.
+    Raises AnimationError for data that cannot be edited, has no keys to reduce, or has unknown motion.
     """
 
     def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, wanted: ReduceRequest) -> None:
@@ -123,7 +123,7 @@ class DatablockReduction:
         return [dense for dense in self._every if not dense.is_still]
 
     def prepare(self) -> Generator[float, None, None]:
-        """Find the tracks that were made from few keys, and filter the others; yield which part is done."""
+        """Find the tracks that were generated from few keys, and filter the others. Yield the finished fraction."""
         error = _MARGIN * self._wanted.error
         moving = self._moving
         for number, dense in enumerate(moving):
@@ -137,7 +137,7 @@ class DatablockReduction:
             self._filter(self._wanted.period)
 
     def _filter(self, period: float) -> None:
-        """Take the noise away from all tracks that are not played by the keys they were made from."""
+        """Filter noise from all tracks except those whose original keys were recovered."""
         before = self._every
         self._unfiltered = before, self._places
         self._every = [
@@ -151,12 +151,12 @@ class DatablockReduction:
             self._places = places
 
     def _places_now(self) -> Float64Array:
-        """Return where heads and tails of all bones are with the keys that they have now."""
+        """Return the positions of all bone heads and tails with the current keys."""
         own = evaluated_places if self._is_evaluated else places_of
         return own(self._datablock, self._frames)
 
     def _places_with(self, every: Sequence[Dense]) -> Float64Array:
-        """Return where they are with the values of these tracks."""
+        """Return the positions of all bone heads and tails with the values of these tracks."""
         if not self._is_evaluated:
             return places_of(self._datablock, self._frames, every)
         try:
@@ -166,7 +166,7 @@ class DatablockReduction:
             self.take_back()
 
     def choose(self) -> Generator[float, None, None]:
-        """Choose the keys that are written: those within the error, or those that are as many as was asked for."""
+        """Choose the keys to write, either within the error or by the requested number."""
         if self._wanted.key_count is None:
             self._new = yield from self.fit(1.0)
         else:
@@ -174,9 +174,9 @@ class DatablockReduction:
             self._new, self._factor = yield from as_many_keys(self._search, self.diamonds, self._wanted.key_count, name)
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys of all tracks within so many times the error and angle; yield which part is done.
+        """Return the fewest keys of all tracks within the error and angle times `factor`. Yield the finished fraction.
 
-        What constraints make of them is measured; where that is too far off the search goes on with smaller errors.
+        The effect of constraints is measured. If it exceeds the tolerance, the search continues with smaller errors.
         """
         found = yield from self._search(factor)
         if not self._is_evaluated:
@@ -191,7 +191,7 @@ class DatablockReduction:
         )
 
     def _excess(self, new: Sequence[NewKeys], factor: float) -> Float64Array:
-        """Return how many times what is allowed bones are off as Blender evaluates them (bones, frames).
+        """Return the errors of evaluated bones relative to their tolerances, shape (bones, frames).
 
         Nothing is changed.
         """
@@ -203,14 +203,14 @@ class DatablockReduction:
         assert places is not None
         assert wanted.places is not None
         far = np.linalg.norm(places - wanted.places, axis=2) / wanted.limits
-        # Heads and tails in turn.
+        # Heads and tails alternate.
         excess: Float64Array = np.maximum(far[::2], far[1::2])
         return excess
 
     def _search(self, factor: float, parts: Float64Array | None = None) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys within that, as F-curves and parents alone move the bones.
+        """Return the fewest keys within the error times `factor`, with bones moved only by F-curves and parents.
 
-        `parts`: of what is allowed, by bones and frames.
+        `parts` are fractions of the tolerance by bone and frame.
         """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
@@ -234,11 +234,11 @@ class DatablockReduction:
         return new + [NewKeys.still(dense) for dense in self._every if dense.is_still and self._can_be_fewer(dense)]
 
     def _can_be_fewer(self, dense: Dense) -> bool:
-        """Return whether a track that stays where it is has more keys than that takes."""
+        """Return whether a still track has more keys than necessary."""
         return own_count([dense]) > (2 if any(dense.joined) else 1)
 
     def _group_of(self, dense: Dense) -> str:
-        """Return what has the same text for tracks, none of them of bones, that have their keys in common."""
+        """Return the same text for all tracks outside bones that share their keys."""
         if self._wanted.together == "POSE":
             return ""
         is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
@@ -246,16 +246,16 @@ class DatablockReduction:
 
     @property
     def _still(self) -> tuple[float, float] | None:
-        """Return the radius within which points stand still, and how far they may be off for the search."""
+        """Return the radius within which points are at rest, and their tolerance in the search."""
         still = self._wanted.still
         return None if still is None else (still, _MARGIN * still)
 
     def _fewest(
         self, groups: Sequence[Sequence[Dense]], error: float, angle: float, of_bones: Float64Array | None
     ) -> Generator[float, None, list[NewKeys]]:
-        """Return the keys that tracks of each group have in common, or those that they were made from, if not more.
+        """Return common keys for the tracks of each group, or the recovered keys if they are not more.
 
-        Groups that are alike are one search. Of groups with as few keys already nothing is returned.
+        Groups of equal structure are searched together. Groups that already have as few keys are omitted.
         """
         alike: dict[tuple[tuple[int, bool], ...], list[Sequence[Dense]]] = {}
         for group in groups:
@@ -291,16 +291,16 @@ class DatablockReduction:
         return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
 
     def take_back(self) -> None:
-        """Let the datablock play its own action again, and remove the copy."""
+        """Assign the original action to the datablock again, and remove the copy."""
         original, copy = self._channels.action, channels_of(self._datablock).action
         if copy != original:
             assign(self._datablock, original, self._channels.slot_handle)
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
-        """Write the keys that were chosen, more where handles don't play the motion, and measure what these do.
+        """Write the chosen keys, add keys where handles do not play the motion, and measure the result.
 
-        Nothing is changed where that are not fewer keys than before.
+        Nothing is changed if there are not fewer keys than before.
         """
         if not self._are_fewer(self._new):
             return self._minimal()
@@ -324,11 +324,11 @@ class DatablockReduction:
         return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
 
     def diamonds(self, new: Sequence[NewKeys]) -> int:
-        """Return at how many frames bones, and the object, have these keys, or own ones that stay, summed over them."""
+        """Return the number of frames with these keys or kept keys, summed over bones and the object."""
         return self._counts(new)[0]
 
     def _counts(self, new: Sequence[NewKeys]) -> tuple[int, int, int]:
-        """Return the frames of owners, of tracks, and the keys of channels, with those of tracks that stay."""
+        """Count keyed frames of owners, keyed frames of tracks, and channel keys, including kept tracks."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
         by_path = {each.dense.track.path: each.rows for each in new}
@@ -341,7 +341,7 @@ class DatablockReduction:
         return sum(map(len, frames.values())), keys, channel_keys
 
     def _minimal(self) -> Reduction:
-        """Return that nothing is to be gained."""
+        """Return the result of a reduction without fewer keys."""
         action = self._channels.action.name
         return Reduction(
             name_of(self._datablock),
@@ -363,11 +363,11 @@ class DatablockReduction:
     def _written(
         self, new: Sequence[NewKeys], factor: float
     ) -> tuple[Channels, Sequence[NewKeys], list[Finding], Played]:
-        """Write keys into a copy of the action, more where handles don't play the motion.
+        """Write keys into a copy of the action, and add keys where handles do not play the motion.
 
-        Return the copy's F-curves, the keys, what was refused, and what the copy plays.
+        Return the copy's F-curves, the keys, the errors, and the motion of the copy.
         """
-        # A number of keys stays as it was asked for: the error is what it then is.
+        # A requested number of keys is never exceeded.
         most = _MENDS if self._wanted.key_count is None else 0
         for turn in range(most + 1):
             copy = self._copy()
@@ -382,7 +382,7 @@ class DatablockReduction:
         return copy, new, refused, played
 
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[Finding]:
-        """Make tracks TCB, and let handles play them; return what was refused."""
+        """Enable TCB on the tracks, play them with handles, and return the errors."""
         enable(self._datablock, copy, new, self._frames)
         paths = [keys.dense.track.path for keys in new if keys.settings is not None]
         if not paths:
@@ -390,7 +390,7 @@ class DatablockReduction:
         return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
 
     def _keep_handles(self, copy: Channels, new: Sequence[NewKeys]) -> None:
-        """Let keys that are restored, or no longer TCB, have the handles that play the motion."""
+        """Keep the handles that play the motion on restored keys and on keys without TCB."""
         paths = [keys.dense.track.path for keys in new if keys.settings is not None]
         if paths:
             apply(self._datablock, paths)
@@ -401,7 +401,7 @@ class DatablockReduction:
         return [track for track in find_tracks(self._datablock, channels_of(self._datablock)) if track.path in own]
 
     def _played(self) -> Played:
-        """Return what the F-curves play now."""
+        """Return the current motion of the F-curves."""
         now = [sampled(track, self._frames) for track in self._now()]
         places = None
         if self._places is not None and self._is_evaluated:
@@ -465,7 +465,7 @@ class DatablockReduction:
         )
 
     def _measured(self, now: Played) -> tuple[Difference, Difference]:
-        """Return how far the tracks are off now, and points while they stand still."""
+        """Return the current deviations of the tracks, and of points at rest."""
         played, places = now
         off, still = difference(self._every, played, self._frames), Difference()
         if self._places is not None and places is not None:
@@ -485,9 +485,9 @@ class DatablockReduction:
         return off, still
 
     def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
-        """Return the motion of tracks and points halfway between frames; None where more than F-curves moves them.
+        """Return the motion of tracks and points halfway between frames, or None if more than F-curves moves them.
 
-        A filter changes the motion, so that there is nothing to compare.
+        Filtered motion has no reference between frames.
         """
         if self._is_evaluated or self._wanted.period is not None:
             return None
@@ -498,7 +498,7 @@ class DatablockReduction:
         return every, places_of(self._datablock, frames, every)
 
     def _off_between(self, at_frames_now: Mapping[str, Float64Array]) -> Difference:
-        """Return the difference halfway between frames, where the motion did not jump and no step is now."""
+        """Return the deviation halfway between frames, except where the motion jumped or is now a step."""
         now = self._motion_between() if self._between is not None else None
         if self._between is None or now is None:
             return Difference()
@@ -521,7 +521,7 @@ class DatablockReduction:
         return found
 
     def _from_unfiltered(self, now: Played) -> Difference:
-        """Return how far all is off from what it was before the filter; nothing without one."""
+        """Return the deviation from the motion before the filter, or no deviation without a filter."""
         if self._unfiltered is None:
             return Difference()
         every, places = self._unfiltered
@@ -531,7 +531,7 @@ class DatablockReduction:
         return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def say_who_shares(self) -> None:
-        """Note in the result what goes on playing the original; what is reduced, too, has been written by now."""
+        """Note other users of the original action in the result. All reduced datablocks must have been written."""
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [
@@ -541,14 +541,14 @@ class DatablockReduction:
         ]
 
     def _keep_original(self) -> None:
-        """Give the original action a fake user, with which the file keeps it."""
+        """Give the original action a fake user so that it is saved with the file."""
         original = self._channels.action
         if original.library is None:
             original.use_fake_user = True
             self._notes.append(Finding("REDUCE_KEPT", name_of(self._datablock), arguments=(original.name,)))
 
     def _copy(self) -> Channels:
-        """Let the datablock play a copy of its action that is not live; return the F-curves of the copy."""
+        """Assign a copy of the action that is not live to the datablock, and return the copy's F-curves."""
         original, slot = self._channels.action, self._channels.slot_handle
         copy = original.copy()
         copy.name = f"{original.name}.reduced"
@@ -564,9 +564,10 @@ def _reducible(
     wanted: ReduceRequest,
     notes: list[Finding],
 ) -> list[Track]:
-    """Return the tracks that can be reduced; note why others can't.
+    """Return the tracks that can be reduced, and note why others cannot.
 
-    Raises AlreadyMinimalError where none has more than two keys, or keys are far apart, and AnimationError for none.
+    Raises AlreadyMinimalError if no track has more than two keys or keys are far apart, and AnimationError without
+    tracks.
     """
     found: list[Track] = []
     refused: list[Finding] = []
@@ -600,13 +601,13 @@ def _reducible(
 
 
 def _is_sparse(track: Track) -> bool:
-    """Return whether keys are so far apart that they are few already."""
+    """Return whether the track already has few keys because they are far apart."""
     frames = _frames_of_keys(track)
     return bool(frames[-1] - frames[0] > _SPARSEST * len(frames))
 
 
 def _is_close(track: Track) -> bool:
-    """Return whether there are more keys than whole frames."""
+    """Return whether the track has more keys than whole frames."""
     frames = _frames_of_keys(track)
     return bool(len(frames) > frames[-1] - frames[0] + 2.0)
 
@@ -619,7 +620,7 @@ def _frames_of_keys(track: Track) -> Float64Array:
 
 
 def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) -> int:
-    """Return how many keys of a curve are in the range."""
+    """Return the number of keys of a curve in the range."""
     frames = read_coordinates(fcurve)[::2]
     if frame_range is None:
         return len(frames)
@@ -629,7 +630,7 @@ def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) 
 def _joinable(
     datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[Finding]
 ) -> list[Dense]:
-    """Return what tracks play at the frames; note which new keys could not go on from the keys beside them."""
+    """Return the tracks' motion at the frames, and note tracks whose new keys could not join the existing keys."""
     if len(frames) < _LEAST_FRAMES:
         raise AnimationError(Finding("REDUCE_SHORT_RANGE", name_of(datablock)))
     joins = has_beside(tracks, frames)
@@ -641,14 +642,14 @@ def _joinable(
 
 
 def _note_refused(are_others: bool, refused: Sequence[Finding], notes: list[Finding]) -> None:
-    """Note why tracks stay as they are. Raises AnimationError where there are no others."""
+    """Note why tracks were skipped. Raises AnimationError if no other tracks remain."""
     if refused and not are_others:
         raise AnimationError(*refused)
     notes += refused
 
 
 def _modified(track: Track) -> Finding | None:
-    """Return why the track can't be reduced where F-curve modifiers play with its keys; Cycles act outside them."""
+    """Return the error for a track with F-curve modifiers, except Cycles, which act only outside the keys."""
     modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
     acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
     return track.finding("REDUCE_MODIFIERS", ", ".join(acting)) if acting else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of a reduction."""
+"""Define the requirements of a reduction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..options import REDUCE
 
 Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
-"""Group of channels that have keys at common frames."""
+"""The group of channels with keys at common frames."""
 
 
 @dataclass(frozen=True)
 class ReduceRequest:
-    """An error, or a number of keys, and what else `reduce` takes."""
+    """Hold the maximum error or number of keys and the other arguments of `reduce`."""
 
     error: Positive = REDUCE["error"].default
     angle: Positive = REDUCE["angle"].default

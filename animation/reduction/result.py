@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of a reduction."""
+"""Define the result of a reduction."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..options import REDUCE
 from ..translation import rpt_
 
 _ROOM = 1.0 + 1e-6
-"""For rounding."""
+"""Allowance for rounding."""
 
 
 @dataclass
 class Reduction:
-    """The result of a reduction: errors of what the handles play at whole frames, and halfway between.
+    """Hold the result of a reduction, with the errors of the handles at whole frames and halfway between frames.
 
     Examples
     --------
@@ -28,77 +28,76 @@ class Reduction:
 
     name: str
     wanted: float
-    """The error that was asked for; the one that was found for a number of keys."""
+    """The requested maximum error, or the error found for a requested number of keys."""
     wanted_angle: float = field(default=REDUCE["angle"].default, metadata=IN_RADIANS)
-    """The angle, radians, likewise."""
+    """The requested or found maximum angle, in radians."""
     wanted_still: float | None = None
-    """How far points may be off while they stand still, if that was asked for."""
+    """The requested maximum error of points at rest. None if not requested."""
     is_minimal: bool = False
-    """True if no fewer keys were found. Then nothing was changed."""
+    """True if no fewer keys were found and nothing was changed."""
     tracks: int = 0
     keys_before: int = 0
-    """Frames at which a track had keys, summed over tracks."""
+    """Frames with keys before the reduction, summed over tracks."""
     keys: int = 0
-    """The same now."""
+    """Frames with keys after the reduction, summed over tracks."""
     diamonds_before: int = 0
-    """Frames at which a bone or the object had keys, summed over them."""
+    """Frames with keys before the reduction, summed over the bones and the object."""
     diamonds: int = 0
-    """The same now."""
+    """Frames with keys after the reduction, summed over the bones and the object."""
     error: float = 0.0
-    """The largest distance of a bone's head or tail, or of a value, from where it was, in scene units."""
+    """The maximum deviation of a bone's head or tail, or of a value, from the original motion, in scene units."""
     error_at: str = ""
-    """The bone or track, and the frame of that."""
+    """The bone or track and the frame of the maximum."""
     between: float = 0.0
-    """The largest such distance halfway between frames, where the motion did not jump."""
+    """The maximum deviation halfway between frames, except at jumps of the motion."""
     between_at: str = ""
     mean: float = 0.0
-    """The mean of these distances over frames and bones, or values."""
+    """The mean deviation over frames and bones or values."""
     angle: float = field(default=0.0, metadata=IN_RADIANS)
-    """The largest angle between rotations that are not those of bones, radians."""
+    """The maximum deviation of rotations other than bone rotations, in radians."""
     angle_at: str = ""
     still: float = 0.0
-    """The largest distance of a point that stands still, if a bound for these was asked for."""
+    """The maximum deviation of a point at rest, if a limit for it was requested."""
     still_at: str = ""
     noise: float = 0.0
-    """The largest distance by which the filter moved a point or a value; no part of the error."""
+    """The maximum distance by which the filter moved a point or a value. Not included in the error."""
     noise_at: str = ""
     noise_angle: float = field(default=0.0, metadata=IN_RADIANS)
-    """The largest angle by which the filter turned a rotation that is not a bone's, radians."""
+    """The maximum angle by which the filter changed a rotation other than a bone rotation, in radians."""
     unfiltered: float = 0.0
-    """The largest distance from the motion before the filter; 0 without one."""
+    """The maximum deviation from the motion before the filter. 0 without a filter."""
     unfiltered_at: str = ""
     unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
-    """The largest angle, likewise, between rotations that are not those of bones, radians."""
+    """The maximum angle from the motion before the filter, for rotations other than bone rotations, in radians."""
     evaluated: bool = False
-    """Whether more than F-curves and parents moves the armature, such as constraints: the errors are then of what
-    Blender evaluates."""
+    """Whether constraints or other effects move the armature. The errors are then measured on Blender's evaluation."""
     mended: int = 0
-    """Keys, as `diamonds` counts them, that handles need beyond those that the spline of the keys does."""
+    """Additional keys that handles need compared with the spline, counted like `diamonds`."""
     seconds: float = 0.0
     original: str = ""
-    """The name of the action that is kept."""
+    """The name of the original action, which is kept."""
     action: str = ""
-    """The name of the new one."""
+    """The name of the new action."""
     notes: list[Finding] = field(default_factory=list)
 
     @property
     def reached(self) -> bool:
-        """Return whether errors and the angle are within those that were asked for."""
+        """Return whether the errors and the angle are within the requested limits."""
         is_still = self.wanted_still is None or self.still <= self.wanted_still * _ROOM
         return is_still and self.error <= self.wanted * _ROOM and self.angle <= self.wanted_angle * _ROOM
 
     @property
     def is_within(self) -> bool:
-        """Return whether errors are also within the limit halfway between frames."""
+        """Return whether the errors are also within the limit halfway between frames."""
         return self.reached and self.between <= self.wanted * _ROOM
 
     @property
     def finding(self) -> Finding:
-        """Return the result as a note, or where it is not reached as an error."""
+        """Return the result as a note, or as an error if the limits were not reached."""
         return Finding("REDUCED" if self.reached else "NOT_REACHED", self.name, arguments=(self.summary,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON has it: angles in degrees, findings with their messages."""
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
         return {**as_dict(self), "reached": self.reached}
 
     def __str__(self) -> str:
@@ -106,7 +105,7 @@ class Reduction:
 
     @property
     def summary(self) -> str:
-        """Return what there is to say."""
+        """Return the result as text."""
         if self.is_minimal:
             error = size_text(self.wanted)
             return rpt_("already minimal within {:s}: {:,} keys; {:.1f} s", error, self.keys, self.seconds)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: keys are changed until a condition holds at every frame and between."""
+"""Relax keys: change them until a condition holds at and between all frames."""

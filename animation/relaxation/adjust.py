@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation of keys: the least change with which a condition holds at every frame and between frames.
+"""Relax keys: find the smallest change with which a condition holds at and between all frames.
 
 Source: docs/formulas, "Relaxation".
 """
@@ -35,28 +35,28 @@ from .relaxed_motion import Follower, Motion, Mover, to_come
 from .wanted_conditions import Condition
 
 _FINER = 4
-"""The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
+"""The sampling density for checking the result, relative to the density for computing it."""
 
 
 @dataclass
 class Relaxation:
-    """The result of a relaxation; errors are in world units, or for rotation limits in radians."""
+    """Hold the result of a relaxation. Errors are in world units, or in radians for rotation limits."""
 
     name: str
     keys: int
-    """Keys that were changed; 0 where the condition held already."""
+    """The number of changed keys. 0 if the condition already held."""
     before: float
     before_frame: float
     after: float
     after_frame: float
     moved: float = 0.0
-    """The largest distance by which a key's location was changed."""
+    """The maximum distance by which the location of a key was changed."""
     turned: float = field(default=0.0, metadata=IN_RADIANS)
-    """The largest angle by which a key's rotation was changed, radians."""
+    """The maximum angle by which the rotation of a key was changed, in radians."""
     notes: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result in the form used for JSON: angles in degrees, findings with their messages."""
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
         return as_dict(self)
 
     def __str__(self) -> str:
@@ -90,40 +90,41 @@ def relax(  # noqa: PLR0913
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxation:
-    """Change keys as little as possible until a condition holds within the tolerance.
+    """Change keys as little as possible so that a condition holds within the tolerance.
 
-    Baked tracks are baked again.
+    Baked tracks are rebaked.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object, or the armature of the bone.
+        The object, or the armature that contains the bone.
     condition : StaysAt, StaysAbove or TurnsWithin
         The condition.
     keys : sequence of TrackKeys
-        The keys that may change, of location and rotation tracks that move it, also of its parents, as `track_keys`
-        returns them.
+        The keys that may change, as returned by `track_keys`. They belong to location and rotation tracks of the
+        object, the bone or their parents.
     bone : str
-        A bone of the armature `item`.
+        The name of a bone of the armature `item`.
     point : sequence of 3 floats
-        The point for which the condition must hold, in the axes of the object or bone.
+        The point for which the condition must hold, in the local space of the object or bone.
     tolerance : float
-        The largest error that is allowed.
+        The maximum error.
     frame_range : (float, float), optional
-        The frames in which it must hold. Default: the scene's frames, extended by keys before and after.
+        The frames in which the condition must hold. Default: the scene's frame range, extended to all keys before and
+        after it.
     defaults : mapping, optional
-        Parameters of keys that have none of their own, where the track is not baked.
+        Parameters of keys without their own parameters, on tracks that are not baked.
     scene : bpy.types.Scene, optional
-        The scene whose frames are used. Default: the open one.
+        The scene whose frames are used. Default: the current scene.
     progress : callable, optional
-        Called with the rounds done, and the most there may be.
+        Called with the number of finished rounds and the maximum number of rounds.
 
     Raises
     ------
     AnimationError
-        A track can't be changed or is not TCB, something other than F-curves and parents moves it, the target is the
-        object or bone itself, or the tolerance can't be reached: the text names the frame and the error that remains.
-        Nothing was changed.
+        A track cannot be changed or is not TCB, something other than F-curves and parents moves the object, or the
+        target is the object or bone itself. It is also raised if the tolerance cannot be reached. The message then
+        names the frame and the remaining error. Nothing was changed.
     ValueError
         The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
 
@@ -197,7 +198,7 @@ def _relax(
 def _relaxed(
     coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
-    """Return numbers with which the condition holds, or comes nearest to it; at finer frames where it needs them."""
+    """Return numbers that satisfy the condition, or come closest, using finer frames if necessary."""
     numbers = start
     for motion in (coarse, judge):
         weights, longest = motion.costs()
@@ -209,7 +210,7 @@ def _relaxed(
 
 
 def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
-    """Return the largest distance a location key was moved, and the largest angle a rotation key was turned."""
+    """Return the maximum distance of moved location keys and the maximum angle of turned rotation keys."""
     moved = turned = 0.0
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
     for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
@@ -226,7 +227,7 @@ def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[floa
 
 
 def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
-    """Write the numbers into the keys, and play again the tracks that were played; return notes for the user."""
+    """Write the numbers into the keys, update the tracks that were playing, and return notes."""
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
@@ -247,7 +248,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 
 def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
-    """Write the numbers into the track's own keys: those on its F-curves, or the saved keys of a baked track."""
+    """Write the numbers into the track's own keys, on its F-curves or saved by a bake."""
     of_component: dict[int, list[tuple[int, float]]] = {index: [] for index in track.channels}
     for (component, row), number in zip(mover.slots, numbers.tolist(), strict=True):
         of_component[component].append((row, number))
@@ -263,7 +264,7 @@ def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> Non
         for row, number in own:
             frame = mover.originals[index].keys.frames[row]
             point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]
-            # Setting co_ui moves the handles along. A key that the curve shows elsewhere moves by the same difference.
+            # Setting co_ui moves the handles too. A key shown at another position moves by the same difference.
             was = float(mover.originals[index].keys.values[row])
             point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
         if own:
@@ -271,7 +272,7 @@ def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> Non
 
 
 def _with_values(keys: Keyframes, values: Sequence[tuple[int, float]]) -> Keyframes:
-    """Return the keys with other values, given by row; handles move along."""
+    """Return the keys with new values by row. The handles move with the keys."""
     co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
     for row, value in values:
         change = np.float32(value) - co[row, 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion of an object or bone as a function of those values of keys that may change, and its errors."""
+"""Compute the motion of an object or bone, and its errors, as functions of the key values that may change."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from ..store.tracks import EULER_ORDERS, Track, find_tracks
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3
-"""Radians. The path of a point is nearly straight for such a rotation."""
+"""Radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
-"""A point within 1 / this in each of three directions is within 1."""
+"""Points within 1 / this in each of three directions are within a distance of 1."""
 
 
 @record()
 class Follower:
-    """The point of an object or bone for which the condition must hold."""
+    """Define the point of an object or bone for which the condition must hold."""
 
     item: Any
     bone: str
@@ -49,7 +49,7 @@ class Follower:
 
 
 class Mover:
-    """A track that moves by its spline; some of its keys may change, or none."""
+    """Evaluate a track by its spline. Any of its keys, or none, may change."""
 
     def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
         check_editable(keys.datablock)
@@ -76,12 +76,12 @@ class Mover:
             for index, own in sorted(self.originals.items())
             for row in np.flatnonzero(is_among(own.keys.frames, keys.frames)).tolist()
         ]
-        """Component and row of each number that may change."""
+        """The component and row of each number that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the key under which `TransformSampler` takes its motion."""
+        """Return the key of the track's motion in `TransformSampler`."""
         return self.datablock.session_uid, self.prefix + self.name
 
     @property
@@ -89,20 +89,20 @@ class Mover:
         return _bone_of(self.datablock, self.prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the splines with these numbers in the keys that may change."""
+        """Return the splines after writing these numbers into the variable keys."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             move = np.zeros_like(own.keys.co)
             for number, (component, row) in zip(numbers, self.slots, strict=True):
                 if component == index:
                     move[row, 1] = number - own.keys.values[row]
-            # Handles move with their keys.
+            # The handles move with their keys.
             places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
             changed[index] = own.with_(keys=own.keys.with_(**places))
         return track_splines(self.track, self.settings, changed, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
-        """Return the locations or quaternions from the splines' values at `count` frames."""
+        """Return the locations or quaternions for spline values at `count` frames."""
         if self.track.is_rotation:
             return values[0]
         still = [self.track.component(index) for index in range(len(self.track.rest))]
@@ -112,15 +112,15 @@ class Mover:
         return whole
 
     def raw(self, numbers: Values) -> Values:
-        """Return the keys of a rotation that may change, as channel values, shape (keys, components)."""
+        """Return the variable keys of a rotation as channel values, shape (keys, components)."""
         (spline,) = self.splines(numbers)
         return spline.values[is_among(spline.frames, self.keys.frames)]
 
 
 def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[Mover]:
-    """Return movers for other tracks of the same objects and bones that are TCB but not played yet.
+    """Return movers for other TCB tracks of the same objects and bones that are not played yet.
 
-    Their motion will change with the next bake.
+    The next bake will change their motion.
     """
     own = bone_path(item.pose.bones[bone]) + "." if bone else ""
     places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
@@ -143,7 +143,10 @@ def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str
 
 
 def owner_and_kind(track: Track) -> tuple[str, str]:
-    """Return the path prefix of the track's owner, and `location` or `rotation`; raise AnimationError for others."""
+    """Return the path prefix of the track's owner, and `location` or `rotation`.
+
+    Raise AnimationError for other tracks.
+    """
     owner, _, last = track.path.rpartition(".")
     prefix = f"{owner}." if owner else ""
     if last == "location":
@@ -161,7 +164,7 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 class Motion:
-    """The errors at `frames` as functions of the numbers of all movers."""
+    """Compute the errors at `frames` as functions of the numbers of all movers."""
 
     def __init__(
         self,
@@ -183,14 +186,14 @@ class Motion:
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> TransformSampler:
-        """Return the world with these numbers in the keys."""
+        """Return the transforms of the world with these numbers in the keys."""
         pairs = zip(self.movers, self._split(numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
         """Return the motion of the mover with these numbers.
 
-        The last result is cached, since mostly one mover changes at a time.
+        The last result is cached, because usually only one mover changes at a time.
         """
         last = self._last.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
@@ -205,9 +208,9 @@ class Motion:
         return np.split(numbers, self.ends[:-1])
 
     def costs(self) -> tuple[Values, Values]:
-        """Return the cost of a change of each number, and the most by which a round may change it.
+        """Return the cost of changing each number, and the maximum change per round.
 
-        The cost is the distance by which a change of 1 moves the point.
+        The cost is the distance that the point moves for a change of 1.
         """
         world = self.placed(np.concatenate([mover.start for mover in self.movers]))
         at = self._at(world, self.follower.item, self.follower.bone, self.follower.point)
@@ -217,14 +220,14 @@ class Motion:
             lever = float(np.linalg.norm(at - origin, axis=1).max())
             if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
                 lever = 1.0
-            # A change of a unit quaternion by an angle is a rotation by twice that angle.
+            # Changing a unit quaternion by an angle rotates by twice that angle.
             turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
             weights += [lever * turn] * len(mover.slots)
             longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
         return np.array(weights), np.array(longest)
 
     def errors(self, numbers: Values) -> Values:
-        """Return the error at each frame, from 0."""
+        """Return the error at each frame, at least 0."""
         excess = self.excess(numbers).reshape(-1, len(self.frames))
         if isinstance(self.condition, StaysAt):
             missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
@@ -233,7 +236,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers, one or more a frame, all below the tolerance only where the condition holds within it."""
+        """Return numbers for each frame that are all below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):
@@ -268,9 +271,9 @@ class Motion:
         return at
 
     def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
-        """Return the matrices of an object or bone.
+        """Return the matrices of the object or bone.
 
-        Where more than F-curves and parents move it, Blender evaluates them, if the changing keys have no influence.
+        Blender evaluates objects that more than F-curves and parents move, unless the variable keys affect them.
         """
         try:
             return world.matrices(item, bone)

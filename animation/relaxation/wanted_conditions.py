@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions that relaxation of keys can bring about."""
+"""Define the conditions that relaxation can establish."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..options import RELAX
 from ..translation import rpt_
 
 TOLERANCE: float = RELAX["tolerance"].default
-"""World units, or for rotation limits radians."""
+"""The unit of errors: world units, or radians for rotation limits."""
 
 Targets = tuple[tuple[bpy.types.Object, str], ...]
-"""Objects that a condition goes by, each with the name of its bone; "": the object itself."""
+"""The objects that a condition depends on, with the names of their bones. "" stands for the object itself."""
 
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The condition that the relaxed point stays at a point of another object, or of a bone of it.
+    """Require the relaxed point to stay at a point of another object or one of its bones.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class StaysAt:
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """The condition that the relaxed point stays at least `height` units above an object's XY plane, or the world's.
+    """Require the relaxed point to stay at least `height` units above the XY plane of an object or the world.
 
     Examples
     --------
@@ -61,10 +61,10 @@ class StaysAbove:
 
 @dataclass(frozen=True)
 class TurnsWithin:
-    """The condition that the object's or bone's own rotation stays within limits.
+    """Require the object's or bone's own rotation to stay within limits.
 
-    The limits are of Euler angles in its rotation order (XYZ where it has none), radians from -pi to pi; None: no
-    limit.
+    The limits apply to Euler angles in its rotation order, or XYZ if it has none, in radians from -pi to pi. None sets
+    no limit.
 
     Examples
     --------

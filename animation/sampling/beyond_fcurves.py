@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a motion can't be computed from F-curves and parents alone: constraints, drivers, NLA, physics."""
+"""Detect motion that depends on more than F-curves and parents: constraints, drivers, NLA and physics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """An object is animated by more than F-curves and parents; the `finding` says by what."""
+    """Report that more than F-curves and parents animates an object. `finding` names the cause."""
 
     def __init__(self, code: str, *arguments: Any) -> None:
         self.finding = Finding(code, arguments=arguments)
@@ -21,19 +21,19 @@ class UnknownMotionError(Exception):
 
 
 def check_constraints(owner: bpy.types.Object | bpy.types.PoseBone) -> None:
-    """Raise UnknownMotionError where constraints act on the object or bone."""
+    """Raise UnknownMotionError if constraints act on the object or bone."""
     if any(not constraint.mute for constraint in owner.constraints):
         raise UnknownMotionError("HAS_CONSTRAINTS", owner.name)
 
 
 def check_body(item: bpy.types.Object) -> None:
-    """Raise UnknownMotionError where physics move the object."""
+    """Raise UnknownMotionError if physics moves the object."""
     if item.rigid_body is not None:
         raise UnknownMotionError("RIGID_BODY", item.name)
 
 
 def check_bone_parent(item: Any) -> None:
-    """Raise UnknownMotionError where an object is not parented to an object or simply to a bone."""
+    """Raise UnknownMotionError if the parent is neither an object nor a bone without relative parenting."""
     parent, kind = item.parent, item.parent_type
     if kind != "BONE" or parent.type != "ARMATURE":
         raise UnknownMotionError("PARENTED_BY", item.name, kind.lower())
@@ -43,21 +43,21 @@ def check_bone_parent(item: Any) -> None:
 
 
 def check_kinematics(item: Any) -> None:
-    """Raise UnknownMotionError where a bone of the armature has inverse kinematics, which move others too."""
+    """Raise UnknownMotionError if any bone of the armature has inverse kinematics, which also moves other bones."""
     every = (constraint for bone in item.pose.bones for constraint in bone.constraints)
     if any(not constraint.mute and constraint.type in _IK for constraint in every):
         raise UnknownMotionError("HAS_IK", item.name)
 
 
 def check_inheritance(bone: bpy.types.PoseBone) -> None:
-    """Raise UnknownMotionError where the bone inherits only a part of its parent's transform."""
+    """Raise UnknownMotionError if the bone inherits only part of its parent's transform."""
     settings = bone.bone
     if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
         raise UnknownMotionError("INHERITS_PART", bone.name)
 
 
 def check_animation(item: Any, path: str) -> None:
-    """Raise UnknownMotionError where NLA tracks or drivers move the object, or the bone with that path."""
+    """Raise UnknownMotionError if NLA tracks or drivers move the object, or the bone with that path."""
     animation = item.animation_data
     if len(animation.nla_tracks):
         raise UnknownMotionError("HAS_NLA", item.name)

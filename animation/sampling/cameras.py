@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The space of the camera: which camera sees each frame, and its matrices, sampled once until it moves otherwise."""
+"""Find the camera of each frame, and cache its matrices until its motion changes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .fingerprints import Fingerprint, Fingerprints
 from .transforms import Frames, Matrices, TransformSampler
 
 Cuts = tuple[tuple[int, int], ...]
-"""The `session_uid` of each camera, after the frame from which on it is the one; the first is it before as well."""
+"""Pairs of start frame and `session_uid` of cameras. The first camera also applies before its start frame."""
 View = npt.NDArray[np.float64]
 """Shape (4, 4)."""
 _FLAT = 1e-9
-"""Of a determinant: a camera whose scale is zero has no space to see anything in."""
+"""Minimum determinant. A camera with a scale of zero has no view space."""
 
 
 def cameras_of(scene: Any) -> Cuts:
-    """Return the cameras that see the scene's frames: those that markers bind, else the active one."""
+    """Return the cameras of the scene's frames, bound by markers or otherwise the active camera."""
     bound: dict[int, int] = {}
     for marker in scene.timeline_markers:
-        # Blender leaves out those that are not rendered, and of several at a frame takes the first.
+        # Blender ignores cameras that are hidden in renders, and uses the first of several at a frame.
         if marker.camera is not None and not marker.camera.hide_render:
             bound.setdefault(marker.frame, marker.camera.session_uid)
     if bound:
@@ -37,12 +37,12 @@ def cameras_of(scene: Any) -> Cuts:
 
 
 def view_now(scene: Any) -> View:
-    """Return the matrix from the space of the scene's active camera to the world, as it stands now."""
+    """Return the current matrix from the active camera's space to the world."""
     return unscaled(np.array(scene.camera.matrix_world)) if scene.camera is not None else np.eye(4)
 
 
 def unscaled(matrices: Matrices) -> Matrices:
-    """Return the matrices, shape (..., 4, 4), without scale, by which Blender places no camera's picture."""
+    """Return the matrices, shape (..., 4, 4), without scale, which Blender ignores for cameras."""
     plain = matrices.astype(np.float64)
     size = np.linalg.norm(plain[..., :3, :3], axis=-2, keepdims=True)
     turn: Matrices = plain[..., :3, :3] / np.where(size > 0.0, size, 1.0)
@@ -53,17 +53,17 @@ def unscaled(matrices: Matrices) -> Matrices:
 
 @dataclass
 class _Sampled:
-    """Matrices from the world into the space of one camera at frames, ascending."""
+    """Hold matrices from the world to the space of one camera at ascending frames."""
 
     mark: Fingerprint | None
-    """The mark of what they were computed from; None where Blender stepped through the frames."""
+    """The fingerprint of the data from which the matrices were computed. None if Blender stepped through the frames."""
     read: set[int]
     frames: Frames
     into: Matrices
     steps: int = 0
-    """How often Blender has stepped through frames, for any camera."""
+    """The number of times that Blender has stepped through frames, for any camera."""
     stale: bool = False
-    """Something changed that they depend on, if Blender stepped through the frames."""
+    """Whether a dependency has changed since Blender stepped through the frames."""
 
     def holds(self, mark: Fingerprint) -> bool:
         return not self.stale if self.mark is None else self.mark == mark
@@ -77,26 +77,26 @@ class _Sampled:
 
 
 class IsSteppedError(Exception):
-    """Blender has to step through frames first to place a camera."""
+    """Report that Blender must step through frames before a camera can be placed."""
 
 
 @dataclass
 class Cameras:
-    """Matrices of cameras, kept until something that moves them changes."""
+    """Cache matrices of cameras until something that moves them changes."""
 
     _sampled: dict[int, _Sampled] = field(default_factory=dict)
     _stepping: dict[int, DepsgraphSampler] = field(default_factory=dict)
     _steps: int = 0
     reason: str = ""
-    """Why Blender has to step through frames."""
+    """The reason why Blender must step through frames."""
 
     def into(
         self, cuts: Cuts, frames: Frames, seen_at: Frames, objects: dict[int, Any], inputs: Fingerprints
     ) -> Matrices:
-        """Return the matrices from the world into the cameras' spaces at the frames, shape (frames, 4, 4).
+        """Return the matrices from the world to camera space at the frames, shape (frames, 4, 4).
 
-        At each frame of the camera that sees the frame of `seen_at` in its place. `objects`: by their `session_uid`.
-        Raises IsSteppedError where `step` has to be called first, until nothing is left.
+        Each frame uses the camera of the corresponding frame in `seen_at`. `objects` maps `session_uid` to objects.
+        Raises IsSteppedError if `step` must be called first until it has finished.
         """
         matrices = np.empty((len(frames), 4, 4))
         cameras = _which(cuts, seen_at)
@@ -107,7 +107,7 @@ class Cameras:
         return matrices
 
     def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
-        """Return marks of the cameras: alike while all of them move as they did."""
+        """Return fingerprints of the cameras, which are equal as long as no camera's motion changes."""
         return tuple((first, self._mark(objects[uid], inputs)) for first, uid in cuts)
 
     def _mark(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
@@ -117,11 +117,11 @@ class Cameras:
         return (object() if kept.stale else kept.steps,)
 
     def read(self, cuts: Cuts) -> set[int]:
-        """Return the `session_uid` of all that the cameras depend on."""
+        """Return the `session_uid` of all datablocks that the cameras depend on."""
         return {uid for _, camera in cuts if camera in self._sampled for uid in self._sampled[camera].read}
 
     def mark_stale(self, changed: set[int] | None = None) -> None:
-        """Mark those that depend on what changed; None: anything may have changed."""
+        """Mark cameras that depend on changed datablocks as stale. None means that anything may have changed."""
         for sampled in self._sampled.values():
             sampled.stale |= changed is None or not changed.isdisjoint(sampled.read)
         for uid, sampler in list(self._stepping.items()):
@@ -130,16 +130,16 @@ class Cameras:
 
     @property
     def is_stepping(self) -> bool:
-        """Return whether Blender has to step through frames."""
+        """Return whether Blender must step through frames."""
         return bool(self._stepping)
 
     @property
     def part(self) -> float:
-        """Return how much of that is done, 0 to 1."""
+        """Return the finished fraction of stepping, 0 to 1."""
         return min((sampler.part for sampler in self._stepping.values()), default=1.0)
 
     def step(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Step through some frames for one camera."""
+        """Step through some frames for a camera."""
         uid, sampler = next(iter(self._stepping.items()))
         if uid not in objects:
             del self._stepping[uid]
@@ -152,7 +152,7 @@ class Cameras:
         self._keep(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
 
     def _of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _Sampled:
-        """Return what is known of the camera, with all of the frames; raise IsSteppedError."""
+        """Return the camera's matrices, covering all frames. Raise IsSteppedError if they are not known."""
         uid = camera.session_uid
         kept, mark = self._sampled.get(uid), inputs.of(camera)
         if kept is not None and not kept.holds(mark):
@@ -174,7 +174,7 @@ class Cameras:
         return self._keep(uid, mark, world.read(camera), missing, matrices)
 
     def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
-        """Keep them beside those at other frames."""
+        """Cache the matrices together with those at other frames."""
         into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
         old = self._sampled.get(uid)
         if old is not None and old.mark == mark and (mark is not None or not old.stale):
@@ -186,7 +186,7 @@ class Cameras:
 
 
 def _which(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
-    """Return the rows of the cameras that see the frames."""
+    """Return the rows in `cuts` of the cameras at the frames."""
     firsts = [first for first, _ in cuts]
     rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(firsts, frames + SAME_FRAME, side="right") - 1, 0)
     return rows

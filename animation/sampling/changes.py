@@ -38,31 +38,31 @@ _MOST_SAMPLES = 200
 
 @dataclass(eq=False)
 class Look:
-    """The splines of a track, what its F-curves play, and how far these are apart, which `measure_changes` finds."""
+    """Hold the splines of a track, the motion of its F-curves, and their maximum difference from `measure_changes`."""
 
     track: Track
     originals: Mapping[int, OwnKeys]
     splines: Sequence[TrackSpline]
     parts: Sequence[SplineToFit]
-    """The present motion, for each spline."""
+    """The current motion for each spline."""
     change: float = 0.0
-    """The largest difference: of values, or of rotations an angle in radians."""
+    """The maximum difference, for rotations an angle in radians."""
     frame: float = 0.0
-    """Its frame."""
+    """The frame of the maximum difference."""
     mean: float = 0.0
-    """Mean difference at the fit's samples."""
+    """The mean difference at the samples of the fit."""
     spread: float = 0.0
-    """The range of values; 0 of rotations."""
+    """The range of the values. 0 for rotations."""
 
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
-        """Return the differences at samples, shape (m,); 0 where it is not known what is played."""
+        """Return the differences at samples, shape (m,). They are 0 where the motion is unknown."""
         if self.track.is_rotation:
             return _angles(values, played)
         largest: Float64Array = np.abs(values - played).max(axis=1)
         return largest
 
     def take(self, frames: Float64Array, differences: Float64Array) -> None:
-        """Keep the largest of the differences if it is the largest so far."""
+        """Keep the largest difference if it exceeds the maximum so far."""
         worst = int(np.argmax(differences))
         if differences[worst] >= self.change:
             self.change, self.frame = float(differences[worst]), float(frames[worst])
@@ -70,22 +70,22 @@ class Look:
 
 @dataclass(eq=False)
 class _Compared:
-    """A fitted spline of a look, and the rounding error of differences in the segment after each key."""
+    """Hold a fitted spline of a look and the rounding error of differences in the segment after each key."""
 
     look: Look
     own: TrackSpline
     keys: Float64Array
-    """Frames of its keys."""
+    """The frames of the spline's keys."""
     rounding: Float64Array
-    """That of the last key is the last segment's."""
+    """The last key repeats the value of the last segment."""
 
 
 def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -> None:
-    """Find how far the fitted splines of each look are from what is played.
+    """Measure the differences between the fitted splines of each look and the played motion.
 
-    They are compared at the samples of the fit, in segments with large changes between these too, and closer around the
-    largest. Where the numbers of a quaternion change their sign, so that it may turn half round within a frame, they
-    are compared every quarter of a frame, too.
+    The motions are compared at the samples of the fit. Segments with large changes get additional samples, especially
+    around the maxima. A quaternion whose components change sign may turn by 180 degrees within a frame, so it is also
+    compared every quarter of a frame.
     """
     every: list[_Compared] = []
     found: list[tuple[Float64Array, Float64Array]] = []
@@ -120,7 +120,7 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
 
 
 def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
-    """Measure the differences at more frames of each spline, and keep the largest in its look."""
+    """Measure the differences at additional frames of each spline, and keep the largest in its look."""
     played = played_at(
         [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
     )
@@ -128,7 +128,7 @@ def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequenc
     turned = [row for row, each in enumerate(every) if each.look.track.is_rotation]
     angles: Iterator[Float64Array] = iter(())
     if turned:
-        # A call of NumPy for all takes less time than one for each.
+        # One NumPy call for all splines is faster than a call for each.
         joined = _angles(*(np.concatenate([of[row] for row in turned]) for of in (values, played)))
         angles = iter(np.split(joined, np.cumsum([len(frames[row]) for row in turned])[:-1]))
     result = []
@@ -147,12 +147,12 @@ def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
 
 
 def _further(compared: _Compared, frames: Float64Array, differences: Float64Array) -> Float64Array:
-    """Return more frames in the segments that may have the largest difference."""
+    """Return additional frames in the segments that may contain the maximum difference."""
     keys, largest = compared.keys, differences.max(axis=1)
     chosen = largest >= max(_SHARE * compared.look.change, 1e-300)
     further = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[chosen].ravel()]
     if compared.look.track.is_rotation:
-        # Near half a turn tops are narrow.
+        # Maxima near half a turn are narrow.
         searched = largest > _FAR
         if compared.look.track.kind == "QUATERNION":
             values = compared.own.values
@@ -166,7 +166,7 @@ def _further(compared: _Compared, frames: Float64Array, differences: Float64Arra
 def _around_tops(
     every: Sequence[_Compared], frames: Sequence[Float64Array], sizes: Sequence[Float64Array]
 ) -> list[Float64Array]:
-    """Return frames of each spline around the largest maxima of its look's differences."""
+    """Return frames around the largest local maxima of differences for each spline."""
     if not every:
         return []
     looks = {id(each.look): place for place, each in enumerate(every)}
@@ -192,15 +192,15 @@ def _around_tops(
 
 
 def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
-    """Return the rounding error of differences at the frames, both of shape (segments, samples).
+    """Return the rounding errors of differences at the frames. Both have the shape (segments, samples).
 
-    It comes from the float32 values, and from the float32 frames of keys, handles and samples where values change.
+    They come from float32 values and, where values change, from float32 frames of keys, handles and samples.
     """
     steps = np.diff(part.samples, axis=1)
-    # The length of a quaternion's chord is half the rotation's angle.
+    # The chord between quaternions has half the length of the rotation angle.
     size = 2.0 if track.is_rotation else 1.0
     steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
     speed = (steps / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
-    # A fit ends once its mean error is within rounding.
+    # A fit ends when its mean error is within rounding.
     rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.samples).max() + last_place(frames) * speed
     return rounding

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transforms of objects and bones by Blender's own evaluation, frame by frame.
+"""Evaluate transforms of objects and bones with Blender, frame by frame.
 
-For those that are animated by more than F-curves and parents.
+This is used for objects that more than F-curves and parents animate.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .beyond_fcurves import UnknownMotionError
 from .transforms import Frames, Matrices, TransformSampler
 
 Thing = tuple[int, str]
-"""An object's `session_uid`, and the name of one of its bones, or ""."""
+"""The `session_uid` of an object and the name of one of its bones, or ""."""
 
 
 class DepsgraphSampler:
-    """Evaluation of objects and bones at `frames`, in parts that take a limited time."""
+    """Evaluate objects and bones at `frames`, in steps of limited duration."""
 
     def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
         self.things = tuple(things)
         self.frames = frames
         self.read: set[int] = set()
-        """The `session_uid` of everything that Blender evaluated."""
+        """The `session_uid` of all datablocks that Blender evaluated."""
         self._done = 0
         self._matrices: dict[Thing, Matrices] = {thing: np.empty((len(frames), 4, 4)) for thing in things}
 
     @property
     def part(self) -> float:
-        """Return how much is done, 0 to 1."""
+        """Return the finished fraction, 0 to 1."""
         return self._done / max(1, len(self.frames))
 
     @property
@@ -49,10 +49,9 @@ class DepsgraphSampler:
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Evaluate more frames, at least one, in the time of `scene`; `objects` must contain all the objects.
+        """Evaluate one or more further frames in the time of `scene`. `objects` must contain all objects.
 
-        The frames pass in a temporary scene, so the animator's current frame, and poses that were not keyed yet, stay
-        as they are.
+        A temporary scene is evaluated, so the current frame and unkeyed poses do not change.
         """
         end = time.perf_counter() + seconds
         with _aside(scene, [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]) as evaluated_at:
@@ -69,16 +68,16 @@ class DepsgraphSampler:
 def stepped(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
-    """Return what `read` returns for a depsgraph with the object at each of the frames, shape (frames, numbers)."""
+    """Return the results of `read` for the depsgraph at each frame, shape (frames, numbers)."""
     with _aside(scene, [item]) as evaluated_at:
         rows = [read(evaluated_at(frame)) for frame in frames.tolist()]
     return np.array(rows, dtype=np.float64)
 
 
 def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
-    """Return the matrices of the object or one of its bones at the frames, which ascend.
+    """Return the matrices of the object or one of its bones at ascending frames.
 
-    They are computed from F-curves and parents where nothing else animates the object; else Blender steps through the
+    They are computed from F-curves and parents if nothing else animates the object. Otherwise Blender steps through the
     frames.
     """
     try:
@@ -95,9 +94,10 @@ def _matrix(item: Any, bone: str) -> Any:
 
 @contextmanager
 def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Callable[[float], Any]]:
-    """Give a function that evaluates these objects at a frame of `scene` and returns the depsgraph.
+    """Yield a function that evaluates these objects at a frame of `scene` and returns the depsgraph.
 
-    It evaluates a temporary scene with these objects alone, so poses that were not keyed stay; handlers are disabled.
+    It evaluates a temporary scene that contains only these objects, so unkeyed poses do not change. Handlers are
+    disabled.
     """
     handlers = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
     held = [list(each) for each in handlers]
@@ -107,7 +107,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
     def evaluated_at(frame: float) -> Any:
         _set_frame(scene, int(frame // 1), frame % 1)
         if asides and _is_read(scene, asides[-1]):
-            # A driver that reads the frame of another scene gets a copy made once, with the depsgraph.
+            # A driver that reads the frame of another scene gets a copy that is created once, with the depsgraph.
             bpy.data.scenes.remove(asides.pop())
         if not asides:
             asides.append(_scene_of(items, scene))
@@ -127,7 +127,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
 
 
 def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.types.Scene:
-    """Make a scene of these objects with the time mapping of `scene`."""
+    """Create a scene of these objects with the time mapping of `scene`."""
     made = bpy.data.scenes.new("TCB paths")
     made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
     for item in items:
@@ -136,7 +136,7 @@ def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.
 
 
 def _is_read(scene: bpy.types.Scene, aside: Any) -> bool:
-    """Return whether something that animates the objects, such as a driver, reads the scene's properties."""
+    """Return whether anything that animates the objects, such as a driver, reads properties of the scene."""
     return any(each.original == scene for each in aside.view_layers[0].depsgraph.ids)
 
 
@@ -151,5 +151,5 @@ def _set_frame(scene: bpy.types.Scene, frame: int, subframe: float) -> None:
     for name, number in (("frame_current", frame), ("frame_subframe", subframe)):
         numbers = [getattr(each, name) for each in scenes]
         numbers[at] = number
-        # Unlike an assignment to the property this tags nothing as changed.
+        # Unlike assigning to the property, this tags nothing as changed.
         scenes.foreach_set(name, numbers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sampling of a track's F-curves between its keys, for comparison with its splines."""
+"""Sample a track's F-curves between its keys, for comparison with its splines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track with the animator's keys, and its splines of two keys or more, without segments that Blender plays."""
+"""A track with the animator's keys and its splines of at least two keys, excluding segments that Blender plays."""
 _Sampled = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
-"""A track with the animator's keys, one of these splines, and frames between its keys."""
+"""A track with the animator's keys, one of its splines, and frames between its keys."""
 _NO_ROTATION = 1e-5
-"""The length of a quaternion of which float32 does not tell the rotation."""
+"""The length below which float32 quaternions do not determine a rotation."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
-    """Return each track's splines together with the values of its F-curves.
+    """Return the splines of each track with the values of its F-curves.
 
-    The list is empty for a track whose values are not finite, or no rotation.
+    The list is empty for a track whose values are not finite or not a rotation.
     """
     samples = [
         (track, originals, spline, sample_frames(spline.frames.astype(np.float64)).ravel())
@@ -41,9 +41,9 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
 
 
 def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
-    """Return what F-curves play at the frames of each spline: values (m, components), or unit quaternions (m, 4).
+    """Return the F-curve motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
 
-    Where there is no rotation, it is NaN.
+    The result is NaN where the values are not a rotation.
     """
     played = []
     for (track, *_), raw in zip(samples, _raw(samples), strict=True):
@@ -67,14 +67,14 @@ def _parts(
             return []
         played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
-        # Other splines have no parameters to fit.
+        # Splines with other segments have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
         parts.append(SplineToFit(spline.spline, rows, played, _walk(track, spline, channels)))
     return parts
 
 
 def _played(track: Track, raw: Float64Array) -> Float64Array | None:
-    """Return the channels' values, for rotations as unit quaternions; None where they are not finite or no rotation."""
+    """Return the values, or unit quaternions for rotations, or None if they are not finite or not a rotation."""
     if track.is_rotation:
         raw = quaternions_of(track, raw)
         if not raw.any(axis=1).all():
@@ -84,12 +84,12 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
 
 
 def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
-    """Return the turn of a rotation by angles from the key before each sample, shape (n - 1, SAMPLES, 3)."""
+    """Return the change of Euler or axis angles from the key before each sample, shape (n - 1, SAMPLES, 3)."""
     if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
         return None
     samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)
     from_keys = np.concatenate((spline.values[:-1, np.newaxis], samples), axis=1)
-    # The way from a segment's last sample to the next key is not needed.
+    # The change from a segment's last sample to the next key is not needed.
     walk = walk_of(track, from_keys.reshape(-1, from_keys.shape[2]))
     walk = np.append(walk, np.zeros((1, 3)), axis=0).reshape(len(samples), SAMPLES + 1, 3)
     return np.cumsum(walk[:, :-1], axis=1)
@@ -97,7 +97,7 @@ def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64A
 
 @record(eq=False)
 class _Channel:
-    """A channel, the sample frames of a spline, and the array for its values."""
+    """Hold a channel, the sample frames of a spline, and the array for the values."""
 
     track: Track
     index: int
@@ -107,12 +107,12 @@ class _Channel:
 
     @property
     def begins(self) -> IndexArray:
-        """Return the rows of the keys before the frames, -1 before the first key."""
+        """Return the rows of the keys before the frames, or -1 before the first key."""
         return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
 
 
 def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
-    """Return the channels' values at the frames of each spline, shape (m, components)."""
+    """Return the channel values at the frames of each spline, shape (m, components)."""
     result, channels = [], []
     for track, originals, spline, at in samples:
         frames = at.astype(np.float32)
@@ -129,12 +129,12 @@ def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channels' values: in plain Bezier segments for all at once, elsewhere by Blender's evaluation."""
+    """Fill in the channel values, vectorized in simple Bezier segments and by Blender's evaluation elsewhere."""
     if not channels:
         return
     keys = Joined.of([channel.original.keys for channel in channels])
     plain = beziers.is_plain(keys.keys)
-    # Blender places the handles of edited keys.
+    # Make Blender place the handles of edited keys.
     plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
     plain[keys.starts + keys.counts - 1] = False
     begins = [channel.begins for channel in channels]

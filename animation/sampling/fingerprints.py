@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks of what the transforms of objects and bones are computed from: alike while nothing of it was changed."""
+"""Compute fingerprints of the data that determines the transforms of objects and bones."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STILL = (
 )
 
 _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type", "back", "amplitude", "period")
-"""What of keys is played, or tells whether a key is the animator's."""
+"""Key attributes that affect playback or identify the animator's keys."""
 
 
 class Fingerprints:
-    """Marks of objects and bones with their parents, with a cache: as long as nothing changes.
+    """Compute and cache fingerprints of objects and bones, including their parents, while nothing changes.
 
-    Two marks are alike only where F-curves, with their keys' identities, values without F-curves, bones at rest,
-    parents and what else `TransformSampler` reads are alike.
+    Two fingerprints are equal only if F-curves with the identities of their keys, unanimated values, rest bones,
+    parents and all other inputs of `TransformSampler` are equal.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Fingerprints:
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
 
     def of(self, item: Any, bone: str = "") -> Fingerprint:
-        """Return the mark of the object, or of one of its bones."""
+        """Return the fingerprint of the object or one of its bones."""
         parts = []
         owner = item.pose.bones[bone] if bone else None
         while owner is not None:
@@ -56,7 +56,7 @@ class Fingerprints:
         return tuple(parts)
 
     def rest(self) -> None:
-        """Let go of F-curves, which must not be kept while Blender goes on; marks stay."""
+        """Release F-curves, which must not be kept while Blender continues, but keep fingerprints."""
         self._curves.clear()
 
     def _own(self, item: Any, bone: Any) -> Fingerprint:
@@ -82,7 +82,7 @@ class Fingerprints:
         on_a_path = parent is not None and parent.type == "CURVE" and parent.data.use_path
         placed = parent and parent.session_uid, item.parent_type, item.parent_bone, inverse, on_a_path
         led = item.rigid_body is not None, _constraints(item)
-        # Inverse kinematics of one bone move others.
+        # Inverse kinematics of a bone also moves other bones.
         posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
         return (*played, *placed, *led, *posed, *self._values(item, item, ""))
 
@@ -104,7 +104,7 @@ class Fingerprints:
         return owner.rotation_mode, still, *_played(curves)
 
     def _curves_of(self, item: bpy.types.Object) -> dict[str, list[bpy.types.FCurve]]:
-        """Return the F-curves of the object, by the path of their owner."""
+        """Return the object's F-curves by the path of their owner."""
         if item.session_uid not in self._curves:
             found: dict[str, list[bpy.types.FCurve]] = {}
             try:
@@ -130,7 +130,7 @@ def _played(fcurves: list[Any]) -> Fingerprint:
             fcurve.mute or (fcurve.group is not None and fcurve.group.mute),
             fcurve.extrapolation,
             len(fcurve.keyframe_points),
-            # A modifier has many settings: its F-curve counts as another each time.
+            # A modifier has many settings, so its F-curve always counts as changed.
             object() if len(fcurve.modifiers) else None,
         )
         for fcurve in fcurves

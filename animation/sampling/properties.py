@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of any property at many frames, as Blender plays them.
+"""Sample values of any property at many frames, as Blender plays them.
 
-They are evaluated from its F-curves; where drivers or NLA strips also decide, Blender steps through the frames.
+Values are evaluated from F-curves. Blender steps through the frames if drivers or NLA strips affect a property.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .transforms import Frames, plays
 Values = npt.NDArray[np.float64]
 
 STEP = 0.25
-"""Frames from sample to sample: motion blur renders between frames too."""
+"""Frames between samples. Samples between whole frames are included because motion blur renders there too."""
 _MOST = 1_000_000
-"""The most samples: more would take minutes and much memory."""
+"""The maximum number of samples. More would take minutes and much memory."""
 
 
 class PropertySampler:
-    """Sample properties of one object, its data and its shape keys at `frames`, ascending."""
+    """Sample properties of an object, its data and its shape keys at ascending `frames`."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
         self.scene = scene
@@ -40,10 +40,10 @@ class PropertySampler:
         self.frames = frames
 
     def values(self, owner: bpy.types.ID, paths: Iterable[str]) -> dict[str, Values]:
-        """Return the values of each property of `owner`, one of these, shape (frames, components).
+        """Return the values of each property of `owner`, which is one of these, shape (frames, components).
 
-        Raises AnimationError where one is not a finite number. Values from F-curves are not clamped to the
-        property's limits; values from stepping are, by Blender.
+        Raises AnimationError if a value is not finite. Values from F-curves are not clamped to the limits of the
+        property. Blender clamps values from stepping.
         """
         curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
         has_others = plays_strips(owner)
@@ -81,7 +81,7 @@ class PropertySampler:
 
 
 def curves_of(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
-    """Return the F-curves that animate the datablock and have an effect, by path and component."""
+    """Return the datablock's F-curves that have an effect, by path and component."""
     try:
         return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
     except AnimationError:
@@ -95,7 +95,7 @@ def plays_strips(owner: Any) -> bool:
 
 
 def is_driven(owner: object, path: str) -> bool:
-    """Return whether a driver decides the property, or a component of it."""
+    """Return whether a driver controls the property or one of its components."""
     return any(driven == path for driven, _ in driven_components(owner))
 
 
@@ -106,7 +106,7 @@ def driven_components(owner: Any) -> set[tuple[str, int]]:
 
 
 def all_keys(owner: bpy.types.ID) -> Values:
-    """Return the frames of all the animator's keys on the datablock, ascending."""
+    """Return the frames of all the animator's keys on the datablock, in ascending order."""
     paths = {path for path, _ in curves_of(owner)}
     try:
         keyed = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in paths]
@@ -119,10 +119,10 @@ def all_keys(owner: bpy.types.ID) -> Values:
 def sampled_frames(
     scene: bpy.types.Scene, owners: Iterable[bpy.types.ID], frame_range: tuple[float, float] | None, step: float
 ) -> Frames:
-    """Return sample frames, ascending: every `step` frames of the range, and the keys of the owners in it.
+    """Return ascending sample frames: every `step` frames of the range, and the owners' keys within it.
 
-    Default range: that of the scene, extended by keys before and after it. Raises AnimationError where there are
-    too many frames.
+    The default range is the scene's frame range, extended to all keys before and after it. Raises AnimationError if
+    there are too many frames.
     """
     owners = list(owners)
     keys = np.concatenate([np.empty(0), *map(all_keys, owners)])

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transforms of objects and bones at many frames at once, computed from their F-curves as Blender does.
+"""Compute transforms of objects and bones at many frames from their F-curves, as Blender does.
 
-Objects that are animated by more than F-curves and parents (constraints, drivers, NLA strips, physics) are for
-depsgraph.py.
+depsgraph.py evaluates objects that constraints, drivers, NLA strips or physics animate.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ Matrices = npt.NDArray[np.float64]
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
-"""A cached transform: of an object, of a bone in the world, or of a bone in its armature's space."""
+"""The key of a cached transform of an object, a bone in the world, or a bone in armature space."""
 
 
 class TransformSampler:
-    """Transforms of objects and bones at `frames`, ascending, with a cache: for use at once, while nothing changes.
+    """Compute and cache transforms of objects and bones at ascending `frames` while nothing changes.
 
-    `moved` are values that replace those of F-curves, by the object's `session_uid` and the property's path: of
-    locations shape (frames, 3), of rotations, whose path ends with `rotation` in every mode, unit quaternions.
+    `moved` contains values that replace F-curves, by the object's `session_uid` and the property's path. Locations have
+    the shape (frames, 3). Rotations are unit quaternions, and their paths end with `rotation` in every mode.
     """
 
     def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
@@ -56,29 +55,32 @@ class TransformSampler:
         self._curves: dict[int, _Curves] = {}
 
     def with_moved(self, moved: Moved) -> TransformSampler:
-        """Return a TransformSampler with other values in place of F-curves, which shares the values read from these."""
+        """Return a TransformSampler with other values in place of F-curves that shares the values already read."""
         other = TransformSampler(self.frames, moved)
         other._curves, other._read = self._curves, self._read
         return other
 
     def matrices(self, item: Any, bone: str = "") -> Matrices:
-        """Return the matrices of the object, or of one of its bones; raise UnknownMotionError."""
+        """Return the matrices of the object or one of its bones. Raises UnknownMotionError."""
         if not bone:
             return self._once((item.session_uid, None), lambda: self._object(item))
         return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
 
     def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
-        """Return the object's or bone's own rotation as quaternions, shape (frames, 4)."""
+        """Return the own rotation of the object or bone as quaternions, shape (frames, 4)."""
         owner = item.pose.bones[bone] if bone else item
         path = f"{bone_path(owner)}." if bone else ""
         return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
 
     def before_constraints(self, item: bpy.types.Object) -> Matrices:
-        """Return the matrices of the object before its own constraints; raise UnknownMotionError."""
+        """Return the matrices of the object before its own constraints. Raises UnknownMotionError."""
         return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
-        """Return the `session_uid` of everything read for it: while none of these changes, its matrices stay valid."""
+        """Return the `session_uid` of all datablocks that determine the matrices.
+
+        The matrices are valid until one changes.
+        """
         return self._placed[(item.session_uid, bone or None)][1]
 
     def _once(self, name: _Name, place: Callable[[], Matrices]) -> Matrices:
@@ -132,7 +134,7 @@ class TransformSampler:
         return placed
 
     def _posed(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Matrices:
-        """Return the matrices of the bone in the armature's space."""
+        """Return the matrices of the bone in armature space."""
         return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
 
     def _pose(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
@@ -217,6 +219,6 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
 
 
 def plays(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether the F-curve has an effect: it is not muted, nor empty."""
+    """Return whether the F-curve has an effect because it is neither muted nor empty."""
     muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
     return not muted and not fcurve.is_empty

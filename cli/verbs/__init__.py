@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verbs of the command."""
+"""Implement the verbs of the command."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `check`: conditions that must hold at every moment of the open file's motion."""
+"""Implement the verb `check`, which tests conditions on the motion of the open file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..outcome import Outcome
 
 
 def check_motion(job: Job, outcome: Outcome) -> None:
-    """Add an error to the outcome for each violation, each joint that comes apart, and each check that failed."""
+    """Add an error to the outcome for each violation, open joint and failed check."""
     given = job.given
     chosen: dict[str, Any] = {"frame_range": given.range}
     objects = list(named(given.objects, outcome) if given.objects else bpy.data.objects)
@@ -49,7 +49,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
 
 
 def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
-    """Measure a joint given as an object, or as an armature and a bone; add why it can't be measured to the checks."""
+    """Measure a joint given as an object, or as an armature and a bone. Add failures to the checks."""
     obj, bone = bpy.data.objects.get(name), ""
     if obj is None:
         owner, _, bone = name.partition(":")

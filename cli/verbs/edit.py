@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verbs that change tracks of the open file: bake, free, restore, apply, remove, enable, reduce and curves."""
+"""Implement verbs that change tracks: bake, free, restore, apply, remove, enable, reduce and curves."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def remove(job: Job, outcome: Outcome) -> None:
 
 
 def reduce(job: Job, outcome: Outcome) -> None:
-    """Reduce the datablocks; the outcome gets a note on each, with its keys and errors."""
+    """Reduce the datablocks, and add a note on the keys and errors of each."""
     datablocks = choose(job, outcome)
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
     results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)
@@ -75,7 +75,7 @@ def reduce(job: Job, outcome: Outcome) -> None:
 
 
 def restore_curves(job: Job, outcome: Outcome) -> None:
-    """Restore the curves of the file's objects, or of those of the names that were asked for."""
+    """Restore the curves of the file's objects, or of the requested objects."""
     given = job.given
     objects = named(given.objects, outcome) if given.objects else bpy.data.objects
     if outcome.nothing_to_do:
@@ -96,9 +96,9 @@ def restore_curves(job: Job, outcome: Outcome) -> None:
 
 
 def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
-    """Add the report to the outcome; notes on plain tracks that Enable left alone, and on visible changes, are errors.
+    """Add the report to the outcome. Tracks that Enable skipped and visible changes become errors.
 
-    All of what is `to_enable` was asked for.
+    All of `to_enable` was requested.
     """
     tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
     left_alone = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `info`: the animated datablocks and tracks of the open file."""
+"""Implement the verb `info`, which lists the animated datablocks and tracks of the open file."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from ..outcome import Outcome
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:
-    """Add a row to the outcome for each animated datablock of the objects asked for, or of the whole file."""
+    """Add a row to the outcome for each animated datablock of the requested objects or of the file."""
     report = outcome.report
-    # Here a missing library is part of the answer.
+    # For this verb a missing library is part of the result.
     report.errors.clear()
     report.notes += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
     animated = []
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not only_in_strips(datablock):
-            continue  # it has drivers, or had an action
+            continue  # it has drivers or once had an action
         sets = sets_of(datablock)
         if not sets:
             report.notes += reasons_without_channels(datablock)
@@ -64,11 +64,11 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
 
 
 _Seen = dict[tuple[str, str], tuple[str, int, int, int]]
-"""Of each track, by its datablock's name and its path: its state, its keys, its samples and a checksum of all keys."""
+"""The state, keys, samples and key checksum of each track, by datablock name and path."""
 
 
 def snapshot() -> _Seen:
-    """Return what the open file's tracks are, to be compared after they were worked on."""
+    """Return the state of the open file's tracks, for comparison after processing."""
     seen: _Seen = {}
     for datablock in animation.of_file():
         for track in tracks_of(datablock):
@@ -86,7 +86,7 @@ def snapshot() -> _Seen:
 
 
 def changes_since(before: _Seen) -> list[dict[str, Any]]:
-    """Return the tracks that are not as they were, with their state, keys and samples before and now."""
+    """Return the changed tracks, with their old and new states, keys and samples."""
     after, none = snapshot(), (None, None, None, None)
     return [
         {
@@ -109,7 +109,7 @@ def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
 
 
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
-    """Return why no track of the datablock can be changed; None where some can."""
+    """Return why no track of the datablock can be changed, or None if some can."""
     try:
         editable_sets(datablock)
     except animation.AnimationError as refusal:
@@ -118,7 +118,7 @@ def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
 
 
 def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str, Any] | None:
-    """Return the row of a track; None, and an error, where its saved settings can't be read."""
+    """Return the row of a track. Return None and add an error if its saved settings cannot be read."""
     try:
         kept = read_own_keys(track)
         frames = union([channel.keys.frames for channel in kept.values()])
@@ -159,7 +159,7 @@ def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str
 
 
 def _error_of(track: Track) -> dict[str, Any]:
-    """Return the maximum error of handles in units, or of rotations in degrees; null where none play the track."""
+    """Return the maximum error of handles, in units or degrees, or None if handles do not play the track."""
     error = track.state.error if track.state is not None else None
     if error is None:
         return {"error": None, "error_frame": None, "approximate": False}
@@ -168,5 +168,5 @@ def _error_of(track: Track) -> dict[str, Any]:
 
 
 def _finite(number: float) -> float | None:
-    """Return the number, or None for NaN, which JSON has not."""
+    """Return the number, or None for NaN, which JSON does not support."""
     return float(number) if math.isfinite(number) else None

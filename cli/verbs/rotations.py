@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `rotations`: rotations of the open file that flip or jump between keys, listed or repaired."""
+"""Implement the verb `rotations`, which lists or repairs rotations that flip or jump between keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..outcome import Outcome
 
 
 def list_or_repair(job: Job, outcome: Outcome) -> None:
-    """Add the faults to the outcome, and repair them if asked to; key all channels before, if asked to."""
+    """Add the faults to the outcome. Key all channels first, and repair the faults, if requested."""
     given, report = job.given, outcome.report
     if given.key_whole:
         report.add(_key_whole(job, outcome))
@@ -23,7 +23,7 @@ def list_or_repair(job: Job, outcome: Outcome) -> None:
         try:
             faults += animation.find_rotation_faults(datablock, turns=given.turns)
         except animation.AnimationError as refusal:
-            # A repair has it as an error.
+            # Repairs report it as an error.
             report.notes += [] if given.repair else refusal.findings
     outcome.results["faults"] = [fault.to_dict() for fault in faults]
     if given.repair:
@@ -33,7 +33,7 @@ def list_or_repair(job: Job, outcome: Outcome) -> None:
 
 
 def _key_whole(job: Job, outcome: Outcome) -> animation.Report:
-    """Key the rotations of the objects asked for, or of all the file's own datablocks, in all their channels."""
+    """Key all rotation channels of the requested objects, or of all local datablocks of the file."""
     every = _chosen(job, outcome) if job.given.objects else animation.of_file()
     report = animation.Report()
     for datablock in [datablock for datablock in every if datablock.library is None]:
@@ -47,7 +47,7 @@ def _key_whole(job: Job, outcome: Outcome) -> animation.Report:
 
 
 def _chosen(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
-    """Return the datablocks of the objects asked for, or else the file's own actions, played or not."""
+    """Return the datablocks of the requested objects, or else the file's local actions, used or not."""
     if job.given.objects:
         objects = named(job.given.objects, outcome)
         return list(dict.fromkeys(part for obj in objects for part in animation.of_object(obj)))

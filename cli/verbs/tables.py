@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verbs `import-table`, `export-table` and `velocities`: keys from tables and into them, and velocities."""
+"""Implement the verbs `import-table`, `export-table` and `velocities`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..outcome import Outcome, Ticker
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:
-    """Key an object of the file by the table. Raises AnimationError."""
+    """Key an object of the file with the rows of the table. Raises AnimationError."""
     path = Path(job.given.table)
     try:
         read = table.read(path.read_bytes())
@@ -57,7 +57,7 @@ def write_velocities(job: Job, outcome: Outcome) -> None:
 
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
-    """Return the one object that is asked for, or that there is; None where no name matches. Raises AnimationError."""
+    """Return the only requested or existing object, or None if no name matches. Raises AnimationError."""
     found = list(named(job.given.objects, outcome) if job.given.objects else bpy.data.objects)
     if outcome.nothing_to_do:
         return None
@@ -68,7 +68,7 @@ def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
 
 
 def _bone(obj: bpy.types.Object, name: str) -> str:
-    """Return the path of the bone of that name. Raises AnimationError."""
+    """Return the path of the named bone. Raises AnimationError."""
     if not name:
         return ""
     bone = obj.pose.bones.get(name) if obj.pose is not None else None
@@ -78,6 +78,6 @@ def _bone(obj: bpy.types.Object, name: str) -> str:
 
 
 def _rate() -> float:
-    """Return the scene's frames a second."""
+    """Return the scene's frames per second."""
     scene: Any = bpy.context.scene
     return float(scene.render.fps / scene.render.fps_base)

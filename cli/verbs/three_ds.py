@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verbs `import` and `export`: a 3D Studio file to a .blend, and back."""
+"""Implement the verbs `import` and `export`, which convert between 3D Studio files and .blend files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..outcome import Outcome, Ticker
 
 
 def open_scene(path: Path) -> Source:
-    """Make an empty scene to import the file into. Raises AnimationError."""
+    """Create an empty scene for the import. Raises AnimationError."""
     version = version_of(path)
     if version is None:
         raise unusable("FILE_GONE")
@@ -55,7 +55,7 @@ def import_file(job: Job, outcome: Outcome) -> None:
 
 
 def export_file(job: Job, outcome: Outcome) -> bytes | None:
-    """Return the scene, or the objects asked for, as a 3D Studio file. Raises AnimationError."""
+    """Return the scene, or the requested objects, as a 3D Studio file. Raises AnimationError."""
     scene: Any = bpy.context.scene
     given = job.given
     objects = list(scene.objects)
@@ -82,7 +82,7 @@ def _not_3ds(error: three_ds.ThreeDSError) -> AnimationError:
 
 
 def _conversion(given: argparse.Namespace, scene: bpy.types.Scene, scale: float) -> Conversion:
-    """Return the conversion that was asked for, with Blender units a unit of the file. Raises AnimationError."""
+    """Return the requested conversion, with `scale` Blender units per file unit. Raises AnimationError."""
     rate = given.frame_rate if given.keep_time else None
     try:
         return conversion_of(scene, given.forward, given.up, scale, given.frame_start, rate)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of a scene's objects to a 3D Studio file."""
+"""Export objects of a scene to a 3D Studio file."""

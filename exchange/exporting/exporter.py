@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of objects of the open scene to a 3D Studio file."""
+"""Export objects of the open scene to a 3D Studio file."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
 _ROUNDING = 1e-6
-"""Radians by which float32 may differ from no turn."""
+"""Radians. The float32 tolerance for no rotation."""
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of an export.
+    """Hold the options of an export.
 
     Attributes
     ----------
     conversion : Conversion
-        As for an import: from the file's axes to Blender's, and scale is Blender units a unit of the file.
+        The conversion from the file to Blender, as for an import. `scale` is in Blender units per file unit.
     samples_others : bool
-        Write tracks that are not TCB as samples; else they are refused.
+        Write tracks that are not TCB as samples. Otherwise they are refused.
     sample_limit : int
-        Refuse more samples than this, objects times frames.
+        Maximum number of samples, objects times frames.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
@@ -81,14 +81,14 @@ def export_scene(
     options: ExportOptions,
     progress: Progress | None = None,
 ) -> tuple[three_ds.Scene, Exchanged]:
-    """Return a scene of a file with the objects and their keys, and a report.
+    """Return a file scene with the objects and their keys, and a report.
 
-    `progress` is called with the number of steps done and in all.
+    `progress` is called with the number of finished steps and the total.
 
     Raises
     ------
     AnimationError
-        A track can't be written, or there would be too many samples; the text names it.
+        A track cannot be written, or there would be too many samples. The message names the track.
     """
     return run_steps(export_steps(objects, scene, options), progress)
 
@@ -96,9 +96,9 @@ def export_scene(
 def export_steps(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
 ) -> Steps[_Written]:
-    """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object.
+    """Export in steps, by frame while sampling objects, and then by object.
 
-    It yields the number of steps done and of all; closed, it leaves all as it was.
+    Yields the number of finished steps and the total. Closing the generator restores the original state.
     """
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
@@ -142,7 +142,7 @@ def export_steps(
 
 
 def _made_in(gathered: Sequence[Gathered]) -> bytes:
-    """Return the name of the program's file for the header: 3ds Max's where most rotations are played as in Blender."""
+    """Return the program's file name for the header. It is 3ds Max's if most rotations then play as in Blender."""
     count = Counter(node.construction for node in gathered if node.construction is not None)
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for node in gathered:
@@ -154,7 +154,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
 def _gathered(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions, report: Exchanged
 ) -> list[Gathered]:
-    """Return the objects that become nodes, with their targets; parents first."""
+    """Return the objects that become nodes, with their targets, parents first."""
     chosen = list(objects)
     targets = {obj: target_of(obj, options.conversion) for obj in chosen if _kind(obj) in three_ds.TARGET_KINDS}
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
@@ -184,7 +184,10 @@ def _gathered(
 
 
 def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
-    """Note what the file can't pass on: to lights and targets more than positions, to cameras and spotlights scale."""
+    """Note transforms that the file cannot inherit.
+
+    Lights and targets inherit only positions, cameras and spotlights no scale.
+    """
     parent = node.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
         return
@@ -199,9 +202,9 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
-    """Return the world's color as the ambient light, also where it is keyed, or the world was imported.
+    """Return the world's color as ambient light, even if it is keyed or the world was imported.
 
-    It is the color of the background, if that is a plain one, else the world's viewport color.
+    It is the color of a background without nodes for it, or the world's viewport color.
     """
     world = scene.world
     if world is None:
@@ -225,8 +228,8 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
 
 
 def _background(world: Any) -> Any:
-    """Return the node, of the world's, whose result is seen; None where nodes play nothing."""
-    # From Blender 5.0 on a world always uses its nodes.
+    """Return the world's background node that is rendered, or None without nodes."""
+    # Since Blender 5.0 a world always uses its nodes.
     plays = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
     output = world.node_tree.get_output_node("ALL") if plays else None
     return (
@@ -235,7 +238,7 @@ def _background(world: Any) -> Any:
 
 
 def _path_of_color(background: Any) -> str | None:
-    """Return the path, in the world's nodes, of the color of a plain background; None where other nodes make it."""
+    """Return the path of the background color in the world's nodes, or None if other nodes determine it."""
     if background.bl_idname != "ShaderNodeBackground":
         return None
     color = background.inputs["Color"]
@@ -312,12 +315,12 @@ def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:
 def _editor_objects(
     gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left: Counter[str]
 ) -> Iterable[three_ds.Object]:
-    """Return the objects that the nodes show, once each; what is left out of them is added to `left`."""
+    """Return the editor objects of the nodes without duplicates, and add skipped parts to `left`."""
     shown: dict[bytes, Gathered] = {}
     for node in gathered:
         if node.obj is None or node.kind in (*three_ds.TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
             continue
-        # Where an instance of a mesh is mirrored, readers also mirror the instances that are not.
+        # If one instance of a mesh is mirrored, readers mirror its other instances too.
         if node.name not in shown or (_is_mirrored(shown[node.name]) and not _is_mirrored(node)):
             shown[node.name] = node
     for node in shown.values():

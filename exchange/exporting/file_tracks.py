@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks of a file from keys: whole frames, float32, turns from the key before."""
+"""Convert keys to tracks of a file, with whole frames, float32 values and turns from the previous key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..conversion import Conversion
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 _NO_TURN = np.array([[1.0, 0.0, 0.0, 0.0]])
 _WHOLE = 1e-3
-"""Frames: a key nearer than this to a whole frame differs from it only by float32."""
+"""Frames. A key within this distance of a whole frame differs from it only by float32 rounding."""
 
 
 def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
-    """Return the track of keys whose values are in the file's units already."""
+    """Return the track for keys with values in file units."""
     frames = _file_frames(keys.frames, conversion, add_note)
     values = np.clip(np.nan_to_num(keys.values), -LARGEST, LARGEST)
     changed = (values != keys.values).any(axis=1)
@@ -33,17 +33,16 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNo
 
 
 def turns_track(keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
-    """Return the rotation track of keys that are turns from the key before, in Blender's convention."""
+    """Return the rotation track for keys that are turns from the previous key, in Blender's convention."""
     frames = _file_frames(keys.frames, conversion, add_note)
     return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
 
 
 def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
-    """Return turns as a file has them: of the opposite sense, none backwards, in float32.
+    """Convert turns to the file's convention, with opposite direction, no reverse turns, and float32.
 
-    Each corrects the rounding of the ones before, so that errors do not add up from key to key. Blocks of turns are
-    rounded side by side, each as if it began exactly; then the first turn of each corrects the end of the block before
-    it.
+    Each turn corrects the rounding of previous turns, so errors do not accumulate. Blocks of turns are rounded in
+    parallel, as if each started exactly. Then the first turn of each block corrects the end of the previous block.
     """
     wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
     rows = np.empty((len(turns), 4), dtype=np.float32)
@@ -68,7 +67,7 @@ def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
 def _rounded(
     turns: Float64Array, wanted: Float64Array, stands: Float64Array
 ) -> tuple[npt.NDArray[np.float32], Float64Array]:
-    """Return for n tracks the file's rows from current to wanted rotations, (n, 4), and the rotations reached."""
+    """Return the file's turns from current to wanted rotations for n tracks, (n, 4), and the resulting rotations."""
     left = rotations.multiply(wanted, rotations.conjugate(stands))
     axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
     angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])
@@ -85,10 +84,10 @@ def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.floa
 
 
 def _file_frames(frames: Float64Array, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
-    """Return whole frames of the file, and note keys that were between them."""
+    """Round frames to whole file frames, and note keys that were between them."""
     exact = conversion.in_file(frames)
     whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
-    # An import moved keys of one frame so far apart.
+    # An import separates keys of the same frame by this distance.
     ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
     moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
     if moved.any():

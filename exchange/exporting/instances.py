@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Instances of meshes: the file has each mesh once, and an instance's name for each object that shows it."""
+"""Write instances of meshes. The file contains each mesh once, and an instance name for each of its objects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .names import Names
 from .nodes import Gathered
 
 _NEAR = 1e-5
-"""Part of a mesh's size: float32 errors of vertices that were moved by a pivot are smaller."""
+"""Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
 
 
 class Instances:
-    """Remember a file's meshes so far, by the first object that shows each."""
+    """Remember the meshes of a file by their first objects."""
 
     def __init__(self, conversion: Conversion, names: Names) -> None:
         self.conversion = conversion
@@ -30,7 +30,7 @@ class Instances:
         self._instances: dict[bytes, Names] = {}
 
     def name(self, node: Gathered) -> None:
-        """Give the object a pivot and a name: its own, its mesh's with an instance's name, or a dummy's with one."""
+        """Set the object's pivot and its name. An instance or a dummy has an additional instance name."""
         source = node.source
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
@@ -48,13 +48,13 @@ class Instances:
                 source.instance_name,
             )
         elif node.kind == "OBJECT" and node.obj.type not in GEOMETRY:
-            # Other readers keep the motion of a node without a mesh only where it has the dummies' name.
+            # Other readers keep the motion of a node without a mesh only if it has the name of dummies.
             node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.add_note)
         else:
             node.name = self.names.take(node.obj.name, node.add_note)
 
     def _first(self, node: Gathered) -> Gathered:
-        """Return the first object that shows the same mesh, which may be the object itself."""
+        """Return the first object with the same mesh, which may be the object itself."""
         obj, source = node.obj, node.source
         if obj.type not in GEOMETRY or obj.modifiers:
             return node
@@ -69,7 +69,7 @@ class Instances:
         return first
 
     def _are_alike(self, node: Gathered, other: Gathered) -> bool:
-        """Check whether two meshes are one around two pivots, as an import makes them of such instances."""
+        """Check whether two meshes differ only by their pivots, as after importing instances."""
         mine, others = node.obj.data, other.obj.data
         if any(len(getattr(mine, name)) != len(getattr(others, name)) for name in ("vertices", "loops", "polygons")):
             return False
@@ -80,7 +80,7 @@ class Instances:
         return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
 
     def _around_pivot(self, node: Gathered) -> Float64Array:
-        """Return the vertices (n, 3) in the file's mesh, in the scene's units and axes."""
+        """Return the vertices (n, 3) of the file's mesh, in the units and axes of the scene."""
         points = np.empty(3 * len(node.obj.data.vertices), np.float32)
         node.obj.data.vertices.foreach_get("co", points)
         pivot = np.zeros(3) if node.pivot is None else node.pivot
@@ -89,14 +89,14 @@ class Instances:
 
 
 def _corners(mesh: bpy.types.Mesh) -> Float64Array:
-    """Return the vertex of each corner of a face."""
+    """Return the vertex of each face corner."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     return corners.astype(np.float64)
 
 
 def _mapped(mesh: bpy.types.Mesh) -> Float64Array:
-    """Return the texture coordinates of each corner; none where the mesh has none."""
+    """Return the texture coordinates of each face corner. Empty if the mesh has none."""
     layer = mesh.uv_layers.active
     mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
     if layer is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""World matrices, frame by frame, of objects whose own keys do not tell their whole motion."""
+"""Sample world matrices of objects whose own keys do not determine their motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .played_frames import frames_of
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
-"""Constraints that turn an object; of an object that is aimed in the file they change nothing."""
+"""Constraints that turn an object. They have no effect on objects that are aimed in the file."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 _NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -26,13 +26,13 @@ _NO_DELTAS = {
     "delta_rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
     "delta_scale": (1.0, 1.0, 1.0),
 }
-"""The delta transforms of an object that has none."""
+"""Default values of delta transforms."""
 
 
 def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> Finding | None:
-    """Return why the object's own channels do not give its motion relative to `parent`; None where they do.
+    """Return why the object's own channels do not determine its motion relative to `parent`, or None if they do.
 
-    `parent`: what it hangs from in the file.
+    `parent` is the parent in the file.
     """
     data = obj.animation_data
     for constraint in obj.constraints:
@@ -52,14 +52,14 @@ def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types
 
 
 def _is_enabled(constraint: bpy.types.Constraint) -> bool:
-    """Return whether the constraint acts now, or F-curves or drivers may enable it."""
+    """Return whether the constraint is enabled, or F-curves or drivers may enable it."""
     obj: Any = constraint.id_data
     switches = [constraint.path_from_id(name) for name in ("enabled", "mute")]
     return constraint.enabled or any(path in switches for path, _ in (*curves_of(obj), *driven_components(obj)))
 
 
 def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
-    """Return whether delta transforms move the object now, or at any frame of the scene."""
+    """Return whether delta transforms move the object currently or at any frame of the scene."""
     if any(tuple(getattr(obj, path)) != none for path, none in _NO_DELTAS.items()):
         return True
     return any(
@@ -71,7 +71,7 @@ def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
 
 
 def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:
-    """Return the parent inverse as a location, a quaternion and a factor; None where it is not made of these."""
+    """Return the parent inverse as a location, a quaternion and a scale factor, or None if it has other parts."""
     matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
     if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
@@ -81,9 +81,9 @@ def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float
 
 @contextmanager
 def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
-    """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the former frame again.
+    """Evaluate the objects, including hidden ones, while frames are set, and restore the current frame afterwards.
 
-    Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
+    Blender skips objects that are hidden in the viewport unless something depends on them.
     """
     shown = scene.frame_current, scene.frame_subframe
     looking: Any = bpy.data.objects.new("TCB", None)
@@ -98,9 +98,9 @@ def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iter
 
 
 class Matrices:
-    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each.
+    """Sample world matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
 
-    They are sampled within `looked_at`, and can be asked for afterwards.
+    Sampling requires `looked_at`. The matrices are available afterwards.
     """
 
     def __init__(self, items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
@@ -109,11 +109,11 @@ class Matrices:
         self._worlds: dict[Any, Float64Array] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
 
     def __len__(self) -> int:
-        """Return the number of frames to go through."""
+        """Return the number of frames to sample."""
         return len(self.frames) if self._worlds else 0
 
     def sample(self) -> Iterator[int]:
-        """Go through the frames, yielding after each how many are done."""
+        """Sample frame by frame, yielding the number of finished frames."""
         for row, frame in enumerate(self.frames[: len(self)]):
             self.scene.frame_set(int(frame))
             depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -127,7 +127,7 @@ class Matrices:
     def local(
         self, obj: bpy.types.Object, parent: bpy.types.Object | None
     ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
-        """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
+        """Return locations (n, 3), quaternions (n, 4), scales (n, 3) relative to `parent`, and whether they shear."""
         matrices = self._worlds[obj]
         if parent is not None:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices

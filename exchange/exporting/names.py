@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names that a .3ds file can hold: ten characters, each unique."""
+"""Create names for .3ds files, which are unique and have at most ten characters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Names:
         self._taken: set[bytes] = set()
 
     def take(self, name: str, add_note: AddNote) -> bytes:
-        """Return a unique name for the object that Blender calls `name`."""
+        """Return a unique file name for the object `name`."""
         encoded = name.replace("\0", "").encode("latin-1", "replace")
         short = encoded[:NAME_LENGTH] or b"Unnamed"
         number = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of a file from Blender's objects."""
+"""Convert Blender's objects to nodes of a file."""
 
 from __future__ import annotations
 
@@ -30,47 +30,47 @@ from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 _SIGHT = 10.0
-"""Distance of the target that is made for a camera without one."""
+"""Distance of a target that is created for a camera without one."""
 _ROUNDING = 1e-6
-"""Error of float32, of radians for degrees and of lenses for angles in a value without keys."""
+"""Rounding of float32, degrees and lens conversions in a value without keys."""
 
 
 @dataclass(eq=False)
 class Gathered:
-    """An object, and the node that it becomes."""
+    """Hold an object and its node."""
 
     obj: Any
     kind: str
     name: bytes
     parent: Any
-    """The object that it hangs from in the file, or None."""
+    """The parent object in the file, or None."""
     add_note: AddNote
     aimed_by: Any = None
     """The object that looks at this target."""
     target: Any = None
-    """The object that it looks at."""
+    """The object that this object looks at."""
     is_upright: bool = True
-    """It looks there upright in the file, but for its own roll."""
+    """Whether the object is aimed upright in the file, apart from its roll."""
     parent_is_aimed: bool = False
-    """It hangs from an object that has a target in the file."""
+    """Whether the parent has a target in the file."""
     instance: bytes | None = None
     pivot: npt.NDArray[np.float32] | None = None
     flags: tuple[int, int] = (0x4000, 0)
     tracks: list[three_ds.Track] = field(default_factory=list)
     source: three_ds.Node | None = None
-    """The node that it was imported from."""
+    """The node from which the object was imported."""
     planned: Planned | None = None
-    """That node as it was imported."""
+    """The node in its imported state."""
     colored: tuple[bpy.types.ID, str] | None = None
-    """The datablock and the path of an ambient light's color."""
+    """The datablock and path of the color of an ambient light."""
     construction: Construction | None = None
-    """The interpolation of its rotation, where that has several keys."""
+    """The interpolation of a rotation with several keys."""
 
 
 def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """Return the object that a camera or light looks at, and whether it looks there upright in the file.
+    """Return the object that a camera or light looks at, and whether it is upright in the file.
 
-    The object is None where there is no such constraint, or there are others too.
+    The object is None if there is no such constraint or there are other constraints too.
     """
     live = [constraint for constraint in obj.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
@@ -89,12 +89,12 @@ def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
 
 
 def upright_spaces(items: Iterable[Any]) -> set[Any]:
-    """Return the objects in whose spaces an import made cameras stand upright, as the file had other axes."""
+    """Return the objects that an import created for upright cameras because the file had other axes."""
     return {each.space_object for obj in items for each in obj.constraints if each.name == AIM} - {None}
 
 
 def find_source(gathered: Gathered, conversion: Conversion) -> None:
-    """Find the node that the object was imported from, if it would be written by the same conversion."""
+    """Find the node from which the object was imported, if the conversion is unchanged."""
     try:
         kept = recall(gathered.obj)
     except DamagedStateError:
@@ -110,7 +110,7 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
 
 
 class Writer:
-    """Adds tracks to nodes. Each method raises AnimationError where a track can't be written."""
+    """Add tracks to nodes. Each method raises AnimationError if a track cannot be written."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Writer:
         return Tracks(datablock, obj, self.scene, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: Float64Array) -> None:
-        """Add the track as it was read, if the keys have not changed since; else that of these values, the file's."""
+        """Add the imported track if its keys are unchanged. Otherwise add a track of `values`, in file units."""
         source, then = gathered.source, None if gathered.planned is None else gathered.planned.keys.get(quantity)
         read = None if source is None else source.track(kind)
         if read is not None and then is not None and _same(now, then):
@@ -193,7 +193,7 @@ class Writer:
         self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
 
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
-        """Add the rotation track; `outer` is applied after the object's own rotation."""
+        """Add the rotation track. `outer` is applied after the object's own rotation."""
         obj, add_note = gathered.obj, gathered.add_note
         rotation = tracks.rotation(obj, add_note)
         if rotation.settings is not None and len(rotation.keys) > 1:
@@ -232,7 +232,7 @@ class Writer:
             gathered.tracks.append(numbers_track("HIDE", keys, self.conversion, gathered.add_note))
 
     def _morph(self, gathered: Gathered) -> None:
-        """Write the markers of what was a morph track."""
+        """Write the markers of an imported morph track."""
         read = None if gathered.source is None else gathered.source.track("MORPH")
         action = gathered.obj.animation_data.action if gathered.obj.animation_data else None
         if read is None or action is None or gathered.planned is None:
@@ -272,7 +272,7 @@ class Writer:
         self._add(gathered, "ROLL", "roll", roll, roll.values)
 
     def _sight(self, gathered: Gathered) -> None:
-        """Add a target to what has none."""
+        """Add a target to a node without one."""
         world = self.matrices.world(gathered.aimed_by)
         places = sampled(self.matrices.frames, world[:, :3, 3] - _SIGHT * _unit(world[:, :3, 2]))
         places = places.with_values(self.conversion.places_in_file(places.values))
@@ -280,7 +280,7 @@ class Writer:
 
     def _color(self, gathered: Gathered, tracks: Tracks, path: str = "color") -> None:
         color = tracks.numbers(path, gathered.add_note)
-        # A node's color has an alpha.
+        # The color of a node has an alpha channel.
         self._add(gathered, "COLOR", "color", color, color.values[:, :3])
 
     def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
@@ -304,7 +304,7 @@ _NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def _same(now: Keys, then: Keys) -> bool:
-    """Check whether keys are those that an import wrote, in float32; without keys, the value, but for rounding."""
+    """Check whether the keys, or the value without keys, equal the imported ones within rounding."""
     if now.is_still and then.is_still:
         return bool(
             np.abs(now.values - then.values).max(initial=0.0) <= _ROUNDING * np.abs(then.values).max(initial=1.0)
@@ -313,7 +313,7 @@ def _same(now: Keys, then: Keys) -> bool:
 
 
 def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
-    """Return keys, or samples where it goes on outside its keys, that are 1 where the object is hidden in renders."""
+    """Return keys, or samples if there is extrapolation, that are 1 while the object is hidden in renders."""
     fcurve = curves_of(obj).get(("hide_render", 0))
     if fcurve is None:
         return still(np.array([float(obj.hide_render)]))
@@ -322,7 +322,7 @@ def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimi
         span = span.with_frames_of(scene)
         limit.take(span.number, obj.name, "hide_render")
         frames = span.frames()
-        # Anything below 1 is off for Blender.
+        # Blender treats all values below 1 as off.
         values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])
         return Keys(frames, values, np.zeros((5, len(frames))))
     co = np.array([point.co for point in fcurve.keyframe_points])
@@ -330,13 +330,13 @@ def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimi
 
 
 def is_driven(datablock: Any, path: str, expression: str) -> bool:
-    """Check whether the property has the driver that an import makes."""
+    """Check whether the property has a driver from an import."""
     drivers = datablock.animation_data.drivers if datablock.animation_data else ()
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
 def width_seen(camera: bpy.types.Camera, scene: bpy.types.Scene) -> float:
-    """Return the visible width of the sensor, mm: its own, or what remains when the picture's height is fitted."""
+    """Return the visible sensor width in mm, which is smaller if the sensor is fitted to the image height."""
     render = scene.render
     width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
     if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
@@ -351,7 +351,7 @@ def fov_of(lens: npt.ArrayLike, width: float) -> Float64Array:
 
 
 def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> Float64Array:
-    """Return the cone, radians, where a light of that blend begins to fade."""
+    """Return the cone angle, in radians, at which a light with this blend begins to fade."""
     edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
     return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
 
@@ -361,7 +361,7 @@ def _unit(vectors: Float64Array) -> Float64Array:
 
 
 def rolls_of(worlds: Float64Array) -> Float64Array:
-    """Return the rolls, radians and continuous, of axes (n, 3, 3) that look along their -Z.
+    """Return the continuous roll angles, in radians, of axes (n, 3, 3) that look along their -Z.
 
     Source: docs/formulas, "Nodes of 3D Studio files".
     """

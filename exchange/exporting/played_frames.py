@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frames at which F-curves move what they animate."""
+"""Find the frames at which F-curves cause motion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ...animation.fcurves.keyframes import Float64Array
 
 SAME = 1e-6
-"""Values within this of each other, times their size, are one value, rounded to float32."""
+"""Values within this relative distance are equal except for float32 rounding."""
 
 
 def frames_of(scene: bpy.types.Scene) -> Float64Array:
@@ -21,7 +21,7 @@ def frames_of(scene: bpy.types.Scene) -> Float64Array:
 
 
 class Span(NamedTuple):
-    """Whole frames from `first` to `last`, which are not made before somebody has counted them."""
+    """Represent the whole frames from `first` to `last` without creating an array before they are counted."""
 
     first: float
     last: float
@@ -39,18 +39,18 @@ class Span(NamedTuple):
         return np.arange(self.first, self.last + 1.0) if self else np.empty(0)
 
     def with_frames_of(self, scene: bpy.types.Scene) -> Span:
-        """Return the frames from the first to the last of these and the scene's."""
+        """Return a span that covers these frames and the scene's frames."""
         return Span(min(self.first, scene.frame_start), max(self.last, scene.frame_end))
 
 
 def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
-    """Return the frames from the first to the last key of any of the curves; none where these have no keys."""
+    """Return the span from the first to the last key of the curves. Empty without keys."""
     ends = [point.co.x for fcurve in fcurves for point in (*fcurve.keyframe_points, *fcurve.sampled_points)]
     return Span(float(np.floor(min(ends))), float(np.ceil(max(ends)))) if ends else Span(np.inf, -np.inf)
 
 
 def go_on(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
-    """Return whether any of the curves changes outside the frames between keys, at frames of the scene."""
+    """Return whether any curve changes outside its keys within the scene's frames."""
     return any(_goes_on(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
 
 

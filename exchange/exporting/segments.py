@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a file for tracks in which Blender plays some segments by other interpolations than a spline.
+"""Create a file's keys for tracks with segments that Blender plays by other interpolations than the spline.
 
-A file has one spline through all keys. So keys are added where such a segment is constant or eased, and the splines
-beside it end in corners: with continuity -1 a side goes by its own chord alone, as fast as tension and bias make it. A
-spline that would have to end otherwise is sampled. At whole frames of the file all is as played.
+A file has one spline through all keys. Keys are added in constant and eased segments, and the splines beside them end
+in corners. With continuity -1 the tangent on each side follows its own chord, with a length from tension and bias.
+Splines with other end tangents are sampled. The result is exact at whole frames of the file.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from ..rotation_keys import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
 _SAME = 1e-6
-"""Error of float32, of the values' size, or radians."""
+"""Float32 tolerance, relative to the size of values, or in radians."""
 _STEEPEST = 2.0
-"""1 less the least tension, and 1 more than the largest bias."""
+"""1 minus the smallest tension, and 1 plus the largest bias."""
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Keys that play splines and the segments between them.
+    """Hold keys that play splines and the segments between them.
 
     Attributes
     ----------
     keys : Keys
-        With the components of the spline, or turns from the key before.
+        The keys, with the components of the spline or turns from the previous key.
     filled, added : int
-        Segments between splines that got keys, and the number of these.
+        The number of segments between splines with added keys, and the number of these keys.
     sampled, samples : int
-        Splines whose ends no keys can give, and the keys that they got instead.
+        The number of splines whose ends keys cannot represent, and the number of their samples.
     """
 
     keys: Keys
@@ -58,25 +58,25 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Consecutive keys: those of a spline, or added ones after it."""
+    """Hold consecutive keys of a spline, or added keys after it."""
 
     frames: Float64Array
     values: Float64Array
-    """Numbers, or quaternions."""
+    """Numbers or quaternions."""
     parameters: Float64Array
     turns: Float64Array | None = None
-    """Turns from the key before, shape (n, 4), of a rotation's own keys."""
+    """For own keys of rotations, turns from the previous key, shape (n, 4)."""
 
 
 def joined_keys(
     whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
 ) -> Joined:
-    """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, and is None for values."""
+    """Return keys for a spline of several runs. `turns` returns the turns of a run, and is None for values."""
     return _Joining(whole, conversion, turns).joined_keys()
 
 
 class _Joining:
-    """Search keys for one track that several runs make up."""
+    """Find keys for a track that consists of several runs."""
 
     def __init__(
         self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
@@ -93,10 +93,10 @@ class _Joining:
         ends = [(run.frames[0], run.frames[-1]) for run in self.runs]
         self.inside = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
         self.between = self._parts(self.spline(np.concatenate(self.inside)), self.inside)
-        """Values at `inside`, between runs."""
+        """Values at the frames `inside`, between runs."""
         self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
-        """Speeds before and after each run, in chords of the segments there; None: any."""
+        """Required speeds before and after each run, in chords of the adjacent segments. None allows any speed."""
 
     def joined_keys(self) -> Joined:
         own = [self._own(run) for run in range(len(self.runs))]
@@ -113,19 +113,19 @@ class _Joining:
         )
 
     def _whole_frames(self, start: float, end: float) -> Float64Array:
-        """Return the file's frames between two, rounded to whole ones, as frames of the scene."""
+        """Return the scene frames of the whole file frames between two scene frames."""
         first, last = np.rint(self.conversion.in_file([start, end]))
         return self.conversion.frames(np.arange(first, last + 1.0))
 
     def _apart(self, values: Float64Array, others: Float64Array) -> Float64Array:
-        """Return the distances between values and others, shape (n,)."""
+        """Return the distances between two arrays of values, shape (n,)."""
         if self.is_rotation:
             return rotations.angle_between(values, others)
         apart: Float64Array = np.abs(values - others).max(axis=1)
         return apart
 
     def _is_straight(self, gap: int) -> bool:
-        """Tell whether keys alone give the motion between two runs."""
+        """Return whether the motion between two runs needs no additional keys."""
         before, after = self.runs[gap], self.runs[gap + 1]
         start, end = before.spline.keys.values[-1], after.spline.keys.values[0]
         share = (self.inside[gap] - before.frames[-1]) / (float(after.frames[0]) - float(before.frames[-1]))
@@ -137,7 +137,7 @@ class _Joining:
         return bool((self._apart(self.between[gap], line) <= self.same).all())
 
     def _added(self, gap: int) -> _Piece:
-        """Return the keys between two runs: none if straight, the last frame of a constant, or a sample a frame."""
+        """Return the keys between two runs: none if straight, the last frame if constant, or one sample per frame."""
         frames, values = self.inside[gap], self.between[gap]
         start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
         is_held = bool((self._apart(values, start) <= self.same).all())
@@ -150,7 +150,7 @@ class _Joining:
         """Return the keys of a run, with corners at its ends."""
         run = self.runs[number]
         keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
-        # On a straight segment it moves evenly; beside other segments any value will do.
+        # A straight segment has constant speed. Beside other segments any value is valid.
         before, after = self.speeds[number : number + 2]
         leaving, arriving = (after, before) if len(keys) == 1 else self._speeds(number)
         if number > 0:
@@ -160,7 +160,7 @@ class _Joining:
             parameters[:, -1] = _corner(parameters[:, -1], arriving, after)
             parameters[EASE_FROM, -1] = 0.0
         if len(keys) == 2 and not self.is_rotation and leaving is not None and arriving is not None:
-            # The end of a track with more than two keys also depends on the tangent at the other end of its segment.
+            # At the end of a track with more than two keys, the motion also depends on the segment's other tangent.
             if number == 0:
                 parameters[TENSION, 0] = 1.0 - min(leaving / (1.5 - 0.5 * arriving), _STEEPEST)
             elif number == len(self.runs) - 1:
@@ -168,7 +168,7 @@ class _Joining:
         return _Piece(keys.frames, keys.values, parameters, self.turns[number])
 
     def _speeds(self, number: int) -> tuple[float | None, float | None]:
-        """Return the speeds of a run of several keys at its ends, in chords of the segments there; None: no length."""
+        """Return the end speeds of a run of several keys, in chords of the end segments. None without length."""
         run = self.runs[number].spline
         curve = type(run).curve([run], end_to_end([run]))
         turns = self.turns[number]
@@ -181,7 +181,7 @@ class _Joining:
         return speeds[0], speeds[1]
 
     def _sampled(self, number: int) -> _Piece:
-        """Return a run as samples at whole frames, smooth but for corners at its ends."""
+        """Return a run as samples at whole frames, smooth except for corners at its ends."""
         run = self.runs[number]
         first, last = run.frames[[0, -1]].astype(np.float64)
         frames = np.clip(self._whole_frames(first, last), first, last)
@@ -190,7 +190,7 @@ class _Joining:
         return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
 
     def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
-        """Return the runs that the keys do not play within the tolerances of a bake."""
+        """Return the runs for which the keys exceed the tolerances of a bake."""
         frames = [
             np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
             for piece in own
@@ -202,11 +202,11 @@ class _Joining:
 
     @staticmethod
     def _parts(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:
-        """Split values at consecutive groups of frames."""
+        """Split values by consecutive groups of frames."""
         return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
 
     def _played(self, keys: Keys) -> Spline:
-        """Return the spline that keys of the file play."""
+        """Return the spline of the file's keys."""
         if not self.is_rotation:
             return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
         run = self.runs[0].spline
@@ -224,18 +224,19 @@ class _Joining:
         for piece in pieces:
             start, end = end, end + len(piece.frames)
             if piece.turns is not None:
-                # A run's first key turns from what is before it, the track's first key from nothing.
+                # The first key of a run turns from the previous key, the first key of the track from no rotation.
                 kept = slice(1 if start else 0, None)
                 turns[start:end][kept] = piece.turns[kept]
         return keys.with_values(turns)
 
 
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
-    """Return the parameters of a key at which the motion arrives and leaves along the chords.
+    """Return the parameters of a corner key, whose motion arrives and leaves along the chords.
 
-    `arriving`, `leaving`: the speeds in chords; None: any. Source: docs/formulas, "Corners in 3D Studio files".
+    `arriving` and `leaving` are speeds in chords. None allows any speed. Source: docs/formulas,
+    "Corners in 3D Studio files".
     """
-    # With slack 1 - T and bias B it arrives at (1 - T)(1 + B) and leaves at (1 - T)(1 - B); neither exceeds 2.
+    # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure, and at most 2.
     most = _STEEPEST**2
     into = arriving if arriving is not None else 1.0 if leaving is None else min(leaving, most - leaving)
     away = leaving if leaving is not None else min(into, most - into)

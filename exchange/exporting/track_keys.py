@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of Blender's tracks for a file: own keys where tracks are TCB, samples elsewhere."""
+"""Create a file's keys from Blender's tracks: own keys of TCB tracks, and samples of other tracks."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _NOT_PLAYED = {
     "EDITED_OUTSIDE": "WRITTEN_EDITED_OUTSIDE",
     "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
-"""Of states of tracks, the codes of notes on keys that are written nevertheless."""
+"""Codes of notes by track state, for keys that are written nevertheless."""
 
 
 @dataclass(frozen=True, eq=False)
 class RotationKeys:
-    """A rotation mode and the keys of its property; without settings they are not TCB."""
+    """Hold a rotation mode and the keys of its property. Without settings the keys are not TCB."""
 
     mode: str
     keys: Keys
     settings: Settings | None
     is_one_spline: bool = True
-    """Blender plays none of its segments by another interpolation."""
+    """Whether all segments are played by the spline."""
 
     def is_like(self, turned: ModeKeys) -> bool:
-        """Check whether an import wrote this."""
+        """Check whether an import wrote these keys."""
         if self.mode != turned.mode or not self.is_one_spline:
             return False
         if turned.keys.is_still:
@@ -65,31 +65,31 @@ class RotationKeys:
 
 
 _LOOKED_AT = 1_000_000
-"""Frames at which a motion is evaluated to find its keys, whatever the limit of samples."""
+"""Maximum number of frames for evaluating a motion to find its keys, independent of the sample limit."""
 
 
 class SampleLimit:
-    """Count the samples of a file, and refuse those beyond the limit."""
+    """Count the samples of a file, and refuse to exceed the limit."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.taken = 0
 
     def take(self, count: int, name: str, path: str = "") -> None:
-        """Take that many samples for a track; raise AnimationError where there would be too many."""
+        """Count samples for a track. Raise AnimationError if the limit is exceeded."""
         self.taken += count
         if self.taken > self.most:
             raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self.most)))
 
     def check(self, frames: float, name: str, path: str = "") -> None:
-        """Raise AnimationError where a track's motion would be evaluated at too many frames to find its keys."""
+        """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
         most = max(self.most, _LOOKED_AT)
         if frames > most:
             raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), most)))
 
 
 class Tracks:
-    """The tracks of a datablock, by their paths."""
+    """Hold the tracks of a datablock by path."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class Tracks:
         limit: SampleLimit,
         conversion: Conversion,
     ) -> None:
-        """Find the tracks of the datablock, which is the object, its data, or no object's.
+        """Find the tracks of the datablock: the object, its data, or data without an object.
 
-        Raises AnimationError where an action with several layers animates it.
+        Raises AnimationError if an action with several layers animates it.
         """
         self.datablock = datablock
         self.obj = obj
@@ -120,7 +120,7 @@ class Tracks:
         self._own: dict[str, dict[int, OwnKeys]] = {}
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
-        """Return the keys of a property of numbers; one key where nothing animates it. Raises AnimationError."""
+        """Return the keys of a numeric property, or one key if it is not animated. Raises AnimationError."""
         reason = self._decided_by(path)
         if reason and self.obj is not None:
             frames, values = self.played(path)
@@ -143,7 +143,7 @@ class Tracks:
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
-        """Return the keys of the rotation, as turns from the key before. Raises AnimationError."""
+        """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
         track = self._rotation()
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(obj))
@@ -160,7 +160,7 @@ class Tracks:
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
     def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> RotationKeys:
-        """Return the rotation as the object's own properties have it. Raises AnimationError."""
+        """Return the rotation of the object's own properties. Raises AnimationError."""
         track = self._rotation()
         if track is None or not any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
             path = rotation_property(obj.rotation_mode)
@@ -172,7 +172,7 @@ class Tracks:
         return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
-        """Return the whole frames at which these numbers of an object's data move, and their values, one a column."""
+        """Return the whole frames at which these properties of the data change, and their values, one per column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
         reason = next(filter(None, map(self._decided_by, paths)), None)
@@ -197,16 +197,16 @@ class Tracks:
         return self.is_keyed(path) or bool(self._decided_by(path))
 
     def _decided_by(self, path: str) -> Finding | None:
-        """Return what beside F-curves decides the property; None where nothing does."""
+        """Return the influence besides F-curves that controls the property, or None if there is none."""
         if plays_strips(self.datablock):
             return Finding("NLA_STRIPS")
         return Finding("IS_DRIVEN") if is_driven(self.datablock, path) else None
 
     def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
-        """Return the frames at which a track is sampled, and note them."""
+        """Return the frames at which a track is sampled, and add a note."""
         fcurves = list(_played_fcurves(track).values())
         span = span_of_keys(fcurves)
-        # What TCB plays goes on in cycles alone.
+        # TCB motion continues outside its keys only in cycles.
         goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
         if goes_on:
             span = span.with_frames_of(self.scene)
@@ -217,7 +217,7 @@ class Tracks:
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
-        """Return the splines of the track's components; none where something else plays it."""
+        """Return the splines of the track's components. Empty if something else plays the track."""
         reason = _reason_to_sample(track)
         if reason and not self.samples_others:
             raise track.error("NOT_WRITTEN", reason)
@@ -238,19 +238,19 @@ class Tracks:
         return self._all_splines(track)
 
     def _note_what_goes_on(self, track: Track, add_note: AddNote) -> None:
-        """Note that a TCB track goes on outside its keys otherwise than by its cycle."""
+        """Note that a TCB track has extrapolation other than its cycle."""
         fcurves = list(_played_fcurves(track).values())
         if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
             add_note("GOES_ON_OUTSIDE", track=track.path)
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
-        """Return the splines of the track's components, whatever plays it."""
+        """Return the splines of the track's components, even if something else plays the track."""
         if track.path not in self._own:
             self._own[track.path] = read_own_keys(track)
         return track_splines(track, track.settings, self._own[track.path], {})
 
     def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
-        """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
+        """Return and note keys for a spline and the segments between its runs, or None if it has one run."""
         if len(spline.runs) == 1:
             return None
         first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
@@ -274,12 +274,12 @@ class Tracks:
 
 
 def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
-    """Return the components' F-curves that Blender plays."""
+    """Return the F-curves of the components that Blender plays."""
     return {index: fcurve for index, fcurve in track.channels.items() if plays(fcurve)}
 
 
 def _is_played_by_splines(track: Track) -> bool:
-    """Check whether the keys are played at their own frames, and nothing else plays."""
+    """Check whether the keys play at their own frames without other influences."""
     plays_all = len(_played_fcurves(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None and not _is_in_world(track)
 
@@ -290,7 +290,7 @@ def _is_in_world(track: Track) -> bool:
 
 
 def _note_state(track: Track, add_note: AddNote) -> None:
-    """Note keys that the file plays otherwise than Blender, which does not play what they and TCB say."""
+    """Note keys that the file plays differently from Blender, where the bake is out of date."""
     several = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
     code = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
     if code is not None:
@@ -298,7 +298,7 @@ def _note_state(track: Track, add_note: AddNote) -> None:
 
 
 def _reason_to_sample(track: Track) -> Finding | None:
-    """Return why keys of the file can't play the track; None where they can."""
+    """Return why keys of the file cannot play the track, or None if they can."""
     if not track.enabled:
         return Finding("IS_NOT_TCB")
     if not _is_played_by_splines(track):
@@ -312,14 +312,14 @@ def _reason_to_sample(track: Track) -> Finding | None:
 
 
 def sampled(frames: Float64Array, values: Float64Array) -> Keys:
-    """Return a key a sample; one key where all are the same."""
+    """Return one key per sample, or a single key if all samples are equal."""
     if (np.ptp(values, axis=0) <= SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
         frames, values = frames[:1], values[:1]
     return Keys(frames, values, np.zeros((5, len(frames))))
 
 
 def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
-    """Return a key a sample, as turns by the shorter way; one key where there are no turns."""
+    """Return one key per sample as turns by the shorter way, or a single key without turns."""
     if rotations.angle_between(quaternions, quaternions[0]).max() <= SAME:
         frames, quaternions = frames[:1], quaternions[:1]
     angles, axes = rotations.rotations_to_turns(quaternions)
@@ -327,7 +327,7 @@ def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
 
 
 def quaternion_of(obj: bpy.types.Object) -> Float64Array:
-    """Return the orientation of an object's own rotation property."""
+    """Return the orientation from an object's own rotation property."""
     if obj.rotation_mode == "QUATERNION":
         return rotations.normalise(obj.rotation_quaternion[:])
     if obj.rotation_mode == "AXIS_ANGLE":
@@ -347,7 +347,7 @@ def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
 
 
 def _turns(track: Track, spline: TrackSpline) -> Float64Array:
-    """Return the turns of a rotation's keys, shape (n, 4): angle and axis."""
+    """Return the turns of the keys of a rotation as angle and axis, shape (n, 4)."""
     if track.settings.path == "AS_KEYED" and track.kind == "EULER":
         angles, axes = rotations.turns_of_euler(spline.values, track.order)
     elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":

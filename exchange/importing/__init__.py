@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import of a 3D Studio file into a scene."""
+"""Import a 3D Studio file into a scene."""

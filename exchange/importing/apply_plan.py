@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Application of a plan to an object of Blender's: values, keys, constraints and drivers.
+"""Apply a plan to a Blender object: values, keys, constraints and drivers.
 
-Some of Blender's properties are not linear functions of the file's: the lens depends on the field of view, and the
-blend of a spotlight on two cones. Then the file's quantity stays a custom property with the file's keys. A driver
-computes Blender's property: a simple expression, which plays without the extension.
+Some Blender properties are not linear functions of file values. For example, the lens depends on the field of view, and
+the blend of a spotlight on two cones. The file's value then becomes a custom property with the file's keys. A driver
+computes Blender's property with a simple expression, which works without the extension.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .plan_objects import Planned, note
 from .write_keys import Animated, write_action
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
-"""After half the sensor's width, which is not a variable: Blender would see a cycle of dependencies."""
+"""This follows half the sensor width, which is not a variable because Blender would detect a dependency cycle."""
 ROLL = "radians(roll)"
 SIZE = "radians(falloff)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"
@@ -33,17 +33,17 @@ _ROLL_ENDS = ("to_min_z_rot", "to_max_z_rot")
 
 
 class Applied:
-    """Collect datablocks that have got TCB tracks, and count what was given."""
+    """Collect datablocks with new TCB tracks, and count the applied data."""
 
     def __init__(self) -> None:
         self.datablocks: list[bpy.types.ID] = []
         self.counts: Counter[str] = Counter()
         self.cyclic: dict[bpy.types.ID, tuple[float, float]] = {}
-        """The datablocks with a track that cycles; the frames of their first and last keys."""
+        """The datablocks with cyclic tracks, and the frames of their first and last keys."""
         self.notes: list[Finding] = []
 
     def hold(self) -> None:
-        """Count a track of one key without parameters: the property gets its value, and no key."""
+        """Count a track with a single key without parameters, which sets the property without a key."""
         self.counts["property_without_key"] += 1
 
     def write(
@@ -68,9 +68,9 @@ class Applied:
 
 
 def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
-    """Make the object (of an ambient light: the world) as planned.
+    """Apply the plan to the object, or to the world for an ambient light.
 
-    `target` is what it looks at; `axes` an object in whose space a camera stands upright, where that is not the world.
+    `target` is the object it looks at. `axes` is the object whose space defines upright for cameras, if not the world.
     """
     if planned.kind == "WORLD":
         _color(planned, obj, obj.name, applied)
@@ -103,7 +103,7 @@ def _vector(datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied) ->
 def _property(
     datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied, settings: Settings | None
 ) -> list[Animated]:
-    """Give a property its first value, and keys where there are more; without settings these are samples."""
+    """Set a property to its first value, and add keys if there are several. Without settings the keys are samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
     if keys.is_still:
@@ -113,7 +113,7 @@ def _property(
 
 
 def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
-    """Give the datablock a custom property with the file's own quantity, in degrees."""
+    """Add a custom property with the file's own quantity, in degrees, to the datablock."""
     datablock[name] = float(keys.values[0, 0])
     description = rpt_("3D Studio's {:s}, in degrees; a driver makes Blender's of it", name)
     datablock.id_properties_ui(name).update(description=description)
@@ -148,7 +148,7 @@ def _roll(planned: Planned, obj: Any, target: object, applied: Applied) -> list[
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
         return []
-    # A Transformation constraint with one value at both ends of its range: this is the roll, whatever the target does.
+    # A Transformation constraint with equal values at both ends of its range sets the roll for any target motion.
     roll = obj.constraints.new("TRANSFORM")
     roll.name = ROLL_CONSTRAINT
     roll.target = target
@@ -179,7 +179,7 @@ def _lens(planned: Planned, camera: bpy.types.Camera, applied: Applied) -> None:
 
 
 def lens_of(fov: float, width: float) -> float:
-    """Return the focal length of a horizontal field of view in degrees, within Blender's limits."""
+    """Return the focal length for a horizontal field of view in degrees, within Blender's limits."""
     return width / 2.0 / math.tan(math.radians(min(max(fov, 0.01), 179.9)) / 2.0)
 
 
@@ -204,7 +204,7 @@ def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
 
 
 def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
-    """Check that the properties have only drivers of an import, with these expressions, and remove those."""
+    """Check that the properties have only import drivers with these expressions, and remove them."""
     if datablock.animation_data is None:
         return True
     drivers = datablock.animation_data.drivers
@@ -221,7 +221,7 @@ def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -
 
 
 def blend_of(hotspot: float, size: float) -> float:
-    """Return the blend of a cone of this size, radians, with which the light begins to fade at the hotspot's edge."""
+    """Return the blend for a cone of this size, in radians, with which the light begins to fade at the hotspot."""
     whole = 1.0 - math.cos(size / 2.0)
     return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / whole if whole else 0.0
 

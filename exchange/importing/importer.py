@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import of 3D Studio files into the open scene."""
+"""Import 3D Studio files into the open scene."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
 
 _FAR = 1.0
-"""Degrees: handles that are farther off are replaced with samples."""
+"""Degrees. Handles with a larger error are replaced with samples."""
 _AT_ONCE = 200
-"""Datablocks whose tracks are evaluated in one step."""
+"""Number of datablocks whose tracks are evaluated in one step."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Options of an import.
+    """Hold the options of an import.
 
     Attributes
     ----------
     conversion : Conversion
-        Axes, scale and frames.
+        The conversion of axes, scale and frames.
     choices : Choices
-        How rotations are read.
+        The options for rotations.
     matches : bool
-        Animate objects that the scene has, by name, in place of making new ones.
+        Animate existing objects of the scene, matched by name, instead of creating new ones.
     output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
-        What plays the motion. Rotations that handles play far off are baked as samples.
+        The output of the bake. Rotations for which handles are inaccurate are baked as samples.
     sample_limit : int
-        Handles play what would come to more samples than this.
+        Maximum number of samples. Handles play larger animations.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
@@ -72,23 +72,16 @@ def import_files(
     options: ImportOptions,
     progress: Progress | None = None,
 ) -> Exchanged:
-    """Bring the scenes of files into Blender's; if this fails nothing is left of it.
+    """Import the scenes of files into the open scene. If this fails, all changes are reverted.
 
     Parameters
     ----------
-    scenes
-        What the files have, by their names.
-    into, collection
-        Where new objects go.
-    options
-        How.
-    progress
-        Called with the number of steps done and in all.
+    scenes The scenes by file name. into, collection The scene and collection for new objects. options The options of
+    the import. progress Called with the number of finished steps and the total.
 
     Returns
     -------
-    Exchanged
-        What was found, made and matched, and what was left.
+    Exchanged The data that was found, created, matched and skipped.
     """
     return run_steps(import_steps(scenes, into, collection, options), progress)
 
@@ -99,9 +92,9 @@ def import_steps(
     collection: bpy.types.Collection,
     options: ImportOptions,
 ) -> Steps[Exchanged]:
-    """Do what `import_files` does in steps: object by object, and then track by track.
+    """Import files in steps, by object and then by track.
 
-    It yields the number of steps done and of all; closed, it leaves nothing of what it made.
+    Yields the number of finished steps and the total. Closing the generator removes everything that was created.
     """
     report = Exchanged()
     made = Made(collection)
@@ -128,7 +121,7 @@ def import_steps(
 
 
 def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Steps[None]:
-    """Bake all keys, and where handles are far off samples."""
+    """Bake all keys, and replace inaccurate handles with samples."""
     if options.output == "HANDLES":
         report.baked.add((yield from bake_steps(report.animated, Options(output="HANDLES"), at_once=_AT_ONCE)))
         yield from _bake_far(report, ends, options)
@@ -139,7 +132,7 @@ def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Step
 
 
 def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Steps[None]:
-    """Bake as samples the rotations that handles play visibly far off, as turns of more than half a turn."""
+    """Bake rotations with visibly inaccurate handles as samples, for example turns of more than half a turn."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
     if not far:
@@ -149,7 +142,7 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
         paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
         if paths:
             prefixes[datablock] = paths
-    # What these steps count is part of what was counted.
+    # These steps belong to the steps counted before.
     done = yield from _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"))
     sampled = set(map(_track_of, far))
     baked.notes = [note for note in baked.notes if (note.object, note.track) not in sampled]
@@ -178,9 +171,9 @@ def _baked_to_the_end(
     ends: Float64Array,
     options: ImportOptions,
 ) -> Steps[Report]:
-    """Bake the tracks whose paths start with these prefixes; extend those that cycle to the range that the files play.
+    """Bake the tracks with these path prefixes, and extend cyclic tracks to the playback range of the files.
 
-    `ends`: first and last frame of each file.
+    `ends` contains the first and last frame of each file.
     """
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
@@ -195,7 +188,7 @@ def _baked_to_the_end(
 
 
 def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> Steps[Report]:
-    """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
+    """Bake the tracks, and use handles if there would be more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
     refused = [error for error in done.errors if error.code == "TOO_MANY_SAMPLES"]
     if not refused:
@@ -248,7 +241,7 @@ def _import(
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
-    """Return the scene's objects that can be animated; targets of its cameras and lights are made where missing."""
+    """Return the scene's matching objects, and create missing targets of its cameras and lights."""
     items = match_objects(planned, into.objects, report.notes)
     for index, one in enumerate(planned):
         if one.kind == "WORLD":
@@ -288,7 +281,7 @@ def _place_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchange
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
-    """Return the first and last frame that the file plays."""
+    """Return the first and last frame of the file's playback range."""
     keyframer = scene.keyframer
     if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
         return keyframer.segment
@@ -300,10 +293,10 @@ def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
 def set_range(
     scene: bpy.types.Scene, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None
 ) -> None:
-    """Let the scene play what the files play; at `rate` frames a second, where one is given."""
+    """Set the scene's playback range from the files, and the frame rate if `rate` is given."""
     ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -LAST_FRAME, LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:
-        # Blender has a whole number, and a divisor.
+        # Blender stores the rate as a whole number and a divisor.
         scene.render.fps = max(1, round(rate))
         scene.render.fps_base = scene.render.fps / rate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Matching of planned objects to a scene's, by name."""
+"""Match planned objects with a scene's objects by name."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .plan_objects import TARGET, Planned, note
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 _NEAR = 1e-3
-"""Part of a mesh's size: vertices farther apart than this differ."""
+"""Fraction of the size of a mesh. Vertices farther apart than this differ."""
 
 
 def _bare(name: str) -> str:
-    """Remove the number that Blender adds to a name that is taken."""
+    """Remove the number that Blender adds to a duplicate name."""
     return _NUMBER.sub("", name)
 
 
 _AS_NAMED: tuple[Callable[[str], str], ...] = (str, _bare, lambda name: _bare(name)[:NAME_LENGTH])
-"""Forms in which names are compared, the exact one first; an exporter cuts names, and Blender numbers them."""
+"""Forms of names for comparison, exact form first, because exporters truncate names and Blender numbers them."""
 
 
 def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[Finding]) -> list[Any]:
-    """Return for each planned object the scene's of its name, or None; none is returned twice."""
+    """Return the scene object for each planned object, or None. No object is returned twice."""
     free = sorted(objects, key=lambda obj: str(obj.name))
     items: list[Any] = [None] * len(planned)
     for shown in _AS_NAMED:
@@ -64,7 +64,7 @@ def _fits(planned: Planned, obj: bpy.types.Object) -> bool:
 
 
 def reason_left(obj: bpy.types.Object) -> Finding | None:
-    """Return why an object, or a world, can't be animated; None where it can."""
+    """Return why an object or world cannot be animated, or None if it can."""
     shown = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
     if obj.library is not None or shown.library is not None:
         return Finding("IS_LINKED")
@@ -74,7 +74,7 @@ def reason_left(obj: bpy.types.Object) -> Finding | None:
 
 
 def note_differences(planned: Planned, obj: Any, parent: bpy.types.Object | None, notes: list[Finding]) -> None:
-    """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
+    """Note differences between the object and the file that change the effect of the keys."""
     add_note = partial(note, notes, planned.name)
     own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:

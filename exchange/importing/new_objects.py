@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""New objects for planned ones."""
+"""Create objects for planned objects."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .plan_objects import Planned, note
 from .revert import Before
 
 WATTS = 1000.0
-"""Power that Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
+"""Power that Blender's own importer sets for lights, because 3D Studio lights do not fade with distance."""
 AXES = "3DS Axes"
 
 
 class Made:
-    """Make datablocks, and note those made and changed: where the import fails they are removed and restored."""
+    """Create datablocks, and record new and changed datablocks to remove or restore them if the import fails."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection
@@ -45,12 +45,12 @@ class Made:
         return datablock
 
     def keep(self, datablock: bpy.types.ID) -> None:
-        """Remember the state of a datablock that the import is about to change."""
+        """Record the state of a datablock before the import changes it."""
         if datablock not in self._befores:
             self._befores[datablock] = Before(datablock)
 
     def take_back(self) -> None:
-        """Remove all that is new, with its actions, and restore what is not."""
+        """Remove new datablocks with their actions, and restore changed ones."""
         actions = {_action_of(datablock) for datablock in (*self.datablocks, *self._befores)}
         actions -= {None, *(before.action for before in self._befores.values())}
         for before in self._befores.values():
@@ -59,7 +59,7 @@ class Made:
         self.finish()
 
     def finish(self) -> None:
-        """Forget the former states."""
+        """Discard the recorded states."""
         bpy.data.batch_remove([before.copy for before in self._befores.values()])
         self._befores.clear()
 
@@ -70,9 +70,9 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
 
 
 def make_objects(planned: Sequence[Planned], made: Made, notes: list[Finding]) -> Steps[list[Any]]:
-    """Make an object for each planned one, not yet placed; for an ambient light a world.
+    """Create an object, not yet placed, for each planned object, or a world for an ambient light.
 
-    Yields after each how much of an import is done, and all: until they are placed, none.
+    Yields the progress of the import after each object, which is zero until objects are placed.
     """
     meshes: dict[tuple[bytes, bytes, bool], Any] = {}
     items = []
@@ -106,7 +106,7 @@ def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: 
 
 
 def make_axes(conversion: Conversion, made: Made) -> Any:
-    """Return an object whose space is the file's: there a camera stands upright."""
+    """Return an object with the axes of the file, in which cameras are upright."""
     obj = made.new("EMPTY", AXES, None)
     obj.rotation_mode = "QUATERNION"
     obj.rotation_quaternion = rotations.from_matrix(conversion.axes)

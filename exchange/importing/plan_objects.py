@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan of the objects that a file's scene becomes: type, parent, and keys of properties.
+"""Plan the objects for a file's scene: type, parent and keys of properties.
 
-All is read and converted here, before anything of Blender's is made or changed.
+All data is converted here before any Blender data is created or changed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ TARGET = ".Target"
 _TARGETS = tuple(TARGET_KINDS.values())
 _UNLINKS = 0x700
 DEGREES_MM = 2400.0
-"""A camera's field of view in degrees times its lens in mm, as 3D Studio has it."""
+"""The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
 
 _LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
-"""Degrees. A lens of 1 mm, Blender's shortest, sees 173.6."""
+"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6."""
 _QUANTITIES = {
     "SCALE": "scale",
     "FOV": "fov",
@@ -52,32 +52,32 @@ _WANTED = {
 
 @dataclass(eq=False)
 class Planned:
-    """One planned object."""
+    """Hold the plan of an object."""
 
     name: str
     node: Node
     parent: int | None
-    """Index of its parent among the planned objects."""
+    """The index of the parent in the planned objects."""
     kind: str
     """MESH, EMPTY, CAMERA, LIGHT or WORLD."""
     frame: Frame
     content: Mesh | Camera | Light | None = None
     target: int | None = None
-    """Index of the object that it looks at."""
+    """The index of the object that it looks at."""
     points: Float64Array | None = None
-    """Vertices of its mesh, in its own space."""
+    """The vertices of the mesh in local space."""
     mirrored: bool = False
     keys: dict[str, Keys] = field(default_factory=dict)
-    """Keys of location, scale, fov, roll, color, hotspot and falloff; angles in degrees."""
+    """Keys of location, scale, fov, roll, color, hotspot and falloff. Angles are in degrees."""
     rotation: ModeKeys | None = None
     hidden: Keys | None = None
-    """1 where it is hidden."""
+    """1 while the object is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
-    """Frames, and the name of the object that it morphs to."""
+    """Frames and the names of morph targets."""
 
 
 def node_name(node: Node) -> str:
-    """Return Blender's name for the node; the file's bytes are read as Latin-1, which loses none."""
+    """Return Blender's name for the node. The file's bytes are decoded losslessly as Latin-1."""
     name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
     if node.name == DUMMY:
         return instance or "Dummy"
@@ -87,7 +87,7 @@ def node_name(node: Node) -> str:
 
 
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[Planned]:
-    """Plan everything that the file has, nodes first and in their order."""
+    """Plan all objects of the file, starting with the nodes in their order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)
@@ -118,12 +118,12 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
 
 
 def note(notes: list[Finding], name: str, code: str, *arguments: Any, track: str = "") -> None:
-    """Add a note on an object, or a track of it."""
+    """Add a note on an object or one of its tracks."""
     notes.append(Finding(code, name, track, arguments=arguments))
 
 
 def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
-    """Return the keyframer's nodes, and nodes for what only the editor has, with the indices of their parents."""
+    """Return the keyframer's nodes and nodes for objects only in the editor, with the indices of their parents."""
     nodes = list(scene.nodes)
     parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
     known = {(node.kind, node.name) for node in nodes}
@@ -137,7 +137,7 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
 
 
 def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
-    """Reparent children of an ambient light, which has no position, to that light's parent."""
+    """Reparent children of an ambient light, which has no position, to its parent."""
     for index, node in enumerate(nodes):
         path, at = [], index
         while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":
@@ -154,7 +154,7 @@ def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list
 
 
 def _standing(obj: Object) -> Iterator[Node]:
-    """Yield nodes that stand where the editor has the object."""
+    """Yield nodes with the position of the object in the editor."""
     content = obj.content
     if isinstance(content, Mesh):
         origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
@@ -181,7 +181,7 @@ def _standing(obj: Object) -> Iterator[Node]:
 
 
 def _still(kind: str, value: object) -> Track:
-    """Return a track of one key at frame 0."""
+    """Return a track with a single key at frame 0."""
     values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
 
@@ -194,7 +194,7 @@ def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
 
 
 def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
-    """Return the node's own tracks, and the editor's values of a camera or light that has no keys for them."""
+    """Return the node's own tracks, and the editor's values of a camera or light for missing tracks."""
     tracks = list(node.tracks)
     if obj is not None and node.kind != "OBJECT":
         keyed = {track.kind for track in tracks if len(track.frames)}
@@ -209,7 +209,7 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_no
     done = set()
     for track in tracks:
         if track.kind in done or not len(track.frames):
-            continue  # the reader warns of several
+            continue  # the reader warns about duplicates
         done.add(track.kind)
         note_track = partial(_note_track, add_note, track.kind)
         if track.kind not in _WANTED[node.kind]:
@@ -225,7 +225,7 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_no
 
 
 def _add_track(planned: Planned, track: Track, choices: Choices, note_track: AddNote) -> None:
-    """Convert a track that the node's kind has to keys of the planned object."""
+    """Convert a track that is valid for the node to keys of the planned object."""
     frame = planned.frame
     if track.kind == "ROTATION":
         turns = turn_keys(track, frame, choices.shorter_turns, note_track)
@@ -262,7 +262,7 @@ def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> Non
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
-    """Add the rotation that a node without one has in converted axes."""
+    """Add the rotation that converted axes give to a node without rotation."""
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
@@ -270,11 +270,11 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
 
 
 def _drop_note(*_code: object, **_track: object) -> None:
-    """Drop a note: one key needs none."""
+    """Discard a note, because a single key does not need it."""
 
 
 def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
-    """Return keys of visibility: each key of the file inverts it; before the first it is as the node's flag says."""
+    """Return visibility keys. Each key of the file toggles the visibility, which starts with the node's flag."""
     frames = np.sort(track.frames, kind="stable")
     before = min(0, int(frames[0]) - 1)
     states = (np.arange(len(frames) + 1) + hidden) % 2
@@ -287,11 +287,11 @@ def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: A
 
 
 def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
-    """Add the meshes' vertices in their objects' spaces."""
+    """Add the vertices of meshes in object space."""
     for mesh_object in planned:
         if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):
             continue
-        # A left-handed matrix of the mesh is also the node's, or else the file has the mesh mirrored.
+        # If the mesh matrix is left-handed and the node is not, the mesh in the file is mirrored.
         mesh_object.mirrored = mirrors(mesh_object.content) and not _left_handed(planned, mesh_object)
         pivot = np.zeros(3) if mesh_object.node.pivot is None else mesh_object.node.pivot
         mesh_object.points = mesh_object.frame.points(
@@ -300,7 +300,7 @@ def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
 
 
 def _left_handed(planned: list[Planned], obj: Planned) -> bool:
-    """Check whether the node's space is left-handed at its first keys."""
+    """Check whether the node is left-handed at its first keys."""
     at: Planned | None = obj
     handed = False
     while at is not None:
@@ -311,7 +311,7 @@ def _left_handed(planned: list[Planned], obj: Planned) -> bool:
 
 
 def _without_turn(mesh: Mesh) -> Mesh:
-    """Return the mesh in a space that is its own without rotation: its vertices stay where they are."""
+    """Return the mesh with the rotation of its matrix removed. The vertices do not move."""
     if mesh.matrix is None:
         return mesh
     return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Former states of objects that an import animates: if it fails they get all of it back."""
+"""Record the states of objects that an import animates, and restore them if it fails."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _VALUES = (
     "spot_blend",
     "color",
 )
-"""Properties that an import sets, of objects, cameras, lights and worlds."""
+"""Properties of objects, cameras, lights and worlds that an import sets."""
 _PROPERTIES = (*SOURCES, "roll", "fov", "hotspot", "falloff")
 
 
 class Before:
-    """Record a datablock's state: a copy of it, which no scene has, and what a copy shares or loses."""
+    """Record a datablock's state as a copy outside all scenes, with the data that a copy shares or loses."""
 
     def __init__(self, datablock: Any) -> None:
         self.datablock = datablock
@@ -69,7 +69,7 @@ class Before:
 
 
 def _animate_as(now: Any, then: Any, is_animated: bool) -> None:
-    """Remove the action, and restore the drivers."""
+    """Remove the action and restore the drivers."""
     if now.animation_data is not None:
         now.animation_data.action = None
         for driver in list(now.animation_data.drivers):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bulk writing of keys with their parameters to a datablock."""
+"""Write keys with parameters to a datablock in bulk."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...animation.store.tracks import find_tracks
 from ..clean_keys import Keys
 
 _TRANSFORMS = "Object Transforms"
-"""The channel group in which Blender puts these."""
+"""Blender's channel group for these properties."""
 
 
 @dataclass(frozen=True, eq=False)
 class Animated:
-    """A property's keys; without settings they are plain ones, with the interpolation."""
+    """Hold the keys of a property. Without settings the keys are not TCB and have this interpolation."""
 
     path: str
     keys: Keys
@@ -32,7 +32,7 @@ class Animated:
 
 
 def write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
-    """Give the datablock a new action with these keys; the tracks with settings become TCB."""
+    """Assign a new action with these keys to the datablock. Tracks with settings become TCB."""
     channels = new_action(datablock, name)
     for prop in animated:
         is_transform = prop.path.startswith(("location", "rotation", "scale"))

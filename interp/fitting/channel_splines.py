@@ -54,7 +54,7 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     TypeError
-        For other types than numbers.
+        If arguments are not numbers.
     ValueError
         For numbers of another shape than the keys', not finite, farther from 0 than the largest, missing where channels
         hold no quaternions, or quaternions without length. Also for segments that are not one bool for each key, a

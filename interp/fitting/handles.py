@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two Bezier handles of each segment with which the animator's own keys play a spline, without any key added.
+"""Fit the Bezier handles with which the animator's own keys play a spline, without additional keys.
 
-Between two keys Blender plays each channel as a cubic in frame and value. A handle's frame may be anywhere in its
-segment, and each channel has frames of its own. A segment of numbers without ease is such a cubic already, with handles
-at thirds. The others are fitted. The derivatives at the keys are the spline's. Damped Gauss-Newton steps
-(Levenberg-Marquardt) find the reach of each handle and the course of a quaternion's length, which Blender's
-normalization allows, for all segments of all tracks at once. Source: docs/formulas, "Fitting handles".
+Between two keys Blender plays each channel as a cubic in frame and value. The frames of handles can be anywhere in the
+segment, independently for each channel. Segments of numbers without ease are exact with handles at thirds. All other
+segments are fitted, with the spline's derivatives at the keys. Damped Gauss-Newton steps (Levenberg-Marquardt) optimize
+the reach of each handle for all segments of all tracks at once. They also optimize the length of quaternions, which
+Blender normalizes. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
@@ -63,25 +63,25 @@ _SAMPLED = 2048
 
 @dataclass(frozen=True)
 class Handles:
-    """The handles of one spline's keys.
+    """Hold the handles of a spline's keys.
 
     Attributes
     ----------
     left, right : ndarray of float32, shape (n, channels, 2)
-        Frame and value of the handles before and after each key, for a key of the sign in `signs`; NaN beside
-        segments that were not fitted, and outside the keys.
+        Frame and value of the handles before and after each key, for the sign in `signs`. NaN beside segments that were
+        not fitted and outside the keys.
     signs : ndarray, shape (n,)
-        1, or -1 for a quaternion key that must be negated, with its handles in segments that were not fitted, so that
-        its channels continue the previous key's. Key 0 keeps its sign, as do neighbors to each other across a segment
-        that was not fitted.
+        -1 for quaternion keys that must be negated to continue from the previous key, otherwise 1. Handles of unfitted
+        segments must be negated too. Key 0 keeps its sign, and keys on both sides of an unfitted segment keep their
+        relative sign.
     errors : ndarray, shape (n, channels)
-        The largest difference from the spline in the segment that begins at each key: of a value, or for all channels
-        of a rotation the angle in radians. It is 0 where nothing was fitted.
+        The maximum error in the segment that starts at each key. For all channels of a rotation it is an angle in
+        radians. It is 0 for segments that were not fitted.
     frames : ndarray, shape (n, channels)
-        The frame of that difference; NaN where nothing was fitted.
+        The frame of the maximum error. NaN for segments that were not fitted.
     jumps : ndarray of bool, shape (n,)
-        True where the channels of a rotation, except a quaternion, would have to arrive at the key with other numbers
-        than its own, which mean the same orientation: no handles can do that.
+        True if the channels of a rotation other than a quaternion would have to arrive at the key with another
+        representation of its orientation. No handles can achieve this.
     """
 
     left: Float32Array
@@ -143,47 +143,47 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Parameters
     ----------
     requests : sequence of Request
-        Splines of values and of rotations, in any mixture.
+        Any mixture of splines of values and rotations.
     known : KnownFits, optional
-        Earlier fits, to which these are added, at first ``handles.KnownFits()``: segments that did not change take half
-        the time, or less.
+        Earlier fits, initially ``handles.KnownFits()``, which are updated. Unchanged segments take at most half the
+        time.
 
     Returns
     -------
     list of Handles
-        In the order of the requests. A segment gets the same handles, bit for bit, with any other segments.
+        Handles in the order of the requests. The handles of a segment do not depend on other segments.
 
     Raises
     ------
     TypeError
-        For requests without splines, other types than numbers, and no `KnownFits`.
+        If a request has no spline, arguments are not numbers, or `known` is not a `KnownFits`.
     ValueError
-        For numbers of another shape than the keys', not finite, too large for float32, missing where the representation
-        is not of quaternions, or quaternions without length. Also for segments that are not one bool for each key, a
-        rotation without a representation or with an unknown one, and values with one.
+        If numbers are not finite, too large for float32, quaternions of length zero, or not of the shape of the keys.
+        Representations other than quaternions require numbers. It is also raised if segments are not one bool per key,
+        a rotation has no known representation, or values have one.
 
     Notes
     -----
-    Keys stay where they are. A handle's frame is within its segment, and its value belongs to that frame after rounding
-    to float32. The errors of quaternions are in docs/measurements/handles.md. With tension, continuity and bias within
-    0.5 the median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees for keys 60 degrees apart. With eases
-    up to 0.5 they are 0.33, 0.64 and 1.5 degrees.
+    Keys are not moved. The frame of a handle is within its segment, and its value matches the frame rounded to float32.
+    docs/measurements/handles.md lists the errors of quaternions. With tension, continuity and bias within 0.5 the
+    median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees for keys 60 degrees apart. With eases up to
+    0.5 they are 0.33, 0.64 and 1.5 degrees.
 
-    Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline.
-    Kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An
-    ease brings the spline to rest at the key. Handles at rest have no direction. With them errors were two to four
-    times as large, and the largest seven to fourteen times. So beside an ease some speed is left at the key, a tenth of
-    the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too, by less
-    than a hundredth in the median.
+    Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
+    visible than a hundredth of a degree, and free derivatives would only halve such small errors. An ease brings the
+    spline to rest at the key, but handles at rest have no direction. They increased errors by factors of two to four,
+    and the largest errors by seven to fourteen. So beside an ease some speed remains at the key. It is a tenth of the
+    segment's mean speed in the median and a third at the 90th percentile. Derivatives of angle channels change too, by
+    less than a hundredth in the median.
 
-    Errors are measured with float32 handles in float64: at 60 places per segment, 36 without ease, 27 for quaternions
-    and 12 for cubics. There are 8 more places around the highest maxima, except in quaternions without ease and in
-    cubics. Rotations that deviate by more than 3 degrees are measured again at 240 places. The result is the maximum
-    error, or a few percent less or more. Numbers without ease are exact except for that rounding: 1.2e-6 of their range
-    near frame 0, 4e-6 up to 1 024, and 2.4e-4 near 100 000. This includes Blender's rounding during playback. Euler
-    angles, and axis and angle, are fitted channel by channel to the numbers that continue the key's own. If these
-    arrive at the next key with different numbers, such as a whole turn more, no handles help, and the error is large. A
-    spline that leaves its keys is off by as much at them. Source: docs/formulas, "Fitting handles".
+    Errors are measured with float32 handles in float64, at 60 places per segment, 36 without ease, 27 for quaternions
+    and 12 for cubics. There are 8 additional places around the largest maxima, except in quaternions without ease and
+    in cubics. Rotations with errors above 3 degrees are measured again at 240 places. The result is within a few
+    percent of the maximum error. Numbers without ease are exact except for rounding: 1.2e-6 of their range near frame
+    0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. This includes Blender's rounding during playback. Euler
+    angles and axis-angle are fitted per channel to values that continue from the key. If they arrive at the next key
+    with other values, such as an additional full turn, no handles fit, and the error is large. A spline that misses its
+    keys has an error at the keys. Source: docs/formulas, "Fitting handles".
 
     Examples
     --------

@@ -15,32 +15,31 @@ from ..keys import numbers as checked_numbers
 
 @dataclass(frozen=True)
 class Request:
-    """A spline that channels are to play, with curves or with handles.
+    """Request to fit curves or handles to a spline.
 
     Attributes
     ----------
     spline : Spline
-        A track of numbers, or of rotations: unit quaternions, whose derivative is the angular velocity in the parent's
-        frame.
+        A track of numbers, or of rotations as unit quaternions with angular velocities in the parent frame.
     representation : str or None
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
-        A rotation's keys as the channels hold them: signs, whole turns and lengths continue from these. None for the
-        spline's own values, which are quaternions. Other representations need their numbers.
+        Channel values at the keys of a rotation, which determine signs, full turns and lengths. None uses the spline's
+        own quaternions. Other representations require numbers.
     segments : array_like of bool, shape (n,), or None
-        The segments to fit, by the key at which they begin: Bezier segments that an edit affects. The last value is
-        ignored. None: all.
+        Mask of the segments to fit, by their first keys, for example segments affected by an edit. The last value is
+        ignored. None fits all segments.
     tolerance : float or array_like, shape (d,), or None
-        Of curves, the largest difference of a value, for all channels or one each; of a rotation, the angle in radians.
-        `curves.VALUE_TOLERANCE` times the range of values, and `curves.ROTATION_TOLERANCE`, are not visible. Handles
-        take none: they are as accurate as they can be.
+        For curves, the maximum error, for all channels or per channel. For rotations, an angle in radians. Errors of
+        `curves.VALUE_TOLERANCE` times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles
+        ignore the tolerance and are as accurate as possible.
     free_lengths : bool
-        Of curves, whether knots of quaternions may be a little longer or shorter where that saves one. For players that
-        take the channels as they are and normalize the interpolated quaternion, as Blender does, not each key.
+        For curves, whether knots of quaternions may have slightly different lengths if that saves knots. This requires
+        a player that normalizes the interpolated quaternion, as Blender does, and not each key.
     other_keys : array_like of float, or None
-        Of curves, frames of further keys of the same track: knots keep half a frame away from them as from the spline's
-        own.
+        For curves, frames of other keys of the same track. Knots keep half a frame away from them, as from the spline's
+        own keys.
     """
 
     spline: Spline

@@ -46,28 +46,27 @@ _MOST_ITERATIONS = 30
 
 
 def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array]:
-    """Fit the parameters of tracks' keys to the motions of their parts.
+    """Fit the parameters of the keys of tracks to the motions of their parts.
 
     Parameters
     ----------
     tracks : sequence of sequences of SplineToFit
-        The parts of each track; a track without parts gets no parameters.
+        The parts of each track. A track without parts gets no parameters.
 
     Returns
     -------
     list of ndarray, shape (5, keys)
-        For each track the parameters that play most like the motion, in the order of `PARAMETERS`, up to the last key
-        that a part has.
+        The best parameters for each track, in the order of `PARAMETERS`, up to the last key of any part.
 
     Notes
     -----
-    The error is the mean square over frames and components, for rotations of the chord (4 sin(angle / 4)). It is no
-    larger than with parameters 0. Of several sets of parameters with the same motion those without ease, without
-    continuity, near 0 and with few digits are preferred.
+    The error is the mean square over frames and components, or of the chord (4 sin(angle / 4)) for rotations. It is
+    never larger than with parameters 0. Among parameters with equal motion, those without ease, without continuity,
+    close to 0 and with few digits are preferred.
 
     Examples
     --------
-    The tension 0.5 of the second key is found from samples of the motion:
+    Find the tension 0.5 of the second key from samples of the motion:
 
     >>> frames, values = np.arange(0.0, 40.0, 10.0), [[0, 1], [3, 0], [1, 4], [0, 1]]
     >>> motion = tcb.VectorSpline(Keys(frames, values, tension=[0, 0.5, 0, 0]))

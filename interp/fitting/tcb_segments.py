@@ -3,8 +3,8 @@
 
 Residuals are differences from the splines. Their derivatives are from Hermite's curve through the same tangents, for a
 rotation in the rotation vectors from key to key. They are exact about one axis, and otherwise good enough for the
-descent. Arrays of segments have d components first and the N segments last. Source: docs/formulas, "Fitting parameters
-to a motion".
+descent. Arrays of segments have d components first and the N segments last. Source: docs/formulas,
+"Fitting parameters to a motion".
 """
 
 from __future__ import annotations

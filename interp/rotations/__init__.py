@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations as arrays: quaternions w, x, y, z on the last axis, angles in radians, matrices for column vectors.
+"""Compute with arrays of rotations: quaternions w, x, y, z, angles in radians, and matrices for column vectors.
 
-Functions for orientations and turns are names of the package; curves on the sphere of quaternions have modules.
+The package exports functions for orientations and turns. Curves on the quaternion sphere are in modules.
 """
 
 from .euler import Order, from_euler, to_euler

@@ -23,14 +23,15 @@ def axes_of(order: str) -> tuple[int, int, int, float]:
 
 
 def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
-    """Return quaternions (…, 4) of Euler angles (…, 3).
+    """Convert Euler angles (…, 3) to quaternions (…, 4).
 
     Parameters
     ----------
     angles : array_like, shape (…, 3)
-        Radians about x, y, z, in this sequence for any order, as Blender stores them.
+        Angles in radians about x, y, z, in this sequence for every order, as in Blender.
     order : str
-        Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes, so the matrix is Rz Ry Rx.
+        Blender's rotation order. "XYZ" turns about the parent's x axis first, then y, then z, so the matrix is Rz Ry
+        Rx.
 
     Notes
     -----
@@ -54,11 +55,11 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 
 
 def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
-    """Return Euler angles (…, 3) of unit quaternions (…, 4), each by itself, the middle one in [-pi/2, pi/2].
+    """Convert unit quaternions (…, 4) to Euler angles (…, 3), with the middle angle in [-pi/2, pi/2].
 
-    Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
-    turns are one: it is split evenly. For sequences see `follow_euler`. `order`: as for `from_euler`. Source:
-    docs/formulas, "Euler angles".
+    The alternative triple for the orientation has the middle angle pi - a. In gimbal lock the turn about the common
+    axis is split evenly between the outer angles. For sequences see `follow_euler`. `order` is as for `from_euler`.
+    Source: docs/formulas, "Euler angles".
 
     Examples
     --------

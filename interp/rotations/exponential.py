@@ -2,8 +2,8 @@
 """Convert derivatives of rotation vectors to angular velocities: the left Jacobian of SO(3).
 
 Arrays have the component axis first. A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its
-derivative is an angular velocity only where the axis stays: the Jacobian converts it. Source: docs/formulas, "Left
-Jacobian".
+derivative is an angular velocity only where the axis stays: the Jacobian converts it. Source: docs/formulas,
+"Left Jacobian".
 """
 
 from __future__ import annotations

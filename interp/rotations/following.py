@@ -13,27 +13,27 @@ from .quaternions import UNKNOWN, components_first, components_last, flips, to_a
 
 
 def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
-    """Return Euler angles of sequences of orientations in which each triple is close to the previous one.
+    """Convert sequences of orientations to continuous Euler angles.
 
     Parameters
     ----------
     q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
+        Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
     order : str
-        Blender's, as for `from_euler`.
+        Blender's rotation order, as for `from_euler`.
     start : array_like, shape (3,) or (…, 3)
-        The triple that the first one follows; the sequence keeps its whole turns.
+        The angles from which the first orientation continues. The sequence includes their full turns.
 
     Returns
     -------
     ndarray, shape (…, m, 3), or (3,)
-        About x, y, z. Of both triples that mean an orientation, and all whole turns of each, the one with the least
-        sum of changes. In gimbal lock (within 2e-7 radian) the undetermined angle stays as it was.
+        Angles about x, y, z. Among the two triples for an orientation and all their full turns, the triple with the
+        smallest sum of changes is used. In gimbal lock (within 2e-7 radians) the undetermined angle does not change.
 
     Notes
     -----
-    The step from one sample's principal triple to the next costs the same if both are exchanged for their others, so
-    the choices are a running parity, and no loop over samples is needed.
+    The step between two samples has the same cost if both use their alternative triples. The choices are therefore a
+    cumulative parity and need no loop over samples.
 
     Examples
     --------
@@ -85,21 +85,21 @@ def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Flo
 def follow_axis_angle(
     q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
 ) -> tuple[Float64Array, Float64Array]:
-    """Return axes and angles of sequences of orientations in which each is close to the previous one.
+    """Convert sequences of orientations to continuous axes and angles.
 
     Parameters
     ----------
     q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
+        Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
     start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
-        The axis and the angle that the first one follows; the sequence keeps their whole turns.
+        The axis and angle from which the first orientation continues. The sequence includes their full turns.
 
     Returns
     -------
     axes : ndarray, shape (…, m, 3), or (3,)
-        Unit axes. Where there is no turn (within 2e-7 radian) the axis stays as it was.
+        Unit axes. Without a turn (within 2e-7 radians) the axis does not change.
     angles : ndarray, shape (…, m), or ()
-        Radians, of either sign and any size.
+        Angles in radians, of either sign and any size.
 
     Examples
     --------

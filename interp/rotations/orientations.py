@@ -145,16 +145,17 @@ class OrientationSpline(BaseSpline):
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4): quaternions w, x, y, z, not zero. They are normalized.
+        Values of shape (n, 4), non-zero quaternions w, x, y, z, which are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values, repeat the motion, or repeat it smoothly across the seam.
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
         From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
 
     Raises
     ------
     KeysError
-        For a zero quaternion, and as keyed for neighbors that are antipodal to within 1e-10: no arc joins them.
+        If a quaternion is zero. With the path as keyed, also if neighbors are antipodal within 1e-10, because no unique
+        arc joins them.
     """
 
     is_cubic = False

@@ -29,7 +29,7 @@ def components_last(q: Float64Array) -> Float64Array:
 
 
 def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
-    """Return the products p q of quaternions, shape (…, 4): the orientations of q turned by p.
+    """Return the products p q of quaternions, shape (…, 4), which rotate by q and then by p.
 
     Source: docs/formulas, "Conventions of quaternions".
 
@@ -42,7 +42,7 @@ def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
 
 
 def conjugate(q: npt.ArrayLike) -> Float64Array:
-    """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses.
+    """Return the conjugates of quaternions, shape (…, 4), which are the inverses of unit quaternions.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def normalise(q: npt.ArrayLike) -> Float64Array:
     Raises
     ------
     ValueError
-        For one that is zero or not finite.
+        If a quaternion is zero or not finite.
 
     Examples
     --------
@@ -81,18 +81,18 @@ def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
 
 
 def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
-    """Return slerp(p, q, t) of unit quaternions, literal: no change of sign for the shorter way, any real t.
+    """Return slerp(p, q, t) of unit quaternions for any real t, without choosing the shorter way.
 
     Parameters
     ----------
     p, q : array_like, shape (…, 4)
     t : array_like
-        Broadcast against the leading axes.
+        Parameter, broadcast against the leading axes.
 
     Notes
     -----
-    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
-    antipodal ends one of the many arcs is taken. Source: docs/formulas, "Slerp".
+    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends. Between
+    exactly antipodal ends an arbitrary arc is used. Source: docs/formulas, "Slerp".
 
     Examples
     --------
@@ -105,7 +105,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
 
 def shorter(q: npt.ArrayLike) -> Float64Array:
-    """Return the quaternions of the same orientations with w not negative: turns of at most half a turn.
+    """Return the quaternions of the same orientations with w not negative, which are turns of at most 180 degrees.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def shorter(q: npt.ArrayLike) -> Float64Array:
 
 
 def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
-    """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4).
+    """Return the angles from 0 to pi between orientations, given as unit quaternions (…, 4).
 
     Examples
     --------
@@ -131,9 +131,9 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
 
 
 def unroll_signs(q: npt.ArrayLike) -> Float64Array:
-    """Return quaternions (…, m, 4), each with the sign that is closer to the previous one.
+    """Choose the sign of each quaternion (…, m, 4) that is closer to the previous quaternion.
 
-    The first keeps its sign, and so does a single quaternion (4,).
+    The first quaternion keeps its sign, and so does a single quaternion (4,).
 
     Examples
     --------
@@ -154,9 +154,9 @@ def flips(dots: Float64Array) -> Float64Array:
 
 
 def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
-    """Return quaternions (…, 4) of rotation vectors (…, 3): axis times angle in radians.
+    """Convert rotation vectors (…, 3), axis times angle in radians, to quaternions (…, 4).
 
-    Turns above 360 degrees keep their sign. Source: docs/formulas, "Exponential and logarithm".
+    The sign includes turns above 360 degrees. Source: docs/formulas, "Exponential and logarithm".
 
     Examples
     --------
@@ -167,7 +167,7 @@ def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
-    """Return rotation vectors (…, 3) of unit quaternions (…, 4), of length 0 to 2 pi: literal, no shorter way.
+    """Convert unit quaternions (…, 4) to rotation vectors (…, 3) of length 0 to 2 pi, without choosing the shorter way.
 
     Source: docs/formulas, "Exponential and logarithm".
 
@@ -180,9 +180,9 @@ def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
-    """Return quaternions (…, 4) of axes (…, 3), of any length, and angles (…) in radians.
+    """Convert axes (…, 3) of any length and angles (…) in radians to quaternions (…, 4).
 
-    A zero axis turns nothing, as in Blender. Source: docs/formulas, "Conventions of quaternions".
+    A zero axis gives the identity, as in Blender. Source: docs/formulas, "Conventions of quaternions".
 
     Examples
     --------
@@ -196,9 +196,9 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
 
 
 def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Float64Array, Float64Array]:
-    """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions (…, 4): literal, no shorter way.
+    """Convert unit quaternions (…, 4) to unit axes (…, 3) and angles (…) in [0, 2 pi], keeping the longer way.
 
-    Where there is no turn the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
+    Without a turn the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
 
     Examples
     --------
@@ -213,7 +213,7 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-    """Return unit vectors (…, d), zero for zero, and lengths (…).
+    """Return unit vectors (…, d), or zero vectors for zero length, and lengths (…).
 
     Examples
     --------
@@ -232,7 +232,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
 
 
 def to_matrix(q: npt.ArrayLike) -> Float64Array:
-    """Return matrices (…, 3, 3) for column vectors of unit quaternions.
+    """Convert unit quaternions to matrices (…, 3, 3) for column vectors.
 
     Source: docs/formulas, "Conventions of quaternions".
 
@@ -253,9 +253,9 @@ def to_matrix(q: npt.ArrayLike) -> Float64Array:
 
 
 def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
-    """Return unit quaternions (…, 4), w not negative, of rotation matrices (…, 3, 3) for column vectors.
+    """Convert rotation matrices (…, 3, 3) for column vectors to unit quaternions (…, 4) with w not negative.
 
-    Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.
+    Among the four formulas (Shepperd 1978), the one with the largest square root is used to avoid loss of digits.
     Source: docs/formulas, "Conventions of quaternions".
 
     Examples

@@ -362,8 +362,8 @@ def angular_motion(
 ) -> tuple[Float64Array, Float64Array]:
     """Return angular velocities and accelerations (3, n) in the parent's frame.
 
-    They belong to channel values (c, n) with given first and second derivatives. Source: docs/formulas, "Angular
-    velocity and acceleration".
+    They belong to channel values (c, n) with given first and second derivatives. Source: docs/formulas,
+    "Angular velocity and acceleration".
     """
     q, first, second = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)

@@ -160,7 +160,7 @@ class TurningSpline(TurnedSpline):
         convention: Convention = "BLENDER",
         **options: Any,
     ) -> Self:
-        """Make the spline of keys that are turns from the key before, whole turns kept.
+        """Create a spline from keys that are turns from the previous key, preserving full turns.
 
         Parameters
         ----------

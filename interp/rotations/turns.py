@@ -39,7 +39,7 @@ _MOST_STEPS = 200_000
 
 
 def turn_sign(convention: str) -> float:
-    """Return the sign that a turn's angle has in a convention, Blender's being +1.
+    """Return the sign of turn angles in a convention, which is +1 for Blender.
 
     Examples
     --------
@@ -57,23 +57,24 @@ def turns_to_rotations(
     convention: Convention = "BLENDER",
     first: npt.ArrayLike = _IDENTITY,
 ) -> Float64Array:
-    """Return the orientations of keys that are turns from the key before.
+    """Convert turns from the previous key to orientations.
 
     Parameters
     ----------
     angles : array_like, shape (n,), or a number
-        Radians, of any size.
+        Angles in radians, of any size.
     axes : array_like, shape (n, 3), or (3,)
-        In the parent's frame, of any length; a zero axis is not a turn.
+        Axes in the parent frame, of any length. A zero axis is not a turn.
     convention : "BLENDER" or "3DS"
-        ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
+        ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
     first : array_like, shape (4,)
-        The orientation from which key 0 turns; with none, key 0 is absolute, as in a .3ds file.
+        The orientation before key 0. By default key 0 is absolute, as in .3ds files.
 
     Returns
     -------
     ndarray, shape (n, 4), or (4,)
-        With the signs that the products have: neighbors' arcs are the turns themselves, up to 360 degrees.
+        Orientations with the signs of the products, so that arcs between neighbors are the literal turns of up to 360
+        degrees.
 
     Notes
     -----
@@ -106,7 +107,7 @@ def turns_to_rotations(
 def rotations_to_turns(
     q: npt.ArrayLike, convention: Convention = "BLENDER", path: Literal["SHORTEST", "AS_KEYED"] = "SHORTEST"
 ) -> tuple[Float64Array, Float64Array]:
-    """Return keys as turns from the key before: the opposite of `turns_to_rotations`.
+    """Convert keys to turns from the previous key, the inverse of `turns_to_rotations`.
 
     Parameters
     ----------
@@ -115,15 +116,15 @@ def rotations_to_turns(
     convention : "BLENDER" or "3DS"
         As for `turns_to_rotations`.
     path : "SHORTEST" or "AS_KEYED"
-        Turns of at most 180 degrees, or the turns of the quaternions as they are, up to 360. Key 0's is always the
-        shortest.
+        Turns of at most 180 degrees, or literal turns between the quaternions of up to 360 degrees. The turn of key 0
+        is always the shortest.
 
     Returns
     -------
     angles : ndarray, shape (n,), or ()
-        Radians, not negative in Blender's convention and not positive in the other.
+        Angles in radians, not negative in Blender's convention and not positive in the other.
     axes : ndarray, shape (n, 3), or (3,)
-        Unit axes; z where there is no turn.
+        Unit axes. z without a turn.
 
     Examples
     --------
@@ -145,32 +146,31 @@ def rotations_to_turns(
 
 
 def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64Array, Float64Array]:
-    """Return the turns that Euler keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
+    """Convert Euler keys to turns, including full turns, for `tcb.RotationSpline.from_turns`.
 
     Parameters
     ----------
     angles : array_like, shape (n, 3), or (3,)
-        Keys about x, y, z: from 0 to 450 degrees about z is a turn and a quarter.
+        Angles of the keys about x, y, z. From 0 to 450 degrees about z is one and a quarter turns.
     order : str
-        Blender's, as for `from_euler`.
+        Blender's rotation order, as for `from_euler`.
 
     Returns
     -------
     angles : ndarray, shape (n,), or ()
-        Radians. Key 0's turn is its orientation, by the shortest way.
+        Angles in radians. The turn of key 0 is the shortest turn to its orientation.
     axes : ndarray, shape (n, 3), or (3,)
         Unit axes in the parent's frame.
 
     Raises
     ------
     KeysError
-        For values that are not finite, and for some 10 000 turns and more from one key to the next.
+        If values are not finite, or there are about 10000 or more turns between two keys.
 
     Notes
     -----
-    Between keys the channels are followed in straight lines and their rotation vectors are added up; of the turns that
-    reach the key's orientation exactly the nearest to that sum is taken. Where one channel changes it is that
-    channel's turn.
+    Between keys the channels are interpolated linearly and their rotation vectors are summed. The result is the turn to
+    the exact orientation of the key that is closest to the sum. If only one channel changes, it is that channel's turn.
 
     Examples
     --------
@@ -187,25 +187,25 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
 
 
 def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
-    """Return how far Euler keys turn from one to the next, for `tcb.RotationSpline.from_walk`.
+    """Return the accumulated rotation between Euler keys, for `tcb.RotationSpline.from_walk`.
 
     Parameters
     ----------
     angles : array_like, shape (n, 3)
-        Keys about x, y, z.
+        Angles of the keys about x, y, z.
     order : str
-        Blender's, as for `from_euler`.
+        Blender's rotation order, as for `from_euler`.
 
     Returns
     -------
     ndarray, shape (n - 1, 3)
-        Between keys the channels are followed in straight lines in small steps: the sums of their rotation vectors,
-        in the parent's frame. Where one channel changes it is that channel's turn.
+        Sums of rotation vectors in the parent frame, over small steps of channels interpolated linearly between keys.
+        If only one channel changes, it is that channel's turn.
 
     Raises
     ------
     KeysError
-        As `turns_of_euler`.
+        As for `turns_of_euler`.
 
     Examples
     --------
@@ -225,19 +225,19 @@ def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 
 
 def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-    """Return the turns that axis-angle keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
+    """Convert axis-angle keys to turns, including full turns, for `tcb.RotationSpline.from_turns`.
 
     Parameters
     ----------
     angles : array_like, shape (n,), or a number
         Radians.
     axes : array_like, shape (n, 3), or (3,)
-        The keys' axes as their channels hold them, of any length.
+        The axes in the channels of the keys, of any length.
 
     Returns
     -------
     angles, axes
-        As `turns_of_euler` returns them, found by the same method.
+        As for `turns_of_euler`, computed by the same method.
 
     Examples
     --------
@@ -255,19 +255,19 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
 
 
 def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
-    """Return how far axis-angle keys turn from one to the next, for `tcb.RotationSpline.from_walk`.
+    """Return the accumulated rotation between axis-angle keys, for `tcb.RotationSpline.from_walk`.
 
     Parameters
     ----------
     angles : array_like, shape (n,)
         Radians.
     axes : array_like, shape (n, 3)
-        The keys' axes as their channels hold them, of any length.
+        The axes in the channels of the keys, of any length.
 
     Returns
     -------
     ndarray, shape (n - 1, 3)
-        As `walk_euler` returns it.
+        Rotation vectors as for `walk_euler`.
 
     Examples
     --------
@@ -338,19 +338,19 @@ def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Arra
 def nearest_turns(
     angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike
 ) -> tuple[Float64Array, Float64Array]:
-    """Return turns that differ from those given by whole turns, and are the nearest to some rotation vectors.
+    """Add full turns to the given turns to bring them closest to rotation vectors.
 
     Parameters
     ----------
     angles, axes : array_like, shape (n,) and (n, 3), or a number and (3,)
-        Turns in radians, about unit axes.
+        Turns in radians about unit axes.
     walked : array_like, shape (n, 3), or (3,)
         Rotation vectors of any length.
 
     Returns
     -------
     angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
-        Where only whole turns are left, it is the axis of the rotation vector.
+        The closest turns. Turns that are only full turns get the axis of the rotation vector.
 
     Examples
     --------

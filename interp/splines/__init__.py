@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines, a file a method, and all methods by name. A new one is a module that has a METHOD, and two lines here."""
+"""Collect all interpolation methods by name. A new method needs a module with a METHOD and two lines here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import (
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        # Files store the index: append new ones.
+        # Files store the index, so append new methods.
         tcb.METHOD,
         linear.METHOD,
         catmull_rom.METHOD,

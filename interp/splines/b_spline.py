@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubic B-splines: approximating, whose control points are the keys, and interpolating, with controls solved for.
+"""Provide cubic B-splines, approximating with the keys as controls or interpolating with solved controls.
 
-The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
-control is the one whose weight is largest about its frame. At its ends the spline is natural. It starts at the first
-key and ends at the last without curvature. The controls beyond them (two more than there are keys) are means of the
-keys. This is equivalent to mirroring the keys and knots at the end. So it stays within the convex hull there too. A
-loop is periodic.
+The knots are the frames of the keys, so the parameter remains the frame for any spacing. The weight of each control is
+largest around the frame of its key. At its ends the spline is natural: it starts at the first key and ends at the last
+without curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring the
+keys and knots at the end, so the spline stays within the convex hull there too. A loop is periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -97,19 +96,19 @@ def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers that approximates its keys, within their convex hull.
+    """Represent a track of numbers that approximates its keys within their convex hull.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. Of a loop no key is met, of other tracks the first and the last.
+        As for `components.ComponentSpline`. The spline meets the first and last key of a track, but no key of a loop.
 
     Notes
     -----
-    At every frame it is a mean of the two keys around it and the next one on each side, with weights that are not
-    negative: it stays in their convex hull. Its support is one key larger, whose frame is a knot.
-    The error is below 1e-15 times the track's largest value; of derivatives below 1e-14 times that over the shortest
-    segment's length to their order. Source: docs/formulas, "B-splines".
+    The value at a frame is a mean, with non-negative weights, of the two keys around it and the next key on each side.
+    It is therefore within their convex hull. The support is one key larger, whose frame is a knot. The error is below
+    1e-15 times the track's largest value. The error of derivatives is below 1e-14 times that value over the shortest
+    segment's length to the order of the derivative. Source: docs/formulas, "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -136,20 +135,21 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations that approximates its keys.
+    """Represent a track of rotations that approximates its keys.
 
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. Of a loop no key is met, of other tracks the first and the last.
+        As for `rotation_vectors.TurningSpline`. The spline meets the first and last key of a track, but no key of a
+        loop.
 
     Notes
     -----
-    The cumulative B-spline: from each control on, the turns to the following ones come in one after the other, as far
-    as the cumulative B-splines have grown. About one axis it is the B-spline of the angle, whole turns included.
-    The error is below 1e-13; of angular velocities below 1e-13 times the largest turn over the shortest segment's
-    length, of angular accelerations below 1e-12 times the turn's square over that length's. Source:
-    docs/formulas, "B-splines of rotations".
+    In the cumulative B-spline, turns to the following controls are applied with the weights of cumulative B-splines.
+    About one axis it is the B-spline of the angle, including full turns. The error is below 1e-13. The error of angular
+    velocities is below 1e-13 times the largest turn over the shortest segment's length. The error of angular
+    accelerations is below 1e-12 times the square of that turn over the square of that length. Source: docs/formulas,
+    "B-splines of rotations".
     """
 
     continuity: Continuity = "C2"
@@ -164,19 +164,19 @@ class RotationSpline(TurningSpline):
 
 
 class ThroughVectorSpline(NaturalVectorSpline):
-    """A track of numbers on the B-spline whose controls are such that it passes through the keys.
+    """Represent a track of numbers by the B-spline through its keys.
 
-    Only one cubic spline has these knots, keys and ends, the natural one. Here it is written as cubics between the
-    keys. Rotations differ.
+    The natural cubic spline is the only cubic spline with these knots, keys and ends. It is computed as cubics between
+    the keys. This does not apply to rotations.
 
     Notes
     -----
-    Errors are as in `cubic.NaturalVectorSpline`.
+    Errors are as for `cubic.NaturalVectorSpline`.
     """
 
 
 class ThroughRotationSpline(SolvedSpline):
-    """A track of rotations on the cumulative B-spline whose controls are such that it passes through the keys.
+    """Represent a track of rotations by the cumulative B-spline through its keys.
 
     Parameters
     ----------
@@ -186,14 +186,14 @@ class ThroughRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        As `rotation_vectors.TurningSpline` does. Also where no controls are found. That happens for one in twenty
-        random tracks that turn by more than a right angle from key to key about changing axes. It also happens for some
-        tracks that turn back and forth by more than a whole turn.
+        As for `rotation_vectors.TurningSpline`, and if no controls are found. This happens for one in twenty random
+        tracks with turns of more than 90 degrees between keys about changing axes. It also happens for some tracks that
+        turn back and forth by more than 360 degrees.
 
     Notes
     -----
-    Keys are met to 1e-12 radian. Other errors are as in `RotationSpline`. About one axis it is the natural cubic spline
-    of the angle. Source: docs/formulas, "B-splines through keys".
+    The error at keys is below 1e-12 radians. Other errors are as for `RotationSpline`. About one axis it is the natural
+    cubic spline of the angle. Source: docs/formulas, "B-splines through keys".
     """
 
     continuity: Continuity = "C2"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull and Rom's splines: each key's velocity is the central difference of its neighbors.
+"""Provide Catmull-Rom splines, with central differences of neighbors as the velocities of keys.
 
-Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's: the
-velocity that the parabola through a key and its neighbors has there. A fast segment beside a slow one has the larger
-weight, and overshoots. The plain difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer.
-`tcb` uses it where all parameters are 0.
+Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it follows Barry and Goldman,
+with the velocity of the parabola through a key and its neighbors. A fast segment beside a slow segment has the larger
+weight, and overshoots. The difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer. `tcb`
+uses it if all parameters are 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers whose velocities at the keys are central differences.
+    """Represent a track of numbers whose velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Parabolas are met for any spacing. The error is below 1e-13 times the track's largest value or change of velocity
-    within a segment; key values are met exactly.
+    Parabolas are reproduced for any spacing. Key values are exact. The error is below 1e-13 times the track's largest
+    value or change of velocity within a segment.
     """
 
     continuity: Continuity = "C1"
@@ -71,7 +71,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations whose angular velocities at the keys are central differences.
+    """Represent a track of rotations whose angular velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -80,13 +80,13 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    The chords of the central differences are the rotation vectors from key to key, in the parent's frame. Unlike
-    Holden's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
-    with the velocity that the next begins with, so that the motion is C1. For turns about a single axis, both this
-    spline and Holden's reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error of
-    angular velocities is below 1e-11 radian per length of a segment, and of accelerations per its square. Both errors
-    are multiplied by the largest velocity, in half turns per length of a segment, if that is above 1. For a literal arc
-    near 360 degrees both errors are divided by pi - angle, where the angle is half the rotation.
+    The chords of the central differences are the rotation vectors between keys, in the parent frame. A segment ends
+    with the velocity with which the next segment starts, so the motion is C1. Holden's spline is not C1, because it
+    treats each segment's end velocity as the derivative of its rotation vector. For turns about a single axis, both
+    splines reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error of angular
+    velocities is below 1e-11 radians per segment length, and the error of accelerations below 1e-11 radians per its
+    square. Both errors are multiplied by the largest velocity, in half turns per segment length, if that is above 1.
+    For a literal arc near 360 degrees both errors are divided by pi - angle, where the angle is half the rotation.
     """
 
     continuity: Continuity = "C1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The C2 cubic spline: clamped, with given velocities at its ends, or natural, without bends there. A loop is periodic.
+"""Provide C2 cubic splines, clamped with given velocities at the ends, or natural without curvature there.
 
 Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
@@ -30,19 +30,19 @@ _CERTAIN_TURN = 1.7
 
 
 class NaturalVectorSpline(ComponentSpline):
-    """A track of numbers whose second derivative is continuous, and 0 at the first and last key.
+    """Represent a track of numbers with a continuous second derivative that is 0 at the first and last key.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. A loop has no ends: its first and second derivatives are continuous across
-        the seam. One of two keys repeats.
+        As for `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam.
+        A loop of two keys repeats.
 
     Notes
     -----
-    Ease makes it C1 at the keys that have one. The error of a value is below 1e-13 times the largest value, slope times
-    segment length or second derivative times length squared of the track. The error of a derivative is the same, over
-    the shortest segment's length to its order. Source: docs/formulas, "C2 cubics".
+    At keys with an ease the spline is only C1. The error of a value is below 1e-13 times the track's largest value,
+    slope times segment length, or second derivative times length squared. The error of a derivative is this error over
+    the shortest segment's length to the order of the derivative. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -57,23 +57,23 @@ class NaturalVectorSpline(ComponentSpline):
 
 
 class ClampedVectorSpline(ComponentSpline):
-    """A track of numbers whose second derivative is continuous, and that starts and ends with given velocities.
+    """Represent a track of numbers with a continuous second derivative and given velocities at its ends.
 
     Parameters
     ----------
     keys, cycle
         As for `NaturalVectorSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        A frame. Of these the first and the last count. None: at rest, as a motion starts and ends.
+        Velocities per frame. Only the first and the last are used. None starts and ends at rest.
 
     Raises
     ------
     KeysError
-        For velocities that are not finite or not one row per key.
+        If velocities are not finite or not one row per key.
 
     Notes
     -----
-    The error bounds are as in `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
+    The error bounds are as for `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -94,25 +94,26 @@ class ClampedVectorSpline(ComponentSpline):
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers whose second derivative is continuous, with any condition at its ends: scipy's CubicSpline.
+    """Represent a track of numbers with a continuous second derivative and any end conditions, as in scipy.
 
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`. A loop of more than two keys ignores the ends. It is scipy's "periodic".
+        As for `NaturalVectorSpline`. A loop of more than two keys ignores `ends` and equals scipy's "periodic".
     ends : str, or a pair of conditions
-        At both ends, or at the first and the last key. With "NOT_A_KNOT" the first two segments are one cubic. Two keys
-        give a line, and three a parabola. "NATURAL" has no second derivative. "CLAMPED" is at rest. A pair can also
-        have ``(1, slope)`` or ``(2, second derivative)`` with one number, or one per component.
+        The condition at both ends, or a pair for the first and last key. With "NOT_A_KNOT" the two segments at an end
+        are one cubic. Two keys give a line, and three a parabola. With "NATURAL" the second derivative is 0. With
+        "CLAMPED" the end is at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with one
+        number, or one per component.
 
     Raises
     ------
     TypeError, ValueError
-        For ends that are none of these.
+        If `ends` is invalid.
 
     Notes
     -----
-    The error bounds are as in `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
+    The error bounds are as for `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
 
     Examples
     --------
@@ -139,18 +140,18 @@ class VectorSpline(ComponentSpline):
 
 
 class NaturalRotationSpline(SolvedSpline):
-    """A track of rotations whose angular acceleration is continuous, and 0 at the first and last key.
+    """Represent a track of rotations with a continuous angular acceleration that is 0 at the first and last key.
 
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. A loop is as in `NaturalVectorSpline`.
+        As for `rotation_vectors.TurningSpline`. Loops are as for `NaturalVectorSpline`.
 
     Raises
     ------
     KeysError
-        As `rotation_vectors.TurningSpline` does. And for some turns of more than 120 degrees from key to key about
-        changing axes: see `cubic_equations.c2_velocities`.
+        As for `rotation_vectors.TurningSpline`, and for some turns of more than 120 degrees between keys about changing
+        axes. See `cubic_equations.c2_velocities`.
 
     Notes
     -----
@@ -158,9 +159,9 @@ class NaturalRotationSpline(SolvedSpline):
     largest angular velocity plus one radian per shortest segment. The error of an angular acceleration is below 1e-13
     over the square of that segment's length. These bounds hold for steps of up to 115 degrees and segments whose
     lengths differ by less than ten times. Compared with the equations solved at 50 digits, the largest error was 3e-15.
-    Compared with scipy's RotationSpline the difference is 1e-11 if scipy iterates to convergence. RotationSpline stops
-    at an error of 1e-9, and its closed forms lose digits at turns of less than some hundredths of a radian. About one
-    axis it is the spline of the angle, whole turns included. Source: docs/formulas, "C2 rotations".
+    The difference from scipy's RotationSpline is 1e-11 if scipy iterates to convergence. RotationSpline stops at an
+    error of 1e-9, and its closed forms lose digits at turns of less than a few hundredths of a radian. About one axis
+    it is the spline of the angle, including full turns. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -180,24 +181,24 @@ class NaturalRotationSpline(SolvedSpline):
 
 
 class ClampedRotationSpline(SolvedSpline):
-    """A track of rotations whose angular acceleration is continuous, with given velocities at its ends.
+    """Represent a track of rotations with a continuous angular acceleration and given velocities at its ends.
 
     Parameters
     ----------
     keys, cycle, path
         As for `rotation_vectors.TurningSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent's frame, in radians per frame. Only the first and the last are used. None: at
-        rest. With the velocities of the first and the last turn it is scipy's RotationSpline.
+        Angular velocities in the parent frame, in radians per frame. Only the first and the last are used. None starts
+        and ends at rest. With the mean velocities of the first and last turn it equals scipy's RotationSpline.
 
     Raises
     ------
     KeysError
-        As `NaturalRotationSpline` does, and for velocities that are not finite or not one row per key.
+        As for `NaturalRotationSpline`, and if velocities are not finite or not one row per key.
 
     Notes
     -----
-    The error bounds are as in `NaturalRotationSpline`.
+    The error bounds are as for `NaturalRotationSpline`.
     """
 
     continuity: Continuity = "C2"

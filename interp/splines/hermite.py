@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite's splines: cubics through keys with given velocities.
+"""Provide Hermite splines, cubics through keys with given velocities.
 
 Source: docs/formulas, "Hermite with given velocities" and "Cubics of rotation vectors".
 """
@@ -21,25 +21,25 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers with given velocities at its keys.
+    """Represent a track of numbers with given velocities at its keys.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`; a loop is smooth across the seam if its first and last key have the same
-        velocity.
+        As for `components.ComponentSpline`. A loop is smooth across the seam if its first and last key have equal
+        velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        A frame. None: at rest at each key.
+        Velocities per frame. None is at rest at each key.
 
     Raises
     ------
     KeysError
-        For velocities that are not finite or not one row per key.
+        If velocities are not finite or not one row per key.
 
     Notes
     -----
-    The error is below 1e-13 times the track's largest value, or velocity times a segment's length; key values are met
-    exactly.
+    Key values are exact. The error is below 1e-13 times the track's largest value, or its velocity times the length of
+    a segment.
     """
 
     continuity: Continuity = "C1"
@@ -59,24 +59,25 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations with given angular velocities at its keys.
+    """Represent a track of rotations with given angular velocities at its keys.
 
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. A loop is smooth across the seam, as in `VectorSpline`.
+        As for `rotation_vectors.TurningSpline`. Loops are as for `VectorSpline`.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent's frame, in radians per frame. None: at rest at each key.
+        Angular velocities in the parent frame, in radians per frame. None is at rest at each key.
 
     Raises
     ------
     KeysError
-        As `rotation_vectors.TurningSpline` does, and for velocities that are not finite or not one row per key.
+        As for `rotation_vectors.TurningSpline`, and if velocities are not finite or not one row per key.
 
     Notes
     -----
-    At the keys the motion has these angular velocities. Holden takes the velocity at a segment's end for the derivative
-    of its rotation vector, which is right about one axis only. Errors are as in `catmull_rom.RotationSpline`.
+    The motion has exactly these angular velocities at the keys. Holden treats the velocity at a segment's end as the
+    derivative of its rotation vector, which is correct only about one axis. Errors are as for
+    `catmull_rom.RotationSpline`.
     """
 
     continuity: Continuity = "C1"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lagrange's interpolation: one polynomial through all keys.
+"""Provide Lagrange interpolation, with one polynomial through all keys.
 
-It is here for comparison: between many keys it swings far beyond them. Source: docs/formulas, "Lagrange".
+This method is for comparison, because between many keys the polynomial overshoots far beyond them. Source:
+docs/formulas, "Lagrange".
 """
 
 from __future__ import annotations
@@ -40,29 +41,30 @@ _LOWEST = -5000
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers on one polynomial, of one degree less than there are keys.
+    """Represent a track of numbers by one polynomial, whose degree is one less than the number of keys.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`, but a loop is a repeat, because a polynomial continues beyond its last key.
+        As for `components.ComponentSpline`, but a loop repeats, because a polynomial continues beyond its last key.
 
     Attributes
     ----------
     swing : float
-        The largest overshoot of the polynomial, relative to the keys, for the worst values at these frames, as measured
-        at three places between keys (Lebesgue's constant). Some 2^n / (5 n log n) for n keys evenly spaced.
+        The maximum overshoot of the polynomial, relative to the keys, for the worst values at these frames (Lebesgue
+        constant), measured at three places between keys. It is about 2^n / (5 n log n) for n evenly spaced keys.
 
     Raises
     ------
     KeysError
-        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be exact. Also for
-        more than 1000 keys with any spacing.
+        If `swing` exceeds 1e12, as with 50 or more evenly spaced keys, because few digits would be correct. It is also
+        raised for more than 1000 keys with any spacing.
 
     Notes
     -----
-    The error of a value is below 1e-14 `swing` times the largest value; of a derivative below 1e-13 `swing` squared
-    times the largest value, over the shortest segment's length to its order. Key values are met exactly.
+    Key values are exact. The error of a value is below 1e-14 `swing` times the largest value. The error of a derivative
+    is below 1e-13 `swing` squared times the largest value, over the shortest segment's length to the order of the
+    derivative.
     """
 
     support = None
@@ -80,17 +82,17 @@ class VectorSpline(ComponentSpline):
 
     @property
     def swing(self) -> float:
-        """Return how many times as far as the keys the polynomial can go."""
+        """Return the maximum overshoot of the polynomial relative to the keys."""
         return float(cast(_Polynomials, self.prepared.curve).swings.max(initial=1.0))
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
-        """Return C2, though keys are smoother; C0 for a loop of more than two keys, whose seam is only closed."""
+        """Return C2, although keys are smoother, or C0 for a loop of more than two keys with a seam."""
         return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the note that many keys make it swing."""
+        """Return a note that many keys cause overshoot."""
         count = len(self.keys)
         if count <= CALM_KEYS:
             return ()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias as LightWave has them for numbers, and as Kochanek and Bartels published them.
+"""Provide tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
 
-The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are the same between inner keys.
-They differ in how uneven spacing counts, and at the ends. LightWave turns objects by three numbers, so it has no track
-of rotations. Source: docs/formulas, "Dialects of TCB".
+The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are equal between inner keys. They
+differ for uneven spacing and at the ends. LightWave rotates objects by three numbers, so there is no rotation track.
+Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from .tcb import weighted_sums
 
 
 class LightWaveSpline(ComponentSpline):
-    """A track of numbers as LightWave 6 and newer plays its TCB keys.
+    """Represent a track of numbers with the TCB keys of LightWave 6 and newer.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. LightWave has no ease.
+        As for `components.ComponentSpline`. LightWave does not support ease.
 
     Notes
     -----
-    A tangent counts by its own segment's share of the frames on both sides, for any continuity, which 3D Studio levels.
-    At an end it is the chord weighted as an inner key weighs that side: ``(1-T)(1-C)(1-B)`` at the first key,
-    ``(1-T)(1-C)(1+B)`` at the last. LightWave itself has these end tangents shorter by ``L / (L + 1/3600)``, where the
-    segment is ``L`` seconds long. The error is below 1e-13 times the track's largest value or tangent.
+    Tangents are weighted by their own segment's share of the frames on both sides, for any continuity. 3D Studio
+    reduces this weighting with continuity. At an end the tangent is the chord, weighted as on that side of an inner
+    key: ``(1-T)(1-C)(1-B)`` at the first key, ``(1-T)(1-C)(1+B)`` at the last. In LightWave itself these end tangents
+    are shorter by ``L / (L + 1/3600)``, where ``L`` is the segment length in seconds. The error is below 1e-13 times
+    the track's largest value or tangent.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class LightWaveSpline(ComponentSpline):
 
 
 class KochanekBartelsSpline(ComponentSpline):
-    """A track of numbers by the formulas of 1984, for uneven keys as PyPI's `splines` has them.
+    """Represent a track of numbers by the formulas of 1984, for uneven keys as in the PyPI package `splines`.
 
     Parameters
     ----------
@@ -69,10 +70,9 @@ class KochanekBartelsSpline(ComponentSpline):
 
     Notes
     -----
-    The parameters weigh velocities instead of chords, each by the other side's share of the frames. With parameters 0
-    it is the Catmull-Rom spline of `catmull_rom`, except at the ends, which are natural, without a second derivative.
-    The parameters of the first and last key count in a loop only. The error is below 1e-13 times the track's largest
-    value or tangent.
+    The parameters weight velocities instead of chords, each by the other side's share of the frames. With parameters 0
+    the spline equals `catmull_rom`, except at the natural ends, whose second derivative is 0. The parameters of the
+    first and last key are used only in a loop. The error is below 1e-13 times the track's largest value or tangent.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
 
 class KochanekBartelsRotationSpline(OrientationSpline):
-    """A track of rotations by the formulas of 1984, as PyPI's `splines` carries them over to quaternions.
+    """Represent a track of rotations by the formulas of 1984, extended to quaternions as in the PyPI package `splines`.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
     Notes
     -----
-    The parameters weigh the rotation vectors from key to key, per frame, in the parent's frame. The segments are from
-    de Casteljau's construction. At a first or last key the control is halfway to the next one, and its parameters count
-    in a loop only. Errors are as in `tcb.RotationSpline`, which weighs arcs instead of rotation vectors.
+    The parameters weight the rotation vectors between keys, per frame, in the parent frame. Segments use de Casteljau's
+    construction. At the first and last key the control is halfway to the next control, and the parameters are used only
+    in a loop. Errors are as for `tcb.RotationSpline`, which weights arcs instead of rotation vectors.
 
     Examples
     --------

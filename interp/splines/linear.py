@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Linear interpolation: values in lines, rotations along great arcs (slerp), both at a constant speed.
+"""Provide linear interpolation of values, and of rotations along great arcs (slerp), both at a constant speed.
 
 Source: docs/formulas, "Linear".
 """
@@ -18,12 +18,12 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers that goes in a line from key to key.
+    """Represent a track of numbers with lines between keys.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`; a loop has corners at its keys too.
+        As for `components.ComponentSpline`. Loops also have corners at keys.
 
     Notes
     -----
@@ -43,17 +43,17 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations that turns about one axis at a constant speed from key to key.
+    """Represent a track of rotations that turns about one axis at a constant speed between keys.
 
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`; a loop has corners at its keys too.
+        As for `rotation_vectors.TurningSpline`. Loops also have corners at keys.
 
     Notes
     -----
     The error of a sample is below 1e-14, times 1 / (pi - angle) for a literal arc near 360 degrees, where the angle on
-    the sphere is half the rotation. For turns with whole turns it is 1e-15 times their angle.
+    the sphere is half the rotation. For turns that include full turns it is 1e-15 times their angle.
     """
 
     continuity: Continuity = "C0"

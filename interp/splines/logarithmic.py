@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Catmull-Rom spline of logarithms, for values of one sign: equal factors in equal times.
+"""Provide the Catmull-Rom spline of logarithms, with equal factors in equal times, for values of one sign.
 
-Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas, "Logarithmic". Uneven
-spacing and ends are as in `catmull_rom`.
+Halfway from 1 to 4 is 2, which matches the perception of scales and focal lengths. Source: docs/formulas,
+"Logarithmic". Uneven spacing and ends are as for `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PARTS = 8
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers whose components keep their signs and are never 0.
+    """Represent a track of numbers whose components keep their signs and are never 0.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        For a value of 0, and for one with another sign than the first key's in its component. Also where the motion
-        after a key would leave float32, because large factors of uneven spacing overshoot by powers.
+        If a value is 0 or differs in sign from the first key of its component. It is also raised if the motion would
+        exceed float32, because large factors with uneven spacing overshoot by powers.
 
     Notes
     -----
-    The error, as a part of the value, is below 1e-13 times the largest logarithm or change of its velocity in a
-    segment, if that is above 1; key values are met exactly.
+    Key values are exact. The relative error is below 1e-13 times the largest logarithm, or change of its velocity in a
+    segment, if that is above 1.
     """
 
     continuity: Continuity = "C1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Catmull-Rom spline of the four components of quaternions, normalized, as nlerp does for lines.
+"""Provide the normalized Catmull-Rom spline of quaternion components, which corresponds to nlerp for lines.
 
-Source: docs/formulas, "Quaternion components". Uneven spacing and ends are as in `catmull_rom`.
+Source: docs/formulas, "Quaternion components". Uneven spacing and ends are as for `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PARTS = 64
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations on the Catmull-Rom spline of quaternion components, normalized.
+    """Represent a track of rotations by the normalized Catmull-Rom spline of quaternion components.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class RotationSpline(OrientationSpline):
     Raises
     ------
     KeysError
-        As `OrientationSpline` does, and where the components come within 0.01 of 0 after a key, so that they hardly
-        determine an orientation. This occurs for large turns, with uneven spacing or as keyed.
+        As for `OrientationSpline`, and if the length of the components falls below 0.01, where they barely determine an
+        orientation. This occurs for large turns with uneven spacing or with the path as keyed.
 
     Notes
     -----
-    For small turns it equals `catmull_rom.RotationSpline`, apart from terms quadratic in the turns. The error of a
-    sample is below 1e-14 times the largest tangent per segment, if above 1, over the length of the components there,
-    which `RotationSpline` keeps from being small. The errors of angular velocities and accelerations are below 1e-13
-    times that tangent over that length, squared or cubed, per length of a segment or its square.
+    For small turns it equals `catmull_rom.RotationSpline`, except for terms quadratic in the turns. The error of a
+    sample is below 1e-14 times the largest tangent per segment, if above 1, over the length of the components. The
+    errors of angular velocities and accelerations are below 1e-13 times this ratio, squared or cubed, per segment
+    length or its square.
     """
 
     continuity: Continuity = "C1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roll, pitch and yaw as three numbers, each by a method of values: for comparison with quaternions.
+"""Interpolate roll, pitch and yaw as three numbers by a method for values, for comparison with quaternions.
 
-Source: docs/formulas, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
+Source: docs/formulas, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x, in Blender's Euler order
 XYZ.
 """
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations whose Euler angles are a track of three numbers.
+    """Represent a track of rotations by the track of its Euler angles.
 
     Parameters
     ----------
     keys, cycle
         As for `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
     angles : Method
-        One that is for values: `linear.METHOD` and others.
+        A method for values, such as `linear.METHOD`.
     order : str
-        Blender's Euler order. "XYZ": by yaw, pitch, roll.
+        Blender's Euler order. "XYZ" turns by yaw, pitch and roll.
 
     Raises
     ------
     KeysError
-        For a zero quaternion, and for keys that the method of the angles refuses.
+        If a quaternion is zero, or the method refuses the angles.
     ValueError
-        For a method that is not for values.
+        If the method is not for values.
 
     Notes
     -----
-    From key to key the angles have the least sum of changes of all angles of the orientation, including whole turns. So
-    in a loop they continue across the seam, where the last key's differ from the first's. In gimbal lock one angle is
-    undetermined, and stays. Orientations have the error of the angles plus 2e-15. Angular velocities and accelerations
-    have this error times the rates of the angles, and their squares.
+    The angles of each key have the smallest sum of changes among all representations of the orientation, including full
+    turns. In a loop they continue across the seam, where the angles of the last key differ from the first. In gimbal
+    lock the undetermined angle does not change. Orientations have the error of the angles plus 2e-15. For angular
+    velocities and accelerations this error is multiplied by the rates of the angles and their squares.
     """
 
     # On all keys: those before a key decide which of its equivalent triples it takes.
@@ -70,13 +70,13 @@ class RotationSpline(OrientationSpline):
     def from_angles(
         cls, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
     ) -> Self:
-        """Make the spline of keys that are Euler angles, which are taken as they are, whole turns included.
+        """Create a spline from keys with Euler angles, preserving full turns.
 
         Parameters
         ----------
         keys : Keys
-            Values of shape (n, 3): radians about x, y, z, for any order. In a loop the last key's may be whole turns
-            from the first's.
+            Values of shape (n, 3), in radians about x, y, z for any order. In a loop the last key may differ from the
+            first by full turns.
         cycle, angles, order
             As for `RotationSpline`.
         """

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shoemake's curves of 1985 through quaternions, from mirrored and bisected controls.
+"""Provide Shoemake's curves of 1985 through quaternions, from mirrored and bisected controls.
 
 Source: docs/formulas, "Shoemake 1985".
 
-At each key the previous key is mirrored in it, and the arc from there to the next key is bisected. That is the control
-toward which the curve leaves the key. Mirrored in the key, it is the control from which the curve arrives. The
-publications require even timing. For uneven spacing both neighbors are moved along their arcs to the smaller distance
-in frames, and the arc is divided in proportion to the lengths. So the motion is C1 in frames for any spacing. About one
-axis it is the Catmull-Rom spline of the angle.
+The previous key is mirrored at each key, and the arc from the mirrored point to the next key is bisected. This point is
+the outgoing control of the key. Mirrored at the key, it is the incoming control. The publications require even timing.
+For uneven spacing both neighbors are moved along their arcs to the smaller distance in frames, and the arc is divided
+in proportion to the lengths. The motion is therefore C1 in frames for any spacing. About one axis it is the Catmull-Rom
+spline of the angle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations by de Casteljau's construction: a third of each key's velocity gives its control points.
+    """Represent a track of rotations by de Casteljau's construction, with controls at a third of the velocities.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class RotationSpline(OrientationSpline):
 
     Notes
     -----
-    The segment at an end of the track is a parabola. Its one control point is halfway from the inner key to that key's
-    own, and the cubic's is two thirds of the way there. With two keys the motion is their arc.
+    The segment at an end of the track is a parabola. Its control point is halfway to the inner key's control, and the
+    control of the equivalent cubic is two thirds of the way. With two keys the motion is their arc.
 
     The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in its
     construction. On the sphere of quaternions, this angle is half the rotation. The error of angular velocities and
-    accelerations is below 1e-11 radian per length of a segment or its square, times 1 / (pi - angle) squared or cubed.
+    accelerations is below 1e-11 radians per segment length or its square, times 1 / (pi - angle) squared or cubed.
     About one axis it is the Catmull-Rom spline of the angle as long as every arc of the construction is below 360
     degrees of rotation.
     """
@@ -66,7 +66,7 @@ class RotationSpline(OrientationSpline):
 
 
 class BlendSpline(OrientationSpline):
-    """A track of rotations by blending the arcs from key to key with the arcs toward the controls.
+    """Represent a track of rotations by blending the arcs between keys with the arcs toward the controls.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ class BlendSpline(OrientationSpline):
 
     Notes
     -----
-    The published blend (Szirmay-Kalos, eq. 13.53) is of the segments on both sides of one key, here by slerp. A segment
-    between two inner keys gets two such curves. The first has the right velocity at its start, and the second at its
-    end. They are blended in the same way. The first and the last segment of a track have one, as published. The result
-    is C1, not C2 as published: the arcs are smooth at a key, but their weights are not. Errors and the motion about one
-    axis are as in `RotationSpline`.
+    The published formula (Szirmay-Kalos, eq. 13.53) blends the segments on both sides of a key, here by slerp. A
+    segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
+    end. They are blended in the same way. The first and last segment of a track have one curve, as published. The
+    result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. Errors and the
+    motion about one axis are as for `RotationSpline`.
     """
 
     continuity: Continuity = "C1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias, as 3D Studio and 3ds Max evaluate them: vector tracks and rotation tracks.
+"""Provide tension, continuity and bias as in 3D Studio and 3ds Max, for tracks of values and rotations.
 
 Source: docs/formulas, "Values" and "Rotations by TCB".
 """
@@ -120,19 +120,18 @@ def tangents(
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers: locations, scales, lenses, colors. Every component is a spline by itself.
+    """Represent a track of numbers, such as locations, scales, lenses or colors, with independent components.
 
     Parameters
     ----------
     keys : Keys
         Values of shape (n, d).
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        Outside the keys: hold the end values, repeat the motion, or repeat it with tangents that continue across the
-        seam.
+        Outside the keys, hold the end values, repeat the motion, or repeat it with continuous tangents across the seam.
 
     Notes
     -----
-    The error is below 1e-13 times the track's largest value or tangent; key values are met exactly. Source:
+    Key values are exact. The error is below 1e-13 times the track's largest value or tangent. Source:
     docs/formulas, "TCB tangents" and "Ends of TCB tracks".
 
     Examples
@@ -166,36 +165,37 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurnedSpline):
-    """A track of rotations shaped by tension, continuity and bias, with control points on the sphere as in 3D Studio.
+    """Represent a track of rotations with tension, continuity and bias, with controls on the sphere as in 3D Studio.
 
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4): quaternions w, x, y, z, not zero. They are normalized.
+        Values of shape (n, 4), non-zero quaternions w, x, y, z, which are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
         As for `VectorSpline`.
     ends : "3DS" or "TANGENT"
-        The rule for the first and last key, from 3D Studio 4 or from vector tracks.
+        The rule for the first and last key, of 3D Studio 4 or of vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
         The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
     path : "SHORTEST" or "AS_KEYED"
-        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees; squad
-        then negates no neighbor.
+        The shorter way between keys, or the literal arc between the quaternions of up to 360 degrees, for which squad
+        does not negate neighbors.
 
     Raises
     ------
     KeysError
-        For a zero quaternion, and as keyed for neighbors that are antipodal to within 1e-10: no arc joins them.
+        If a quaternion is zero. With the path as keyed, also if neighbors are antipodal within 1e-10, because no unique
+        arc joins them.
 
     Notes
     -----
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the longest arc in its construction, whose angle on
-    the sphere is half the rotation. This factor is there because nearly antipodal quaternions hardly determine their
-    arc. The error of angular velocities is below 1e-11 radian per length of a segment, times that factor squared. The
-    error of angular accelerations is below 1e-11 radian per length of a segment squared, times that factor cubed and
-    divided by the segment's shorter ease. About one axis the motion is the vector spline of the angle as long as every
-    arc of the construction is below 360 degrees of rotation. Without negative tension that holds for steps up to 130
-    degrees, and 78 by squad, with any other parameters. Source: docs/formulas, "Rotations by TCB".
+    The error of a sample is below 1e-12 times 1 / (pi - angle) for the longest arc in its construction, whose angle on
+    the sphere is half the rotation. The factor is necessary because nearly antipodal quaternions barely determine their
+    arc. The error of angular velocities is below 1e-11 radians per segment length, times that factor squared. The error
+    of angular accelerations is below 1e-11 radians per segment length squared, times that factor cubed and divided by
+    the segment's shorter ease. About one axis the motion is the vector spline of the angle if every arc of the
+    construction is below 360 degrees of rotation. Without negative tension this holds for steps of up to 130 degrees,
+    or 78 with squad, for any other parameters. Source: docs/formulas, "Rotations by TCB".
 
     Examples
     --------
@@ -245,34 +245,33 @@ class RotationSpline(TurnedSpline):
         first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
         convention: rotations.Convention = "BLENDER",
     ) -> RotationSpline:
-        """Make the spline of keys that are turns from the key before, whole turns kept.
+        """Create a spline from keys that are turns from the previous key, preserving full turns.
 
         Parameters
         ----------
         frames : array_like, shape (n,)
             Frames of the keys.
         angles : array_like, shape (n,)
-            Turns in radians, of any size: 5/2 pi is a turn and a quarter.
+            Turns in radians, of any size. 5/2 pi is one and a quarter turns.
         axes : array_like, shape (n, 3)
-            Their axes in the parent's frame, of any length above 0; where the angle is 0 the axis may be 0 too.
+            Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
         tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
             As for `Keys`.
         cycle, ends, construction
             As for `RotationSpline`.
         path : "AS_KEYED" or "SHORTEST"
-            Turn as far as the keys do, or by the shorter way (for files that wrote small negative turns as about 357
-            degrees).
+            The literal turns, or the shorter way, for files that contain small negative turns as about 357 degrees.
         first : array_like, shape (4,)
             The orientation w, x, y, z from which key 0 turns.
         convention : "BLENDER" or "3DS"
-            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
+            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
 
         Notes
         -----
-        A turn of up to 340 degrees is an arc on the sphere, as 3D Studio has it. A longer one is laid over the curve on
-        the sphere: a segment of the vector spline through the rotation vectors of such turns. About one axis all are,
-        and the motion is the vector spline of the angle, for any size and any parameters. Source: docs/formulas,
-        "Relative keys" and "Long turns".
+        A turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn is added to the curve on the
+        sphere, as a segment of the vector spline through the rotation vectors of the long turns. If all turns are about
+        one axis, all are added in this way, and the motion is the vector spline of the angle for any size and
+        parameters. Source: docs/formulas, "Relative keys" and "Long turns".
 
         Examples
         --------
@@ -309,20 +308,20 @@ class RotationSpline(TurnedSpline):
             self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-        """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
+        """Return the turn to each sample from the previous key, as in 3D Studio's key info.
 
         Parameters
         ----------
         frames : array_like, shape (m,)
-            Frames. At a key it is the key's own turn, from the previous key. At the first key and before it, it is the
-            turn from no rotation. After the last key it is that key's turn.
+            Frames. The turn at a key starts at the previous key. Up to the first key it starts at no rotation. After
+            the last key it is the turn of that key.
 
         Returns
         -------
         angles : ndarray, shape (m,)
-            Radians; with whole turns, if the keys are turns.
+            Angles in radians, including full turns if the keys are turns.
         axes : ndarray, shape (m, 3)
-            In the parent's frame: ``q(f) = exp(axis angle / 2) q[n]``. A .3ds file has the negative angle.
+            Axes in the parent frame, with ``q(f) = exp(axis angle / 2) q[n]``. A .3ds file contains the negative angle.
 
         Notes
         -----

@@ -125,5 +125,5 @@ def test_the_help_says_what_files_are_taken(tcb):
     def words(verb):
         return " ".join(tcb(verb, "--help").out.split())
 
-    assert "A 3D Studio file (.3ds), or several" in words("import")
-    assert "A .blend file, or several" in words("export")
+    assert "One or more 3D Studio files (.3ds)" in words("import")
+    assert "One or more .blend files" in words("export")

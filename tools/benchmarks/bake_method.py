@@ -271,7 +271,7 @@ def all_curves() -> list[Any]:
 
 
 def save_keys(path: Path) -> None:
-    """Save all keys of all curves, concatenated: the attributes that differ from those of keys made by `add`."""
+    """Save all attributes that differ from new keys, for the keys of all curves, concatenated."""
     curves = all_curves()
     every = [keyframes.read(curve) for curve in curves]
     points = curves[0].keyframe_points

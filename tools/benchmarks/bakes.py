@@ -76,7 +76,7 @@ class Plan:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Return the size nearest to CENTRE."""
+        """Return the size that is closest to the middle of the table."""
         return min(CENTRE[0], max(self.channels)), min(CENTRE[1], max(self.frames))
 
     def is_central(self, size: dict[str, Any]) -> bool:
@@ -182,7 +182,7 @@ def say(text: str) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """Return what the measurements are made on."""
+    """Return a description of the machine and the software."""
     code = "import bpy, numpy; print(bpy.app.version_string, numpy.__version__, sep='|')"
     told = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
     blender, numpy = told.splitlines()[-1].split("|")

@@ -28,7 +28,7 @@ Track = tuple[Float64Array, Float64Array]
 
 @dataclass
 class Row:
-    """A timed function; `samples` are those of one call."""
+    """Hold the times of a function. `samples` is the number of samples per call."""
 
     name: str
     samples: int
@@ -69,7 +69,7 @@ def naive_controls(frames: Float64Array, q: Float64Array) -> tuple[Float64Array,
 
 
 def naive_track(key_frames: Float64Array, q: Float64Array, frames: Float64Array) -> Float64Array:
-    """Evaluate one track by six slerps a sample."""
+    """Evaluate one track by six slerps per sample."""
     q = rotations.unroll_signs(q)
     incoming, outgoing = naive_controls(key_frames, q)
     segment = np.clip(np.searchsorted(key_frames, frames, side="right") - 1, 0, len(key_frames) - 2)
@@ -82,7 +82,7 @@ def naive_track(key_frames: Float64Array, q: Float64Array, frames: Float64Array)
 
 
 def naive_batch(tracks: Sequence[Track], frames: Float64Array) -> Float64Array:
-    """Evaluate all tracks by six slerps a sample, controls and lookup a track, slerps all at once."""
+    """Evaluate all tracks by six slerps per sample, with controls and lookup per track and all slerps at once."""
     controls, parameters = [], []
     for key_frames, values in tracks:
         q = rotations.unroll_signs(values)

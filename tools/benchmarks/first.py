@@ -4,13 +4,12 @@
     git worktree add --detach ../other COMMIT
     .venv-bpy-5.2/bin/python tools/bench.py first ../other [--sizes armature-10-100 objects-10-100] [--again]
 
-Each checkout bakes in a process of its own, always in a file that it has just opened, with keys that it has not seen,
-which have no parameters and were never baked; with `--again` it bakes them twice, and the second time counts. The table
-has medians of the processor time of one bake, and of the ratios within a round, which is not quite the ratio of the
-medians. Depending on where its memory lies, one process bakes up to a tenth slower than another, so there are several
-pairs of processes: the last column has the median of their ratios, the least and the most. The first three bakes of a
-process do not count. glibc is told to keep freed memory (mallopt(3)), as it returns some to the system by chance. The
-other checkout needs no environment of its own.
+Each checkout bakes in its own process, always in a newly opened file with new keys that have no parameters and were
+never baked. With `--again` it bakes them twice and measures the second bake. The table contains medians of the
+processor time per bake, and of the ratios within a round. Depending on its memory layout, a process may be up to a
+tenth slower than another, so several pairs of processes run. The last column contains the median, minimum and maximum
+of their ratios. The first three bakes of a process are ignored. glibc is set to keep freed memory (mallopt(3)), because
+it returns some to the system at random. The other checkout needs no environment of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from statistics import median
 
 HERE = Path(__file__).resolve().parents[2]
 KINDS = ("armature", "objects", "rotations", "locations")
-"""Those of `scenes.Size`."""
+"""Kinds of `scenes.Size`."""
 SIZES = ["armature-10-100", "armature-10-1000", "armature-10-10000", "armature-100-100", "armature-1000-100"]
 ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -80,7 +79,7 @@ def serve(root: str, size: str, output: str, bakes: str) -> None:
 
 
 def find_forget(package: str) -> Callable[[], None]:
-    """Return what the checkout's command does before it opens a file, if its session remembers keys of others."""
+    """Return the function that the checkout's command calls before opening a file, to clear cached keys."""
     try:
         forget: Callable[[], None] = importlib.import_module(f"{package}.animation.store.table.session").session.forget
     except (ImportError, AttributeError):

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how long Live takes to bake again after one key was moved, compared with a whole bake; and Enable.
+"""Measure the time of a Live update after one key was moved, compared with a full bake, and the time of Enable.
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
-keys. A key is moved in time on one track of a bone, on all of its tracks, or on all of all bones, always to a place
-where it was never before. The time until the handles play the new motion is split into detection (finding edited
-tracks), reading (reading their keys and making splines), evaluation, and writing (everything from there). "co" is the
-mere reading of the `co` of all keys of the character's F-curves in the same run, from each F-curve of the action into a
-new array; "all / co" and "look / co" are how many times as long all takes, and the first look after the edit, which is
-the detection; "all else" is the second check, when nothing was edited for a while. Enable is what its button does in a
-window: it fits parameters to the motion of the same character, none of whose tracks is TCB, plays it with handles, and
-checks it for the first time. All is processor time of one thread, independent of what else the machine does.
+keys. A key is moved in time on one track of a bone, on all its tracks, or on all tracks of all bones, always to a new
+place. The time until the handles play the new motion is split into detection (finding edited tracks), reading (keys and
+splines), evaluation, and writing (everything after that). "co" is the time for reading `co` of all keys of the
+character's F-curves into new arrays in the same run. "all / co" and "look / co" are the ratios of the total time and of
+the detection. "all else" is the second check, after a period without edits. Enable is the operation of its button in a
+window. It fits parameters to the motion of the same character without TCB tracks, plays it with handles, and checks it
+for the first time. All times are processor times of one thread, independent of other work on the machine.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def live_options(_users: list[Any]) -> Any:
 
 
 def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
-    """Move one key after the other, always to a place where none was before: what was computed can't be remembered."""
+    """Move one key after another, always to a new place, so that no results can be reused."""
     bones, frames = list(rig.pose.bones), own_frames(rig)
     while True:
         bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)

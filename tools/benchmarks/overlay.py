@@ -3,9 +3,9 @@
 
     tools/environment.sh graphical python tools/bench.py overlay
 
-In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
-zip: with baked objects, all selected, it measures how long the viewport and the window take to be drawn without their
-paths and with them, by turns, and how long the paths take to compute.
+This runs in a graphical Blender (named by BLENDER, with the driver of ../shared/gui) with the extension installed from
+its zip. It measures the drawing time of the viewport and the window, with and without the paths of selected baked
+objects, in turns. It also measures the computation of the paths.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 
 The file has 100 bones with location, rotation and scale keys at the same frames of 250,
 1,000 channels, played with handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
-operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step is what is done at
-each movement of the mouse, with the handlers that Blender calls after it. "begun" is the first step, which prepares the
-drag, "Esc" what takes it back after the steps, "released" what writes the keys at the end, and "Blender" what Blender
-alone needs to evaluate the action after a step. Enable is what its button does in a window, with Keep Look. All are
-medians of milliseconds of processor time, without redraws. With `--eases` each key has eases of its own, as most keys
-have after an Enable that keeps the look.
+operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step processes one
+mouse movement, including the handlers that Blender calls after it. "begun" is the first step, which prepares the drag,
+and "Esc" its cancellation. "released" writes the keys at the end. "Blender" is the time that Blender needs to evaluate
+the action after a step. Enable is the operation of its button in a window, with Keep Look. All times are medians in
+milliseconds of processor time, without redraws. With `--eases` each key has its own eases, as is common after an Enable
+that keeps the look.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ COLUMNS = ("begun", "step", "slowest", "Esc", "released", "Blender", "step / Ble
 
 
 def update() -> None:
-    """Let Blender evaluate what was changed, and call its handlers."""
+    """Make Blender evaluate the changes and call its handlers."""
     view_layer: Any = bpy.context.view_layer
     view_layer.update()
 

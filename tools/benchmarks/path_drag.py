@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure a step of a drag on the path, with 100 bones live.
 
-The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played with handles. A
-key of one bone is dragged: its location, its tip, whose rotation turns, or the end of a tangent. "hold" is what is done
-once as the drag begins, "step" what is done at each movement of the mouse, "look" what Live does as the button is let
-go, comparing all in full. "co" is the mere reading of the `co` of all keys of the character's F-curves in the same run,
-and the ratios are to that. "paths" is what it takes to compute the paths of all bones of 250 frames, "reached" the same
-after a step, when only those that it reaches are computed. All is processor time, without Blender's own redraw.
+The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played with handles. The
+location of a key, its tip, or the end of a tangent is dragged on one bone. "hold" is the start of the drag, "step" one
+mouse movement, and "look" the full comparison by Live after the button is released. "co" is the time for reading `co`
+of all keys of the character's F-curves in the same run, to which the ratios refer. "paths" is the computation of the
+paths of all bones over 250 frames, and "reached" the computation of only the affected paths after a step. All times are
+processor times without Blender's own redraw.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure what verbs cost per object, and the table of parameters.
+"""Measure the time of verbs per object, and of the table of parameters.
 
 Ten keys per channel over 250 frames, nine channels per object. The bare write of as many keys is the measure. The table
 of 10,000 keys is read as after an undo, and written with one more row.
@@ -95,7 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    # What verbs import is not measured.
+    # Imports by verbs are not measured.
     first = make(1)
     animation.enable_many(first, keep_look=True)
     animation.bake_many(first)

@@ -3,12 +3,12 @@
 
     tools/environment.sh graphical python tools/bench.py window
 
-In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
-zip: a character of 100 bones with ten keys of location, rotation and scale each, all bones selected. Enable is run as
-its button does. Then the slider Tension of the tab is dragged, beside the field of a bone's location in the tab Item;
-and in the Dope Sheet Shift+Alt+T changes the tension of all keys, beside Blender's own move of them. Medians of
-milliseconds per move, on the clock and of Blender's processor time. Other work on the machine slows the clock: compare
-the ratios.
+This runs in a graphical Blender (named by BLENDER, with the driver of ../shared/gui) with the extension installed from
+its zip. A character of 100 bones has ten keys of location, rotation and scale each, and all bones are selected. Enable
+is run by its button. Then the slider Tension of the tab is dragged, and for comparison a location field in the tab
+Item. In the Dope Sheet Shift+Alt+T changes the tension of all keys, and for comparison Blender moves them. Results are
+medians of milliseconds per move, in wall-clock time and in Blender's processor time. Other work on the machine affects
+the wall-clock time, so compare the ratios.
 """
 
 from __future__ import annotations

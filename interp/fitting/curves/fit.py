@@ -29,15 +29,15 @@ _SUM = 1e-12
 
 @dataclass(frozen=True)
 class Knots:
-    """The m keys that one channel needs between the spline's own.
+    """Hold the m additional keys of a channel between the spline's keys.
 
     Attributes
     ----------
     frames : ndarray, shape (m,)
-        Ascending, each a float32 number.
+        Ascending frames, rounded to float32.
     values, derivatives : ndarray, shape (m,)
-        The channel's value there and its derivative per frame, the same on both sides. A quaternion may be up to 1.6 %
-        longer or shorter than a line from key to key has it; its derivative includes the change of the length.
+        The values of the channel and its derivatives per frame, equal on both sides. The length of a quaternion may
+        differ by up to 1.6 % from linear interpolation between keys. The derivative includes the change of the length.
     """
 
     frames: Float64Array
@@ -47,26 +47,26 @@ class Knots:
 
 @dataclass(frozen=True)
 class Fit:
-    """The knots and derivatives with which the channels of one spline play it.
+    """Hold the knots and derivatives that make channels play a spline.
 
     Attributes
     ----------
     knots : tuple of Knots, one per channel
-        A rotation's channels share their frames.
+        The channels of a rotation share their frames.
     outgoing, incoming : ndarray, shape (n, channels)
-        Derivatives per frame on both sides of the spline's keys; 0 where there is no fitted segment.
+        Derivatives per frame after and before the spline's keys. They are 0 beside segments that were not fitted.
     arriving : ndarray, shape (n, channels)
-        The channels' values at each key as the segment before it ends: the key's own numbers, except at `jumps`.
+        Channel values at the end of the segment before each key. They equal the key's values except at `jumps`.
     jumps : ndarray of bool, shape (n,)
-        True where a rotation's channels arrive at the key with other numbers than its own that mean the same: another
-        sign, or another representation of the orientation.
+        True if the channels of a rotation arrive at the key with another sign or another representation of the same
+        orientation.
     errors : ndarray, shape (n, channels)
-        The largest difference from the spline in the segment that begins at each key: a value's, or for all channels
-        of a rotation the angle in radians.
+        The maximum error in the segment that starts at each key. For all channels of a rotation it is an angle in
+        radians.
     tolerance : ndarray, shape (channels,)
-        The tolerance that was requested.
+        The requested tolerance.
     rounding : ndarray, shape (n, channels)
-        The smallest error that float32 can reach in each segment: nothing below it is a miss.
+        The smallest error that float32 can reach in each segment. Smaller errors count as reached.
     """
 
     knots: tuple[Knots, ...]
@@ -80,17 +80,17 @@ class Fit:
 
     @property
     def error(self) -> float:
-        """Return the largest of all errors."""
+        """Return the maximum of all errors."""
         return float(self.errors.max(initial=0.0))
 
     @property
     def reached(self) -> bool:
-        """Return whether every channel is within its tolerance, or as close as float32 allows."""
+        """Return whether every channel is within its tolerance, or as accurate as float32 allows."""
         return bool((self.misses <= 1.0).all())
 
     @property
     def misses(self) -> Float64Array:
-        """Return the errors in units of the allowed error, shape as `errors`."""
+        """Return the errors relative to the allowed errors, with the shape of `errors`."""
         # The sum of a piece's error and of rounding is itself rounded.
         misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
         return misses
@@ -102,52 +102,51 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Parameters
     ----------
     requests : sequence of Request
-        Splines of values and of rotations, in any mixture.
+        Any mixture of splines of values and rotations.
 
     Returns
     -------
     list of Fit
-        In the order of the requests. The fit of a spline does not depend on the others.
+        Fits in the order of the requests. The fit of a spline does not depend on the others.
 
     Raises
     ------
     TypeError
-        For requests without splines, and for a tolerance, numbers or other keys that are not numbers.
+        If a request has no spline, or its tolerance, numbers or other keys are not numbers.
     ValueError
-        For a tolerance that is not above 0, numbers of another shape than the keys', not finite, too large for float32,
-        missing where the representation is not of quaternions, or quaternions without length. Also for segments that
-        are not one bool for each key, other keys that are not finite, a rotation without a representation or with an
-        unknown one, and values with one.
+        If a tolerance is not above 0, or numbers are not finite, too large for float32, quaternions of length zero, or
+        not of the shape of the keys. Representations other than quaternions require numbers. It is also raised if
+        segments are not one bool per key, other keys are not finite, a rotation has no known representation, or values
+        have one.
 
     Notes
     -----
-    Every piece is compared with the spline at five samples, with keys and handles as float32 has them. The difference
-    has double zeros at the ends, so a polynomial of the eighth degree interpolates it. The maximum of that polynomial
-    is found at eleven places and by a parabola between them. The error is this maximum, plus the last term again for
-    the degrees that five samples can't resolve, plus 1 %. It equals the largest difference or is a few percent larger.
-    Where an ease ends within a piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with
-    too large an error is divided again, until it is within the tolerance, or its parts would be too short: 1/80 frame,
-    or twelve float32 steps of the frame. `Fit.errors` shows where the tolerance is not reached. That happens where the
-    key's own numbers are one of many representations of its orientation (no turn, gimbal lock), so a rotation has to
-    change to another axis or other Euler angles in no time. It also happens at frames so large that float32 hardly
-    resolves them.
+    Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
+    has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven places
+    and by a parabola between them. The error is this maximum, plus the last term again for degrees that five samples
+    cannot resolve, plus 1 %. It equals the largest difference or is a few percent larger. If an ease ends within a
+    piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with too large an error is
+    divided again until it is within the tolerance or its parts would be shorter than 1/80 frame or twelve float32 steps
+    of the frame. `Fit.errors` shows segments that do not reach the tolerance. This happens if the key's numbers are one
+    of many representations of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change
+    instantly. It also happens at frames that float32 barely resolves.
 
-    Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
-    farther away reach the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times
-    the minimum with exact values and derivatives. Dynamic programming on 48 to 150 places per segment found the
-    minimum. For quaternions of free lengths without ease the number was 0.8 to 0.9 times the minimum. Source:
-    docs/formulas, "Fitting curves".
+    Knots are placed to give all pieces of a segment equal errors. They keep half a frame away from keys unless this
+    exceeds the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times the minimum
+    with exact values and derivatives. Dynamic programming on 48 to 150 places per segment determined the minimum. For
+    quaternions of free length without ease the number was 0.8 to 0.9 times the minimum. Source: docs/formulas,
+    "Fitting curves".
 
     Examples
     --------
-    The knots between the keys with which an eased spline is played to 0.01:
+    Knots that play an eased spline within 0.01:
 
     >>> eased = tcb.VectorSpline(Keys([0, 10, 40], [0, 5, 1], ease_to=[0, 0.5, 1]))
     >>> (fit,) = curves.fit_many([Request(eased, tolerance=0.01)])
     >>> fit.knots[0].frames.round(1), fit.reached, fit.error < 0.01
     (array([ 5. ,  7.5, 18. , 26.6]), True, True)
 
-    The same of a rotation, in the channels of its quaternion:
+    Knots of a rotation in quaternion channels:
 
     >>> turn = tcb.RotationSpline(Keys([0, 20], [[1, 0, 0, 0], [0, 0.6, 0.8, 0]]))
     >>> (fit,) = curves.fit_many([Request(turn, "QUATERNION", tolerance=curves.ROTATION_TOLERANCE)])
@@ -247,33 +246,34 @@ def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Floa
 def handles(
     frames: npt.ArrayLike, values: npt.ArrayLike, incoming: npt.ArrayLike, outgoing: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return the handles that make Blender play the cubics between keys.
+    """Return the handles with which Blender plays the cubics between keys.
 
     Parameters
     ----------
     frames : array_like, shape (k,)
         Frames of the keys.
     values : array_like, shape (k,) or (channels, k)
-        Their values, of one channel or of several.
+        Values of the keys, for one or several channels.
     incoming, outgoing : array_like, shape as `values`
-        Derivatives per frame on both sides of each key.
+        Derivatives per frame before and after each key.
 
     Returns
     -------
     left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
-        Frame and value. The first left and the last right handle are as long as their neighbors.
+        Frames and values of the handles. The first left and the last right handle mirror the length of the other
+        handle.
 
     Raises
     ------
     TypeError
-        For other types than numbers.
+        If arguments are not numbers.
     ValueError
-        For arrays whose shapes don't agree.
+        If the shapes of arrays do not match.
 
     Notes
     -----
-    Handles are at a third of the segment, rounded to float32, and their values belong to the rounded frames. So
-    rounding a frame by dt changes the value only by dt times the change of the derivative in that time.
+    Handles are at thirds of the segment, rounded to float32, and their values match the rounded frames. Rounding a
+    frame by dt therefore changes the value only by dt times the change of the derivative in that time.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fewest keys that reproduce a densely sampled motion within a tolerance.
+"""Find the fewest keys that reproduce a densely sampled motion within a tolerance.
 
-For numbers and rotations, for many tracks at once, with velocities or with tension and bias. Source: docs/formulas,
-"Fewest keys".
+Many tracks of numbers and rotations are reduced at once, to keys with velocities or with tension and bias. Source:
+docs/formulas, "Fewest keys".
 """
 
 from .noise import low_pass

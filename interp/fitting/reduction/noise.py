@@ -17,31 +17,31 @@ _ORDER = 4
 
 
 def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
-    """Return samples without oscillations that are faster than once in so many frames, and without a delay.
+    """Filter oscillations with periods shorter than `period` frames from samples, without delay.
 
     Parameters
     ----------
     samples : array_like, shape (frames, d)
-        One per frame: numbers, or quaternions of neighboring signs, whose lengths change.
+        One sample per frame: numbers, or quaternions with continuous signs, whose lengths the filter changes.
     period : float
-        Frames, more than 2. A wave of this period keeps half of its height, one of twice as many frames 0.996 of it or
-        more, one of half as many 0.004 or less.
+        Cutoff period in frames, more than 2. A wave of this period keeps half its amplitude. With twice the period it
+        keeps at least 0.996, and with half the period at most 0.004.
 
     Returns
     -------
     ndarray
-        Of the shape of `samples`; the first and the last are the same.
+        Filtered samples with the shape of `samples`. The first and last sample do not change.
 
     Raises
     ------
     TypeError
-        If `samples` are not numbers, or `period` is none.
+        If `samples` or `period` are not numbers.
     ValueError
-        For samples of another shape or not finite, and a period that is not finite or not above 2.
+        If samples have another shape or are not finite, or the period is not finite or not above 2.
 
     Notes
     -----
-    Butterworth's filter of fourth order, forward and backward. At the ends samples continue, turned about the end.
+    A fourth-order Butterworth filter runs forward and backward. Samples continue beyond the ends by point reflection.
     Source: docs/formulas, "Fewest keys".
 
     Examples

@@ -26,19 +26,20 @@ _RIDGE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SampledTracks:
-    """A property of several tracks, one sample per frame.
+    """Hold samples of a property of several tracks, one per frame.
 
     Attributes
     ----------
     samples : ndarray, shape (tracks, frames, d)
-        Finite numbers, or unit quaternions (w, x, y, z), of neighboring signs from frame to frame.
+        Finite numbers, or unit quaternions (w, x, y, z) with continuous signs.
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
-        The largest error that is allowed, above 0: the length of the difference, or an angle in radians.
+        The maximum error, above 0, as the length of the difference or an angle in radians.
     is_rotation : bool
-        Whether they are quaternions; `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and signs.
+        Whether the samples are quaternions. `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and
+        sign.
     ends : ndarray, shape (tracks, 2, d), or None
-        How the samples change per frame at both ends, where keys then have the samples' values; NaN where an end is
-        free, as it then is of all parts. Only the values are kept by keys with tension and bias.
+        The required derivatives of the samples per frame at both ends, where keys then have the values of the samples.
+        NaN marks an end that is free for all parts. Keys with tension and bias preserve only the values.
     """
 
     samples: Float64Array
@@ -81,18 +82,18 @@ class SampledTracks:
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The keys of one track.
+    """Hold the keys of a track.
 
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        The samples at whose frames the keys are.
+        The rows of the samples at the keys.
     values : list of ndarray, shape (n, d)
-        Of each part; unit quaternions for rotations.
+        The values of each part, as unit quaternions for rotations.
     slopes : list of ndarray, shape (n, d)
-        How these change per frame.
+        The derivatives of the values per frame.
     error : float
-        The largest error, as a part of the tolerance.
+        The maximum error relative to the tolerance.
     is_rotation : list of bool
         Of each part.
     method : "HERMITE" or "TCB"
@@ -159,32 +160,31 @@ class Reduced:
 
 
 def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
-    """Return for each track the fewest keys, common to its parts, with which these stay within their tolerances.
+    """Return the fewest common keys for each track with which all its parts are within their tolerances.
 
     Parameters
     ----------
     parts : sequence of SampledTracks
-        At least one, all of as many tracks and frames, with finite samples.
+        At least one part. All parts have finite samples and the same numbers of tracks and frames.
     method : "HERMITE" or "TCB"
-        The data of keys besides values: velocities, or tension and bias of each part.
+        The type of keys, with velocities, or with tension and bias for each part.
 
     Returns
     -------
     list of Reduced
-        Keys at the first frame, at the last one, and between. F-curves with these values and slopes keep within the
-        tolerance. So do splines of numbers. Splines of rotations deviate from cubics of quaternions at large turns.
+        Keys from the first to the last frame. F-curves with these values and slopes, and splines of numbers, are within
+        the tolerance. Splines of rotations deviate from quaternion cubics at large turns.
 
     Raises
     ------
     ValueError
-        Without parts, for parts of another shape, samples that are not finite, tolerances that are not above 0 or not
-        one per track, or one per sample, and another method.
+        If there are no parts, the shapes of parts differ, samples are not finite, or the method is unknown. It is also
+        raised if tolerances are not above 0, or are neither one per track nor one per sample.
 
     Notes
     -----
-    The search divides segments until all errors are within the tolerance, removes the key that is missed least until
-    none can go, moves keys in between, and tries segments as long as their errors allow. Source: docs/formulas,
-    "Fewest keys".
+    The search divides segments until all errors are within the tolerance. It then removes the least important keys,
+    moves keys, and tries segments as long as their errors allow. Source: docs/formulas, "Fewest keys".
 
     Examples
     --------
@@ -194,7 +194,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     >>> len(keys.rows), bool(np.abs(keys.spline(0)(frames) - samples[0]).max() < 0.01)
     (4, True)
 
-    A rotation, to half a degree, as keys of TCB:
+    A rotation reduced to TCB keys within half a degree:
 
     >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 20))
     >>> part = reduction.SampledTracks.of_rotations(turns[np.newaxis], np.radians([0.5]))
