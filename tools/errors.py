@@ -98,9 +98,8 @@ class Track:
 
 @dataclass
 class Distance:
-    """The maximum errors: of values in units, and relative to the track's range; of rotations in degrees."""
+    """The maximum errors: of values relative to the track's range, of rotations in degrees."""
 
-    value: float = 0.0
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
@@ -112,7 +111,6 @@ class Distance:
             self.angle = max(self.angle, math.degrees(apart))
             allowed = tolerance + ROUNDING
         else:
-            self.value = max(self.value, apart)
             if track.range:
                 self.share = max(self.share, apart / track.range)
             allowed = tolerance * track.range + ROUNDING * max(track.largest, 1.0)
@@ -340,7 +338,6 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
             f"{row.samples:,}",
             f"{row.curves:,}",
             f"{100 * row.curves / row.samples:.1f} %" if row.samples else None,
-            f"{100 * (row.keys + row.curves) / (row.keys + row.samples):.1f} %",
             row.needless,
             *_distance(row.of_curves),
         )
@@ -353,11 +350,9 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
                 "tracks",
                 "keys",
                 "generated",
-                "at frames: value",
-                "of the range",
+                "at frames: of the range",
                 "degrees",
-                "between: value",
-                "of the range",
+                "between: of the range",
                 "degrees",
             ),
             samples,
@@ -369,9 +364,7 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
                 "samples",
                 "generated",
                 "of samples",
-                "of all keys",
                 "needless",
-                "value",
                 "of the range",
                 "degrees",
             ),
@@ -381,7 +374,7 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _distance(distance: Distance) -> tuple[str, ...]:
-    return tuple(map(number, (distance.value, distance.share, distance.angle)))
+    return tuple(map(number, (distance.share, distance.angle)))
 
 
 def main() -> int:
