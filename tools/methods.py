@@ -26,7 +26,6 @@ from interp import Keys, evaluate_many, rotations
 from interp.batch import Method
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
-from tools.api_pages import formula_link
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "measurements" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
@@ -93,8 +92,7 @@ def rows() -> list[list[str]]:
     table = []
     for name, method in METHODS.items():
         print(method.label, file=sys.stderr)
-        source, references = REFERENCES[name]
-        for kind, reference in references.items():
+        for kind, reference in REFERENCES[name].items():
             made = getattr(method, kind)
             spline = made(Keys([0.0, 10.0, 20.0], np.ones((3, 4 if kind == "rotations" else 1))))
             table.append(
@@ -105,7 +103,6 @@ def rows() -> list[list[str]]:
                     "all" if spline.support is None else str(spline.support),
                     "yes" if spline.interpolating else "no",
                     f"{costs[kind][name]:.1f}",
-                    formula_link(source),
                     reference.name,
                     f"{largest_difference(made, reference):.0e}",
                 ]
@@ -114,7 +111,7 @@ def rows() -> list[list[str]]:
 
 
 HEADINGS = (
-    "method", "track", "smooth", "keys per side", "meets keys", "cost", "source", "reference", "maximum error",
+    "method", "track", "smooth", "keys per side", "meets keys", "cost", "reference", "maximum error",
 )  # fmt: skip
 
 

@@ -230,7 +230,6 @@ def ways(results: Results, size: Size) -> str:
                 f"{keys:,.0f}",
                 number(max(grown, 0) / keys) if baked else None,
                 f"{results.of(size, method, 'bytes') / 1e6:.1f}",
-                milliseconds(results.spans(size, method, "playback")),
             )
         )
     assert before is not None
@@ -241,7 +240,6 @@ def ways(results: Results, size: Size) -> str:
         "keys",
         "bytes per key",
         ".blend, MB",
-        "`frame_set`, ms",
     )
     return table(heads, rows)
 
