@@ -34,7 +34,6 @@ SMALL = 100_000
 """Samples; with fewer one bake is too short to measure, so the file is opened and baked several times in one
 process."""
 REPEATS = 5
-"""Frames that are played."""
 
 baking, keyframes = module("animation.bake.pipeline"), module("animation.fcurves.keyframes")
 
