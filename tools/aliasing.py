@@ -3,7 +3,7 @@
 
     python tools/aliasing.py
 
-Prints the tables of docs/measurements/aliasing.md: one frame of the spin of tools/spin_picture.py, with the shutter
+Prints the figures of docs/measurements/aliasing.md: one frame of the spin of tools/spin_picture.py, with the shutter
 open for a whole frame, as Cycles blurs it from bakes with several steps and as curves; and averages of fewer pictures
 than the reference's, taken at equal times (eq. 13.59 of the chapter "Animation") and at random times within equal parts
 of the shutter's time (13.60). The reference is the average of all pictures, rendered without motion blur from a bake of
