@@ -3,11 +3,11 @@
 
     python tools/aliasing.py
 
-Prints the tables of docs/measurements/aliasing.md for one frame of the spin of tools/spin_picture.py, with the shutter
-open for a full frame. Cycles blurs it from curves and from bakes with several steps. Averages of fewer pictures are
-taken at equal times (eq. 13.59 of the chapter "Animation") and at random times within equal parts of the shutter time
-(13.60). The reference is the average of all pictures, rendered without motion blur from a bake with 64 samples per
-frame. It takes about ten minutes.
+Prints the figures of docs/measurements/aliasing.md: one frame of the spin of tools/spin_picture.py, with the shutter
+open for a whole frame, as Cycles blurs it from bakes with several steps and as curves; and averages of fewer pictures
+than the reference's, taken at equal times (eq. 13.59 of the chapter "Animation") and at random times within equal parts
+of the shutter's time (13.60). The reference is the average of all pictures, rendered without motion blur from a bake of
+64 samples a frame. It takes some ten minutes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PICTURES = 512
 """Pictures of the reference; a power of 2."""
 COUNTS = (2, 4, 8, 16, 32, 64, 128)
 TRIES = 200
-"""Number of random averages whose mean error is printed."""
+"""Random averages, of which the mean error is printed."""
 SIZE = 180
 """Pixels of a side."""
 
@@ -87,7 +87,7 @@ def stills(folder: Path) -> Picture:
 
 
 def off(picture: Picture, reference: Picture) -> float:
-    """Return the root mean square of the difference, relative to the reference."""
+    """Return the root mean square of the difference, relative to that of the reference."""
     return float(np.sqrt(((picture - reference) ** 2).mean() / (reference**2).mean()))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of Blender's playback of a bake against the formulas, at ten points per frame.
+"""Measure the error of what Blender plays of a bake against the formulas, at ten points a frame.
 
     python tools/errors.py [FILE.3ds …] [--docs docs/measurements]
 
@@ -98,24 +98,19 @@ class Track:
 
 @dataclass
 class Distance:
-    """Hold maximum errors, of values in units and relative to the track's range, and of rotations in degrees."""
+    """The maximum errors: of values relative to the track's range, of rotations in degrees."""
 
-    value: float = 0.0
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
-    """The error relative to the tolerance."""
+    """The error relative to what is allowed."""
 
     def add(self, track: Track, apart: float, tolerance: float) -> None:
-        """Include an error `apart`, in units or radians.
-
-        `tolerance` is relative to the track's range, or in radians.
-        """
+        """Include an error; `apart`: in units or radians; `tolerance`: relative to the track's range, or radians."""
         if track.is_rotation:
             self.angle = max(self.angle, math.degrees(apart))
             allowed = tolerance + ROUNDING
         else:
-            self.value = max(self.value, apart)
             if track.range:
                 self.share = max(self.share, apart / track.range)
             allowed = tolerance * track.range + ROUNDING * max(track.largest, 1.0)
@@ -232,7 +227,7 @@ def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
 
 
 def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[list[tuple[float, ...]]]:
-    """Return Blender's playback of each track."""
+    """Return what Blender plays of each track."""
     scene: Any = bpy.context.scene
     result: list[list[tuple[float, ...]]] = [[] for _ in tracks]
     for frame, subframe in where:
@@ -343,7 +338,6 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
             f"{row.samples:,}",
             f"{row.curves:,}",
             f"{100 * row.curves / row.samples:.1f} %" if row.samples else None,
-            f"{100 * (row.keys + row.curves) / (row.keys + row.samples):.1f} %",
             row.needless,
             *_distance(row.of_curves),
         )
@@ -356,11 +350,9 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
                 "tracks",
                 "keys",
                 "generated",
-                "at frames: value",
-                "of the range",
+                "at frames: of the range",
                 "degrees",
-                "between: value",
-                "of the range",
+                "between: of the range",
                 "degrees",
             ),
             samples,
@@ -372,9 +364,7 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
                 "samples",
                 "generated",
                 "of samples",
-                "of all keys",
                 "needless",
-                "value",
                 "of the range",
                 "degrees",
             ),
@@ -384,7 +374,7 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _distance(distance: Distance) -> tuple[str, ...]:
-    return tuple(map(number, (distance.value, distance.share, distance.angle)))
+    return tuple(map(number, (distance.share, distance.angle)))
 
 
 def main() -> int:

@@ -26,7 +26,6 @@ from interp import Keys, evaluate_many, rotations
 from interp.batch import Method
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
-from tools.api_pages import formula_link
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "measurements" / "methods.md", ROOT / "docs" / "figures" / "methods.png"
@@ -93,8 +92,7 @@ def rows() -> list[list[str]]:
     table = []
     for name, method in METHODS.items():
         print(method.label, file=sys.stderr)
-        source, references = REFERENCES[name]
-        for kind, reference in references.items():
+        for kind, reference in REFERENCES[name].items():
             made = getattr(method, kind)
             spline = made(Keys([0.0, 10.0, 20.0], np.ones((3, 4 if kind == "rotations" else 1))))
             table.append(
@@ -104,9 +102,7 @@ def rows() -> list[list[str]]:
                     spline.continuity,
                     "all" if spline.support is None else str(spline.support),
                     "yes" if spline.interpolating else "no",
-                    str(spline.derivatives),
                     f"{costs[kind][name]:.1f}",
-                    formula_link(source),
                     reference.name,
                     f"{largest_difference(made, reference):.0e}",
                 ]
@@ -115,15 +111,14 @@ def rows() -> list[list[str]]:
 
 
 HEADINGS = (
-    "method", "track", "smooth", "keys per side", "meets keys", "derivatives", "cost", "source", "reference",
-    "maximum error",
+    "method", "track", "smooth", "keys per side", "meets keys", "cost", "reference", "maximum error",
 )  # fmt: skip
 
 
 def turn_rows() -> list[list[str]]:
-    """Return rows for the rotation about a diagonal: errors of each method, and its least and largest speed.
+    """Return the rows for the rotation about a diagonal, of the methods that deviate from a uniform rotation.
 
-    Errors, in degrees, are those against the circle and against a uniform rotation.
+    They have the deviations from the circle and from a uniform rotation, the least and the largest speed, in degrees.
     """
     at = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 241)
     even = Rotation.from_rotvec(np.outer(np.radians(240.0) * at / at[-1], DIAGONAL))
@@ -135,14 +130,10 @@ def turn_rows() -> list[list[str]]:
         found = Rotation.from_quat(np.roll(spline(at), -1, axis=1))
         heights, pace = found.apply([1.0, 0.0, 0.0]) @ DIAGONAL, np.linalg.norm(spline(at, 1), axis=1)
         off_circle = np.abs(np.arcsin(heights) - np.arcsin(DIAGONAL[0])).max()
-        angles = (off_circle, (found * even.inv()).magnitude().max(), pace.min(), pace.max())
-        table.append([method.label, *(_plain(np.degrees(angle)) for angle in angles)])
+        angles = np.degrees([off_circle, (found * even.inv()).magnitude().max(), pace.min(), pace.max()])
+        if angles[:2].max() > 1e-6:
+            table.append([method.label, *(f"{angle:.1f}" for angle in angles)])
     return table
-
-
-def _plain(angle: float) -> str:
-    """Return an angle as text, rounding errors in exponential form."""
-    return f"{angle:.1f}" if angle > 0.05 else f"{angle:.0e}" if angle else "0"
 
 
 TURN_HEADINGS = ("method", "deviation from the circle", "deviation from uniform rotation", "slowest", "fastest")

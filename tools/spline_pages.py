@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/splines/: a page for each module of splines, with figure, formulas, error bounds and classes.
+"""Write docs/splines/: a page for each module of splines, with figure, formulas, measured errors and classes.
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
-Texts come from docstrings, formulas from docs/formulas, and measured differences from docs/measurements/methods.md.
-tests/docs/test_spline_pages.py compares the pages with these sources. `--pictures` also redraws the figures.
+The texts are from the docstrings, the formulas from docs/formulas, and the measured errors from
+docs/measurements/methods.md. tests/docs/test_spline_pages.py compares the pages with these sources. `--pictures` also
+draws the figures.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import itertools
 import re
 import sys
 import textwrap
@@ -50,32 +52,33 @@ TESTS = {
     "catmull_rom": ("catmull_rom", "rotation_vectors"),
     "hermite": ("hermite", "rotation_vectors"),
 }
-"""The tests of a module's error bounds, where there are others than those that are named after it."""
+"""The tests of the error bounds, for modules that have more than the test of their name."""
 GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas, then `make api`. -->"
 CAPTION = (
-    "*Above the motion through the same keys, of rotations as the path of the tip of an axis; below its velocity per"
-    "\nframe, of rotations the angular speed in degrees.*"
+    "*Top: the motion through the same keys, for rotations as the path of the tip of an axis. Bottom: the velocity per"
+    "\nframe, for rotations the angular speed in degrees per frame.*"
 )
 INDEX = f"""\
 # Splines
 
 {GENERATED}
 
-A page for each module of `interp.splines`: what it does, its formulas, how exact it is, and its classes.
-[Methods measured](../measurements/methods.md) compares the methods, [package.md](../automate/package.md) shows their
-use, and [Formulas](../formulas/README.md) derives them.
+Each module of `interp.splines` has a page with its formulas, errors and classes. [Methods
+measured](../measurements/methods.md) compares the methods, [The package](../automate/package.md) shows their use, and
+[Formulas](../formulas/README.md) derives them.
 
-- **of**: values, every component by itself, or rotations, as quaternions w, x, y, z.
-- **smooth**: C0 without a jump, C1 without one in velocity, C2 without one in acceleration.
-- **keys per side**: the number of keys on each side of a moment that affect it.
+- **track**: values, with each component as a separate spline, or rotations, as quaternions w, x, y, z.
+- **smooth**: C0 is continuous, C1 has a continuous velocity, C2 a continuous acceleration.
+- **keys per side**: the number of keys before and after a frame that affect the motion at that frame.
+- **meets keys**: whether the motion passes through the keys.
 
-| class | of | smooth | keys per side | meets keys | |
+| class | track | smooth | keys per side | meets keys | description |
 | --- | --- | --- | --- | --- | --- |
 """
 
 
 def pages() -> dict[str, str]:
-    """Return the texts of all pages by their file names."""
+    """Return the texts of all pages by file name."""
     modules = {name: importlib.import_module(f"interp.splines.{name}") for name in TITLES}
     rows = [
         f"| [{name}]({module}.md#{anchor(name)}) | {_properties(cls)} | {_first_line(cls)} |"
@@ -99,9 +102,10 @@ def page(name: str, module: ModuleType) -> str:
         text_of(module),
         f"![The splines of this page and their velocities]({name}.png)\n\n{CAPTION}\n",
         "## Formulas\n",
+        "[Notation](../formulas/README.md#notation) defines the common symbols.\n",
         *map(_formulas, cited),
-        "## How exact\n",
-        *_exactness(name, classes),
+        "## Accuracy\n",
+        *_accuracy(name, classes),
         *chapter("Classes", classes),
     ]
     text = "\n".join(part for part in parts if part)
@@ -109,7 +113,7 @@ def page(name: str, module: ModuleType) -> str:
 
 
 def _properties(cls: Any) -> str:
-    """Return the table cells of a class: its kind, smoothness, keys per side, and whether it meets the keys."""
+    """Return the cells of a class: track, smoothness, keys per side, and whether it meets the keys."""
     spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _of(cls) == "rotations" else 1)] * 3))
     support = "all" if spline.support is None else str(spline.support)
     return f"{_of(cls)} | {spline.continuity} | {support} | {'yes' if spline.interpolating else 'no'}"
@@ -124,32 +128,36 @@ def _first_line(cls: type) -> str:
 
 
 def _formulas(heading: str) -> str:
-    """Return a link to a section of docs/formulas, with the formulas and tables in it."""
+    """Return a section of docs/formulas: its formulas and tables, each with the paragraph that introduces it.
+
+    That paragraph defines the symbols and states the conditions. A section without formulas returns no text.
+    """
     text = formula_pages()[heading].read_text(encoding="utf-8")
     body = re.split(rf"^#+ {re.escape(heading)}\n", text, flags=re.MULTILINE)[1]
     body = re.split(r"^#+ ", body, flags=re.MULTILINE)[0]
-    blocks = re.findall(r"(?:^    .*\n)+(?:\n(?:^    .*\n)+)*|(?:^\|.*\n)+", body, re.MULTILINE)
-    shown = [each if each.startswith("|") else f"```text\n{textwrap.dedent(each).rstrip()}\n```\n" for each in blocks]
-    return "\n".join([f"{formula_link(heading)}{':' if shown else ''}\n", *shown])
+    shown = []
+    for introduction, formula in itertools.pairwise(["", *body.strip("\n").split("\n\n")]):
+        if formula.startswith(("    ", "|")):
+            shown.append(f"{_linked(introduction)}\n")
+            is_table = formula.startswith("|")
+            shown.append(f"{formula}\n" if is_table else f"```text\n{textwrap.dedent(formula)}\n```\n")
+    return "\n".join([f"**{formula_link(heading)}**\n", *shown]) if shown else ""
 
 
-def _exactness(name: str, classes: dict[str, Any]) -> Iterator[str]:
-    """Yield the error bounds of the classes, the measured errors and the tests."""
-    yield "\n".join(f"- `{title}`: {_bounds(cls)}" for title, cls in classes.items()) + "\n"
+def _linked(paragraph: str) -> str:
+    """Return a paragraph of docs/formulas with links that are valid in docs/splines, also for quoted headings."""
+    text = re.sub(r"\]\((?=[\w.]+\.md)", "](../formulas/", paragraph)
+    return re.sub(r'"([^"]+)"', lambda name: formula_link(name[1]) if name[1] in formula_pages() else name[0], text)
+
+
+def _accuracy(name: str, classes: dict[str, Any]) -> Iterator[str]:
+    """Yield the measured errors of the classes, and the tests of their bounds."""
+    tests = ", ".join(f"`tests/interp/test_{test}.py`" for test in TESTS.get(name, (name,)))
+    yield f"The notes of each class state its error bounds. Tests: {tests}.\n"
     rows = list(_measured(classes))
     if rows:
-        yield "The largest [measured](../measurements/methods.md) differences:\n"
-        yield "\n".join(["| class | measured against | off by |", "| --- | --- | --- |", *rows, ""])
-    yield f"Held by {', '.join(f'`tests/interp/test_{test}.py`' for test in TESTS.get(name, (name,)))}.\n"
-
-
-def _bounds(cls: type) -> str:
-    """Return the sentences of a class's notes that bound its errors."""
-    notes = re.split(r"^Notes\n-+\n", inspect.getdoc(cls) or "", flags=re.MULTILINE)[1]
-    sentences = re.split(r"(?<=\.)\s+(?=[A-Z])", re.split(r"^\w+\n-+\n", notes, flags=re.MULTILINE)[0])
-    return " ".join(
-        " ".join(each.split()) for each in sentences if re.search(r"\b[Ee]rrors?\b|\bbounds\b|\bfactor\b|\de-\d", each)
-    )
+        yield "[Maximum errors](../measurements/methods.md) on random tracks:\n"
+        yield "\n".join(["| class | reference | maximum error |", "| --- | --- | --- |", *rows, ""])
 
 
 def _measured(classes: dict[str, Any]) -> Iterator[str]:
@@ -209,7 +217,7 @@ def draw(name: str, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
-    parser.add_argument("--pictures", action="store_true", help="draw the figures anew, too")
+    parser.add_argument("--pictures", action="store_true", help="also draw the figures")
     given = parser.parse_args()
     given.folder.mkdir(exist_ok=True)
     for name, text in pages().items():

@@ -74,7 +74,7 @@ def shot(tcb_animation, tmp_path_factory) -> Shot:
     expected = {}
     for seed, (method, kind) in enumerate([*EACH, *ANGLES]):
         name, is_euler = name_of(method, kind), kind == "angles"
-        keys = REFERENCES[method][1]["values" if is_euler else kind].draw(np.random.default_rng(seed), FRAMES)
+        keys = REFERENCES[method]["values" if is_euler else kind].draw(np.random.default_rng(seed), FRAMES)
         thing = new_object(name, "XYZ" if is_euler else "QUATERNION")
         chosen = {**BY_ANGLES, "angles": method} if is_euler else {"method": method}
         animate(tcb_animation.animation, thing, PATHS[kind], keys, chosen)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A method that is added as docs/project/adding_a_method.md shows it: chosen, baked and restored like any other."""
+"""A method that is added as docs/project/extending.md shows it: chosen, baked and restored like any other."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def checkout(tmp_path_factory) -> Path:
     copy = tmp_path_factory.mktemp("added") / "checkout"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NO_SOURCES, "__pycache__"))
     (diff,) = re.findall(
-        r"```diff\n(.*?)```", (ROOT / "docs" / "project" / "adding_a_method.md").read_text(encoding="utf-8"), re.DOTALL
+        r"```diff\n(.*?)```", (ROOT / "docs" / "project" / "extending.md").read_text(encoding="utf-8"), re.DOTALL
     )
     # Where a repository is around it, git would take the paths for that one's.
     alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(copy.parent)}

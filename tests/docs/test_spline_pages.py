@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pages of docs/splines are those that tools/spline_pages.py makes: every spline, its formulas and its bounds."""
+"""The pages of docs/splines are the pages that tools/spline_pages.py makes, with all splines, formulas and bounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pkgutil
 import re
 import subprocess
 import sys
+import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -32,14 +34,33 @@ def test_the_pages_are_those_of_docstrings_formulas_and_measured_differences(tmp
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_has_formulas_and_a_bound_for_each_class(name):
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    formulas, rest = text.split("\n## Formulas\n")[1].split("\n## How exact\n")
+    formulas, classes = text.split("\n## Formulas\n")[1].split("\n## Accuracy\n")[0], text.split("\n## Classes\n")[1]
     assert "](../formulas/" in formulas
     assert re.search(r"^```text\n.*=|^\| --- .*\n\|.*`", formulas, re.MULTILINE | re.DOTALL)
-    classes = re.findall(rf"^### `({name}\.\w+)`$", text, re.MULTILINE)
-    bounds = dict(re.findall(r"^- `([\w.]+)`: (.*)$", rest, re.MULTILINE))
-    assert classes
-    assert set(classes) == {*bounds}
-    assert all("rror" in bound or "e-1" in bound for bound in bounds.values())
+    notes = re.split(rf"^### `{name}\.\w+`$", classes, flags=re.MULTILINE)[1:]
+    assert notes
+    assert all("rror" in each or "e-1" in each for each in notes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_formula_follows_the_paragraph_with_its_conditions(name):
+    """The paragraph begins as in docs/formulas, links apart."""
+    sources = [page.read_text(encoding="utf-8").split("\n\n") for page in (ROOT / "docs" / "formulas").glob("*.md")]
+    introductions = {
+        textwrap.dedent(formula).strip("\n"): plain(introduction)
+        for blocks in sources
+        for introduction, formula in pairwise(blocks)
+        if formula.startswith("    ")
+    }
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8").split("\n## Accuracy\n")[0]
+    found = re.findall(r"([^\n].*?)\n\n```text\n(.*?)\n```", text.split("\n## Formulas\n")[1], re.DOTALL)
+    for before, formula in found:
+        assert plain(before.split("\n\n")[-1]) == introductions[formula]
+
+
+def plain(paragraph: str) -> str:
+    """Return the text without links and quotation marks."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\.md[^)]*\)", r"\1", paragraph).replace('"', "")
 
 
 def test_pictures_are_small():

@@ -236,79 +236,46 @@ def through_keys(generator: np.random.Generator, frames: Array) -> Drawn:
 
 FIFTY = "the formulas at 50 digits"
 
-REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
-    "TCB": (
-        "TCB tangents",
-        {"values": Reference(FIFTY, tcb_values), "rotations": Reference(FIFTY, tcb_rotations)},
-    ),
-    "LINEAR": (
-        "Linear",
-        {
-            "values": Reference("numpy.interp", values(linear_values)),
-            "rotations": Reference("scipy Slerp", turning(slerp)),
-        },
-    ),
-    "CATMULL_ROM": (
-        "Catmull-Rom",
-        {
-            "values": Reference("scipy CubicHermiteSpline, numpy.gradient", values(central)),
-            "rotations": Reference(FIFTY, turning(catmull_rom)),
-        },
-    ),
-    "HERMITE": (
-        "Hermite with given velocities",
-        {
-            "values": Reference("scipy CubicHermiteSpline", moving_values(CubicHermiteSpline)),
-            "rotations": Reference(FIFTY, given_velocities(exact_turns.Hermite)),
-        },
-    ),
-    "RAW_CUBIC": (
-        "Quaternion components",
-        {"rotations": Reference("scipy CubicHermiteSpline, normalized", turning(raw_cubic))},
-    ),
-    "LOGARITHMIC": (
-        "Logarithmic",
-        {"values": Reference("the exponential of scipy CubicHermiteSpline", values(logarithmic))},
-    ),
-    "SHOEMAKE": ("Shoemake 1985", {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))}),
-    "SHOEMAKE_BLEND": ("Shoemake 1985", {"rotations": Reference(FIFTY, shoemake("BLEND"))}),
-    "ROLL_PITCH_YAW": (
-        "Roll pitch and yaw",
-        {"rotations": Reference("scipy Euler angles, each at 50 digits", euler_angles)},
-    ),
-    "CUBIC_CLAMPED": (
-        "C2 cubics",
-        {
-            "values": Reference("scipy CubicSpline", moving_values(clamped)),
-            "rotations": Reference(FIFTY, given_velocities(exact_turns.SecondOrder)),
-        },
-    ),
-    "CUBIC_NATURAL": (
-        "C2 cubics",
-        {
-            "values": Reference(
-                "scipy CubicSpline", values(lambda frames, keys: CubicSpline(frames, keys, bc_type="natural"))
-            ),
-            "rotations": Reference(FIFTY, turning(natural_rotations)),
-        },
-    ),
-    "LAGRANGE": ("Lagrange", {"values": Reference("the formulas in fractions", values(in_fractions))}),
-    "B_SPLINE": (
-        "B-splines",
-        {
-            "values": Reference("scipy BSpline", values(scipy_b_splines.scipys)),
-            "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
-        },
-    ),
-    "B_SPLINE_THROUGH": (
-        "B-splines through keys",
-        {
-            "values": Reference(
-                "scipy make_interp_spline",
-                values(lambda frames, keys: make_interp_spline(frames, keys, bc_type="natural")),
-            ),
-            "rotations": Reference("the products of scipy's Rotation and BSpline", through_keys),
-        },
-    ),
+REFERENCES: dict[str, dict[str, Reference]] = {
+    "TCB": {"values": Reference(FIFTY, tcb_values), "rotations": Reference(FIFTY, tcb_rotations)},
+    "LINEAR": {
+        "values": Reference("numpy.interp", values(linear_values)),
+        "rotations": Reference("scipy Slerp", turning(slerp)),
+    },
+    "CATMULL_ROM": {
+        "values": Reference("scipy CubicHermiteSpline, numpy.gradient", values(central)),
+        "rotations": Reference(FIFTY, turning(catmull_rom)),
+    },
+    "HERMITE": {
+        "values": Reference("scipy CubicHermiteSpline", moving_values(CubicHermiteSpline)),
+        "rotations": Reference(FIFTY, given_velocities(exact_turns.Hermite)),
+    },
+    "RAW_CUBIC": {"rotations": Reference("scipy CubicHermiteSpline, normalized", turning(raw_cubic))},
+    "LOGARITHMIC": {"values": Reference("the exponential of scipy CubicHermiteSpline", values(logarithmic))},
+    "SHOEMAKE": {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))},
+    "SHOEMAKE_BLEND": {"rotations": Reference(FIFTY, shoemake("BLEND"))},
+    "ROLL_PITCH_YAW": {"rotations": Reference("scipy Euler angles, each at 50 digits", euler_angles)},
+    "CUBIC_CLAMPED": {
+        "values": Reference("scipy CubicSpline", moving_values(clamped)),
+        "rotations": Reference(FIFTY, given_velocities(exact_turns.SecondOrder)),
+    },
+    "CUBIC_NATURAL": {
+        "values": Reference(
+            "scipy CubicSpline", values(lambda frames, keys: CubicSpline(frames, keys, bc_type="natural"))
+        ),
+        "rotations": Reference(FIFTY, turning(natural_rotations)),
+    },
+    "LAGRANGE": {"values": Reference("the formulas in fractions", values(in_fractions))},
+    "B_SPLINE": {
+        "values": Reference("scipy BSpline", values(scipy_b_splines.scipys)),
+        "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
+    },
+    "B_SPLINE_THROUGH": {
+        "values": Reference(
+            "scipy make_interp_spline",
+            values(lambda frames, keys: make_interp_spline(frames, keys, bc_type="natural")),
+        ),
+        "rotations": Reference("the products of scipy's Rotation and BSpline", through_keys),
+    },
 }
-"""Of each method the heading in docs/formulas, and the reference of its values and of its rotations."""
+"""The references of values and of rotations, by method."""

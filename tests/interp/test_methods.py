@@ -73,7 +73,7 @@ def test_it_is_what_another_s_formulas_give(name, kind):
     for seed, count in enumerate((3, 5)):
         generator = np.random.default_rng([seed, count])
         frames = np.cumsum(generator.uniform(3.0, 15.0, count))
-        drawn = REFERENCES[name][1][kind].draw(generator, frames)
+        drawn = REFERENCES[name][kind].draw(generator, frames)
         given = {} if drawn.velocities is None else {"velocities": drawn.velocities}
         spline = getattr(METHODS[name], kind)(Keys(frames, drawn.values, *drawn.parameters), **given)
         at = generator.uniform(frames[0], frames[-1], 10)

@@ -34,8 +34,6 @@ SMALL = 100_000
 """Samples; with fewer one bake is too short to measure, so the file is opened and baked several times in one
 process."""
 REPEATS = 5
-LOOKS = 50
-"""Frames that are played."""
 
 baking, keyframes = module("animation.bake.pipeline"), module("animation.fcurves.keyframes")
 
@@ -314,20 +312,9 @@ def settle() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def playback(last: int) -> float:
-    """Return the median of the seconds that one `frame_set` takes, also between frames."""
-    scene: Any = bpy.context.scene
-    times = []
-    for frame in np.linspace(1, last, LOOKS + 2):
-        start = time.perf_counter()
-        scene.frame_set(int(frame), subframe=float(frame % 1))
-        times.append(time.perf_counter() - start)
-    return median(times[2:])
-
-
-def saved(copy: Path, compress: bool) -> int:
+def saved(copy: Path) -> int:
     """Return the bytes of the open file when saved."""
-    bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True, compress=compress)
+    bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True, compress=False)
     size = copy.stat().st_size
     copy.unlink()
     return size
@@ -336,7 +323,7 @@ def saved(copy: Path, compress: bool) -> int:
 def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[str, Any]:
     """Measure a method: seconds, memory before, at its peak and after in bytes, and keys.
 
-    With `look` also the bytes of the file, plain and compressed, and the seconds to play a frame.
+    With `look` also the bytes of the saved file.
     """
     case = METHODS[method](size, folder)
     results: list[dict[str, Any]] = []
@@ -360,9 +347,7 @@ def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[st
     result |= {"seconds": median(times), "before": before, "peak": peak, "after": after}
     result["keys"] = sum(len(curve.keyframe_points) for curve in all_curves())
     if look:
-        result["playback"] = playback(case.last)
-        for name, compress in (("bytes", False), ("compressed", True)):
-            result[name] = saved(folder / f"result-{os.getpid()}.blend", compress)
+        result["bytes"] = saved(folder / f"result-{os.getpid()}.blend")
     case.finish()
     return result
 

@@ -26,7 +26,7 @@ MOST_GROWN = {("armature", "samples"): 1.2}
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
 PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only turn"}
 TABLES = ("conditions", "ways, armature", "ways, character")
-"""Those that docs/measurements/performance.md has."""
+"""The tables of docs/measurements/performance.md."""
 COLOURS = {
     "samples": "#e0592a",
     "curves": "#2a7de0",
@@ -221,7 +221,6 @@ def ways(results: Results, size: Size) -> str:
     for method in results.runs[size]:
         keys = results.of(size, method, "keys")
         grown = results.of(size, method, "after") - results.of(size, method, "before")
-        extra = results.of(size, method, "peak") - results.of(size, method, "before")
         baked = method not in ("keys", "restore")
         rows.append(
             (
@@ -230,10 +229,7 @@ def ways(results: Results, size: Size) -> str:
                 results.ratio(size, method, "floor of samples") if method != "keys" else None,
                 f"{keys:,.0f}",
                 number(max(grown, 0) / keys) if baked else None,
-                number(extra / keys) if baked else None,
                 f"{results.of(size, method, 'bytes') / 1e6:.1f}",
-                f"{results.of(size, method, 'compressed') / 1e6:.1f}",
-                milliseconds(results.spans(size, method, "playback")),
             )
         )
     assert before is not None
@@ -242,11 +238,8 @@ def ways(results: Results, size: Size) -> str:
         "ms",
         "times the floor",
         "keys",
-        "bytes per key, kept",
-        "bytes per key, at most",
+        "bytes per key",
         ".blend, MB",
-        "compressed",
-        "`frame_set`, ms",
     )
     return table(heads, rows)
 
