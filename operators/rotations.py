@@ -41,7 +41,9 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         ]
         result = counted(len(found), n_("{:,} rotation fault is left"), n_("{:,} rotation faults are left"))
         findings.put(context.window_manager, found, result)
-        done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), n_("No rotation has a fault"))
+        # The first fault that is left, as a turn of more than 180 degrees, is what is asked about most.
+        nothing = f"{result}: {found[0].message}" if found else n_("No rotation has a fault")
+        done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing)
         return {"FINISHED"} if found else done
 
 

@@ -283,7 +283,7 @@ def test_keys_near_gimbal_lock_are_listed(animation) -> None:
     assert (fault.kind, fault.frames, fault.repairable) == ("GIMBAL", (20,), False)
 
 
-def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animation) -> None:
+def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animation, capfd) -> None:
     rig = new_rig("one", "two")
     for name in ("one", "two"):
         rig.pose.bones[name].rotation_mode = "QUATERNION"
@@ -303,6 +303,8 @@ def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animati
     assert bpy.ops.tcb.fix_rotations() == {"FINISHED"}
     (finding,) = bpy.context.window_manager.tcb_findings
     assert (finding.item, finding.frame) == ("Wheel", 25)
+    reported = capfd.readouterr().out
+    assert "1 rotation fault is left: it turns by more than 180 degrees to the key of frame 25" in reported
 
 
 def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
