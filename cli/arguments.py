@@ -485,8 +485,8 @@ def _add_curves(verb: argparse.ArgumentParser) -> None:
     model = rpt_("The imported file: binary .fbx, .glb or .gltf")
     verb.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
     _add(verb, "--exact", RESTORE_CURVES["exact"])
-    _add(verb, "--part", RESTORE_CURVES["value_tolerance"], dest="value_tolerance")
-    _add(verb, "--degrees", RESTORE_CURVES["rotation_tolerance"], dest="rotation_tolerance")
+    _add(verb, "--value-tolerance", RESTORE_CURVES["value_tolerance"])
+    _add(verb, "--rotation-tolerance", RESTORE_CURVES["rotation_tolerance"])
     _add(verb, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
 
 
