@@ -127,8 +127,11 @@ class Job:
 def parse(arguments: Sequence[str], program: str) -> Job:
     """Parse the arguments. Raises SystemExit after a usage message if they are invalid."""
     parser, verbs = _parsers(program)
-    given = parser.parse_args(arguments)
+    given, unknown = parser.parse_known_args(arguments)
     verb = verbs[given.verb]
+    if unknown:
+        # By parse_args, the usage would be the command's, without the verb's options.
+        verb.error(rpt_("unknown arguments: {:s}", " ".join(unknown)))
     for name in ("range", "extend"):
         ends = getattr(given, name, None)
         if ends is not None and not ends[0] <= ends[1]:

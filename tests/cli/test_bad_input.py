@@ -53,6 +53,13 @@ def test_what_makes_no_sense_is_a_usage_error(tcb, walk, monkeypatch, arguments)
     assert (names_in(walk.parent), walk.read_bytes()) == (["walk.blend"], before)
 
 
+def test_an_unknown_option_shows_the_usage_of_its_verb(tcb, walk):
+    ran = tcb("bake", walk, "--in-place", "--steps=2")
+    usage, message, _ = ran.err.partition("unknown arguments: --steps=2")
+    assert (ran.status, bool(message)) == (2, True)
+    assert "--step " in usage
+
+
 def test_the_usage_error_says_how_to_say_where_the_result_goes(tcb, walk):
     message = tcb("bake", walk).err.splitlines()[-1]
     assert "--output" in message
