@@ -137,6 +137,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PARENT_MIRRORED": n_("its parent is mirrored, so its rotation in world space is not a pure rotation"),
     # Enable, and what takes TCB away.
     "TURNS_AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
+    "TURNS_KEPT": n_("it turns by {:.0f}° to this key. Choose Turns: Shortest to turn the short way"),
     "TURNS_SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
     "LINEAR_CURVED": n_(
         "all its keys were linear: TCB curves through them now, up to {:size} away; to have lines choose Linear in "

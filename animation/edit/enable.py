@@ -41,6 +41,8 @@ MAX_CHANGE = (math.radians(1.0), 0.01)
 """Smallest visible change: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
 """Enable chooses the other interpretation of turns if the ratios of largest and of mean changes are below this."""
+_ROUNDED_TURN = math.radians(1.0)
+"""Half a turn and a whole turn within this angle are not reported as the long way."""
 _OTHER = np.ones(256, dtype=np.bool_)
 """Whether Blender plays each interpolation as a curve, that is, all except Bezier and constant."""
 _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
@@ -392,8 +394,24 @@ def _keep_look(
         if reading.settings.path != settings[place].path:
             settings[place] = reading.settings
             report.notes.append(tracks[place].finding(f"TURNS_{reading.settings.path}"))
+        elif path is None:
+            report.notes += _turns_kept(tracks[place], reading)
         report.add(_compared(look, place in linear, max_change))
     return numbers, settings
+
+
+def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
+    """Return a note on the first turn of 180 to 360 degrees that is kept as keyed; empty if there is none.
+
+    Longer turns are meant: nothing but whole turns makes them.
+    """
+    for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
+        turns = np.empty(0) if spline.turns is None else spline.turns
+        far = np.flatnonzero((turns > math.pi + _ROUNDED_TURN) & (turns < 2.0 * math.pi - _ROUNDED_TURN))
+        if len(far):
+            frame = float(spline.frames[far[0] + 1])
+            return [track.finding("TURNS_KEPT", math.degrees(turns[far[0]]), frame=frame)]
+    return []
 
 
 def _changes_less(look: Look, other: Look) -> bool:
