@@ -21,7 +21,7 @@ from ..animation.store.editable_sets import editable_sets
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, find_tracks, looks_baked
 from .arguments import Job
-from .outcome import Outcome
+from .file_outcome import Outcome
 
 _PROPOSED = 3
 """Maximum number of object names that a message suggests."""

@@ -15,7 +15,7 @@ import bpy
 from ..animation.errors import AnimationError, Finding
 from .arguments import Job
 from .blend_files import Source, Version, version_of
-from .outcome import Outcome
+from .file_outcome import Outcome
 
 _LOG = ".tcb-done.jsonl"
 

@@ -19,7 +19,7 @@ from ..animation.translation import rpt_
 from .arguments import File, Job, parse
 from .blend_files import Source, Version, check_no_library, check_target, open_file, save
 from .done import done_before, record_done
-from .outcome import Outcome, Status, announce, announce_for, print_findings, result_text
+from .file_outcome import Outcome, Status, announce, announce_for, print_findings, result_text
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves

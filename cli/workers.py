@@ -28,7 +28,7 @@ from ..animation import Finding
 from ..animation.translation import n_, rpt_
 from .arguments import File
 from .blend_files import remove_leftovers
-from .outcome import Status, announce
+from .file_outcome import Status, announce
 
 _RECORD = "\x1e"
 _STARTS = 20.0

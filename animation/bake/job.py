@@ -24,11 +24,11 @@ from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
+from .completed_rotations import completed
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.sample_frames import APART
 from .sample_limit import count_samples, too_many
-from .whole_rotations import completed
 
 
 @dataclass

@@ -8,13 +8,14 @@ transforms is therefore locked only if location, rotation and scale are all bake
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 import bpy
 
 from ..fcurves.channels import Channels
 from ..store.table.custom_property import Table
+from ..store.tracks import Track
 
 is_locked = attrgetter("lock")
 """Return whether a channel is locked."""
@@ -42,6 +43,23 @@ def lock_groups(channels: Channels, table: Table) -> None:
                 group.lock = False
         elif not group.lock and curves and all(fcurve.lock for fcurve in curves) and _is_complete(curves):
             group.lock = True
+
+
+def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
+    """Lock tracks that were unlocked since the bake, and their groups.
+
+    `baked` has all baked tracks of the channels. `is_changed`: whether there are new channels, so that groups change.
+    """
+    for track in unlocked:
+        lock(baked_curves(track))
+    if baked and (unlocked or is_changed):
+        lock_groups(channels, baked[0].table)
+
+
+def baked_curves(track: Track) -> list[bpy.types.FCurve]:
+    """Return the channels of a track that are baked."""
+    bake = track.bake
+    return [track.channels[index] for index in bake.channels if index in track.channels] if bake is not None else []
 
 
 def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:

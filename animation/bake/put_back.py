@@ -13,7 +13,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.cycles import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
-from ..live.meaning_of_edits import with_mirrored
+from ..live.mirrored_keys import with_mirrored
 from ..records import record
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels

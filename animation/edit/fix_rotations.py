@@ -14,7 +14,8 @@ from typing import Any, Literal
 import bpy
 import numpy as np
 
-from ...interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, Maps, find_faults
+from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
+from ...interp.rotations.rotation_faults import KeyFaults, find_faults
 from ..arguments import Datablocks, by_datablock, checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic

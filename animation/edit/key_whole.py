@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
+from ..bake.completed_rotations import key_frames_of_all, whole_values
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
-from ..bake.whole_rotations import key_frames_of_all, whole_values
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,6 @@ from ...interp.rotations.representations import rotation_representation
 from ..datablocks import bone_path
 from ..store.tracks import rotation_property
 
-_SUFFIX = re.compile(r"\.\d{3,}$")
-_LONGEST = 63
-"""Maximum length of names in Blender, in bytes. Importers truncate longer names."""
 FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
 
 
@@ -144,25 +140,6 @@ def _rotation_of(matrix: Any) -> Float64Array:
     """Return the rotation of a Blender matrix as a unit quaternion."""
     q: Float64Array = np.array(matrix.to_quaternion(), dtype=np.float64)
     return q / np.linalg.norm(q)
-
-
-def nodes_named(nodes: Iterable[Node]) -> Mapping[str, list[int]]:
-    """Map names, truncated as in Blender, to nodes."""
-    by_name: dict[str, list[int]] = {}
-    for index, node in enumerate(nodes):
-        by_name.setdefault(_shortened(node.name), []).append(index)
-    return by_name
-
-
-def candidates(item: Item, by_name: Mapping[str, list[int]]) -> list[int]:
-    """Return the nodes that may correspond to an item, by its name with or without the number that Blender adds."""
-    exact = by_name.get(item.name, [])
-    bare = _SUFFIX.sub("", item.name)
-    return [*exact, *(by_name.get(bare, []) if bare != item.name else [])]
-
-
-def _shortened(name: str) -> str:
-    return name.encode()[:_LONGEST].decode(errors="ignore")
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:

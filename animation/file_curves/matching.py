@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,9 +19,12 @@ from ..errors import Finding, size_of
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import read_coordinates
 from .conversion import Conversion, Poses, find_conversion
-from .items import FCurves, Item, candidates, nodes_named, turn_between
+from .items import FCurves, Item, turn_between
 from .played import Timing
 
+_SUFFIX = re.compile(r"\.\d{3,}$")
+_LONGEST = 63
+"""Maximum length of names in Blender, in bytes. Importers truncate longer names."""
 PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale"}
 _IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 _SAME_RATE = 1e-4
@@ -97,17 +101,26 @@ def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
                 yield rotations.from_matrix(matrix)
 
 
+def _truncated(name: str) -> str:
+    """Return a name as long as Blender allows."""
+    return name.encode()[:_LONGEST].decode(errors="ignore")
+
+
 class Matcher:
     """Match items with the nodes of a file, from the top of the hierarchy down."""
 
     def __init__(self, file: MotionFile, items: Sequence[Item]) -> None:
         self.file = file
         self.items = items
-        self._by_name = nodes_named(file.nodes)
+        self._by_name: dict[str, list[int]] = {}
+        for index, node in enumerate(file.nodes):
+            self._by_name.setdefault(_truncated(node.name), []).append(index)
 
     def candidates(self, item: Item) -> list[int]:
-        """Return the nodes that may correspond to an item, by name."""
-        return candidates(item, self._by_name)
+        """Return the nodes that may correspond to an item, by its name with or without the number that Blender adds."""
+        exact = self._by_name.get(item.name, [])
+        bare = _SUFFIX.sub("", item.name)
+        return [*exact, *(self._by_name.get(bare, []) if bare != item.name else [])]
 
     def matches(self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves]) -> list[Match]:
         """Return the items that the take animates, with their conversions.

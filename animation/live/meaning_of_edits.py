@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The meaning of edits: parameters implied by edits of keys, found by comparing keys with their records.
 
-A mirror in time negates bias and swaps eases. On a track played by handles, a key inserted by Blender keeps the curve,
+`mirrored_keys` finds mirrors in time. On a track played by handles, a key inserted by Blender keeps the curve,
 but a dragged handle changes it. The key then gets the tension, continuity and bias that best fit the curve. All of this
 depends only on the keys and the table, so the result is the same after every undo.
 
@@ -28,14 +28,13 @@ from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import bends_by_parameters
 from ..errors import Finding
 from ..fcurves import beziers
-from ..fcurves.frames import ONE_KEY, SAME_FRAME
+from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (
     NO_KEYS,
     SIDES,
     BoolArray,
     Float32Array,
     Float64Array,
-    IndexArray,
     Joined,
     Keyframes,
     both,
@@ -49,10 +48,9 @@ from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.table import identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import OWN, Written
-from ..store.table.identity import Identities
-from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 from .key_tangents import KeyTangents
+from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
 _SHORTEST = 1e-3
 """In frames. Shorter handles, above or below the key, are treated as this long."""
@@ -64,12 +62,6 @@ _ON_CURVE = 1e-4
 """Tolerance relative to the range of values, because keys that Blender inserts on a curve are rounded."""
 _TURN = 1e-6
 """In radians. Angular velocities are central differences over this angle."""
-_SNAPPED = 1.02
-"""In frames. Blender snaps each moved key separately to a whole frame."""
-_PARAMETERS = len(PARAMETERS)
-_REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
-_SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
-"""Factors of the columns _REVERSED that give the parameters of the reversed motion."""
 
 
 @record(eq=False)
@@ -99,7 +91,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
     for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
         if track.is_baked or track.state is None or not track.state.channels:
             continue
-        before = [_written(track, index) for index in channels]
+        before = [written_keys(track, index) for index in channels]
         known = [each for each in before if each is not None]
         own = [*channels.values()]
         if len(known) < len(own) or [*map(len, known)] != [each.count for each in own]:
@@ -160,31 +152,6 @@ def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _
     return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
-def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate bias and swap eases of keys in reversed order, for example after a mirror or negative scale in time.
-
-    Source: docs/formulas, "Reversed time".
-    """
-    mirrored = _mirrored_rows(track, index, own)
-    if not len(mirrored):
-        return own
-    numbers = own.numbers.copy()
-    filled = np.where(
-        np.isnan(numbers[:, :_PARAMETERS]), [defaults.get(name, 0.0) for name in PARAMETERS], numbers[:, :_PARAMETERS]
-    )
-    reversed_ = filled[:, _REVERSED] * _SIGNS
-    numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
-    numbers[mirrored, _PARAMETERS:] *= -1.0
-    return own.with_(numbers=numbers)
-
-
-def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
-    """Set the parameters of the reversed motion on own keys that were mirrored in time since the last bake."""
-    if track.is_baked:
-        return dict(own)
-    return {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
-
-
 def are_implied(track: Track, own: OwnChannels) -> bool:
     """Return whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
 
@@ -192,87 +159,10 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
     """
     if not may_imply([track], [own])[0]:
         return False
-    if any(len(_mirrored_rows(track, index, each)) for index, each in own.items()):
+    if any(len(mirrored_rows(track, index, each)) for index, each in own.items()):
         return True
     groups = _played_together(track, own) if _bends(track) else []
     return any(_goals(track, {index: own[index] for index in part}, own, bends=True) for part in groups)
-
-
-def _mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
-    """Return the rows of keys that were mirrored in time since they were written, and of copies of these keys."""
-    none = np.empty(0, dtype=np.intp)
-    written = _written(track, index)
-    if written is None or own.identities.tobytes() == written["identity"].tobytes():
-        return none
-    rows, places = _known(own.identities, written["identity"])
-    before = written["co"][places, 0].astype(np.float64)
-    now = own.keys.frames[rows].astype(np.float64)
-    moved = np.abs(now - before) > ONE_KEY
-    # If a key has copies, unmoved ones were not mirrored.
-    kept = moved | (_counts(places) == 1)
-    rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
-    is_single, rank = _counts(places) == 1, _ranks(places, now)
-    # Without copies, the first group contains all keys.
-    groups = [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
-    for group in groups if not is_single.all() else groups[:1]:
-        expected = _expected_frames(before[group], now[group], before)
-        if expected is not None:
-            break
-    else:
-        return none
-    off = np.abs(expected - now)
-    # The key at the center of the mirror has not moved.
-    mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
-    # A copy at another frame was made after the mirror, if its original is at the mirrored frame.
-    mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
-    result: IndexArray = rows[mirrored]
-    return result
-
-
-def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` as keys were mirrored from `before` to `now`; None if they were not mirrored."""
-    moved = np.abs(now - before) > ONE_KEY
-    order = np.argsort(before[moved], kind="stable")
-    old, new = before[moved][order], now[moved][order]
-    if len(old) < 2 or not (np.diff(new) < 0.0).all():
-        return None
-    if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
-        # Any two keys that moved separately fit some factor.
-        return None
-    factor = (new[-1] - new[0]) / (old[-1] - old[0])
-    if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
-        return None
-    expected: Float64Array = new[0] + factor * (every - old[0])
-    return expected
-
-
-def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of all names that occur exactly once in `others`, and their rows there."""
-    theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
-    theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
-    rows = np.flatnonzero(np.isin(names, theirs))
-    return rows, theirs_at[np.searchsorted(theirs, names[rows])]
-
-
-def _counts(places: IndexArray) -> IndexArray:
-    """Return the number of elements equal to each element."""
-    _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
-    result: IndexArray = counts[inverse]
-    return result
-
-
-def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
-    """Return the number of equal elements with an earlier frame for each element."""
-    order = np.lexsort((frames, places))
-    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
-    ranks = np.empty(len(places), dtype=np.intp)
-    ranks[order] = np.arange(len(places)) - np.repeat(starts, counts)
-    return ranks
-
-
-def _written(track: Track, index: int) -> Written | None:
-    channel = track.state.channels.get(index) if track.state is not None else None
-    return None if channel is None else channel.own
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
@@ -303,7 +193,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
 
 def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
     """Return a mask of a channel's keys that are unchanged since writing. All false if keys were added or removed."""
-    written = _written(track, index)
+    written = written_keys(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return np.zeros(own.count, dtype=np.bool_)
     return _stands(own.keys, written)
@@ -316,7 +206,7 @@ def _sides_dragged(
 
     `moved` is true if any key of the track has moved since writing.
     """
-    written, fcurve = _written(track, index), track.channels[index]
+    written, fcurve = written_keys(track, index), track.channels[index]
     none = np.zeros(own.count, dtype=np.bool_)
     if written is None or not stand.any():
         return none, none
@@ -387,7 +277,7 @@ def _inserted(track: Track, own: OwnChannels) -> _Goals:
     if not fresh.any():
         return {}
     goals: _Goals = {}
-    curves = {index: _curve(written) for index in own if (written := _written(track, index)) is not None}
+    curves = {index: _curve(written) for index in own if (written := written_keys(track, index)) is not None}
     # The negated quaternion is the same orientation.
     signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
     for row in np.flatnonzero(fresh).tolist():

@@ -24,7 +24,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.locks import is_locked, lock, lock_groups
+from ..bake.locks import baked_curves, is_locked, lock_again
 from ..bake.pipeline import rebake
 from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
@@ -357,21 +357,12 @@ def _locked_again(watch: Watch, channels: Channels) -> Report:
     report = Report()
     baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
     # Some edits are not found by the fast check.
-    tracks = watch.not_outside([track for track in baked if not all(map(is_locked, _baked_curves(track)))])
-    unlocked = len(tracks)
-    for track in tracks:
-        lock(_baked_curves(track))
-    if baked and (unlocked or watch.has_new_curves):
-        lock_groups(channels, baked[0].table)
+    unlocked = watch.not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
+    lock_again(channels, baked, unlocked, watch.has_new_curves)
     watch.has_new_curves = False
     if unlocked:
-        report.notes.append(Finding("LOCKED_AGAIN", arguments=(unlocked,)))
+        report.notes.append(Finding("LOCKED_AGAIN", arguments=(len(unlocked),)))
     return report
-
-
-def _baked_curves(track: Track) -> list[bpy.types.FCurve]:
-    bake = track.bake
-    return [track.channels[index] for index in bake.channels if index in track.channels] if bake is not None else []
 
 
 def _pointers(channels: Channels) -> list[int]:

@@ -18,7 +18,7 @@ from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose, has_keys, named, tracks_of
-from ..outcome import Outcome, Ticker
+from ..file_outcome import Outcome, Ticker
 
 
 def bake(job: Job, outcome: Outcome) -> None:

@@ -25,7 +25,7 @@ from ...animation.store.tracks import Track, find_tracks
 from ..arguments import Job
 from ..blend_files import missing_libraries
 from ..choosing import named, only_in_strips, reasons_without_channels, sets_of, tracks_of
-from ..outcome import Outcome
+from ..file_outcome import Outcome
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:

@@ -9,7 +9,7 @@ from ... import animation
 from ...animation import Finding
 from ..arguments import Job
 from ..choosing import named
-from ..outcome import Outcome
+from ..file_outcome import Outcome
 
 
 def list_or_repair(job: Job, outcome: Outcome) -> None:

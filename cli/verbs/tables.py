@@ -18,7 +18,7 @@ from ...interp.messages import Text
 from ..arguments import Job
 from ..blend_files import unusable
 from ..choosing import choose, named
-from ..outcome import Outcome, Ticker
+from ..file_outcome import Outcome, Ticker
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:

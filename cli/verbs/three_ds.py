@@ -21,7 +21,7 @@ from ...interp.messages import Text
 from ..arguments import Job
 from ..blend_files import Source, unusable, version_of
 from ..choosing import named
-from ..outcome import Outcome, Ticker
+from ..file_outcome import Outcome, Ticker
 
 
 def open_scene(path: Path) -> Source:

@@ -11,28 +11,20 @@ angle, x, y, z, or x, y, z in radians.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..keys import Float64Array, numbers
-from .euler import axes_of
 from .representations import rotation_representation
 
 BoolArray = npt.NDArray[np.bool_]
 
 UNKNOWN_ORDER = "EULER"
 """The name of Euler angles whose order is not known: only whole turns are known to be equivalent."""
-GIMBAL = np.radians(2.0)
-"""Closer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
-_GAIN = 1e-5
+GAIN = 1e-5
 """Numbers that come closer by less than this are as good as before: float32 keys round half turns to either side."""
-_CLOSE = np.pi / 2.0
-"""Radians. Numbers that come this close in every channel jumped, because no keyed motion looks like that."""
-_ONE_FRAME = 1.001
-"""Frames. Between keys this near no frame can show a turn of more than 180 degrees."""
 
 
 class Maps(NamedTuple):
@@ -92,7 +84,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
         factors, terms = rotation_representation(name).map_to_nearest(own.T, chain.T)
         maps = Maps(factors.T, terms.T)
     gain = np.linalg.norm(own - chain, axis=-1) - np.linalg.norm(maps.applied(own) - chain, axis=-1)
-    return maps.of_keys(gain > _GAIN)
+    return maps.of_keys(gain > GAIN)
 
 
 def chained(steps: Maps) -> Maps:
@@ -113,69 +105,3 @@ def chained(steps: Maps) -> Maps:
     terms = steps.terms.copy()
     terms[1:] *= factors[:-1]
     return Maps(factors, np.pi * np.rint(np.cumsum(terms, axis=0) / np.pi))
-
-
-@dataclass(frozen=True)
-class KeyFaults:
-    """Faults of a sequence of keys, one number per key; a fault of a step between keys is the later key's."""
-
-    flips: BoolArray
-    """The key has the opposite sign to the one before it, or the other Euler solution, which is close to it."""
-    turns: BoolArray
-    """An angle changes by more than 180 degrees from the previous key, and equivalent numbers are closer."""
-    jumps: BoolArray
-    """The ones of `turns` that no frame can show, because only they jump within a frame."""
-    gimbal: BoolArray
-    """The key is within 2 degrees of gimbal lock, which no equivalent numbers avoid."""
-    steps: Maps
-    """The change of each key that brings it nearest to the unchanged key before it."""
-
-    def repaired(self, turns: bool) -> Maps:
-        """Return the changes that repair flips and jumps, or with `turns` all turns."""
-        return chained(self.steps.of_keys(self.flips | (self.turns if turns else self.jumps)))
-
-
-def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: npt.ArrayLike) -> KeyFaults:
-    """Find the faults of a sequence of keys.
-
-    Parameters
-    ----------
-    name : str
-        As for `nearest_maps`.
-    frames : array_like, shape (n,)
-        Ascending.
-    values : array_like, shape (n, c)
-    moves : array_like of bool, shape (n,)
-        Whether something moves from the key to the next: after constant keys nothing does, so there is no fault.
-
-    Notes
-    -----
-    Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: the
-    keys alone do not show it. Source: docs/formulas, "Equivalent keys".
-
-    Examples
-    --------
-    >>> found = equivalent.find_faults("QUATERNION", [1, 10], [[1, 0, 0, 0], [-0.8, -0.6, 0, 0]], [True, True])
-    >>> found.flips, found.repaired(turns=False).applied([[1, 0, 0, 0], [-0.8, -0.6, 0, 0]])[1]
-    (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
-    """
-    at, own = numbers("frames", frames), numbers("values", values)
-    earlier = np.maximum(np.arange(len(own)) - 1, 0)
-    before = own[earlier]
-    steps = nearest_maps(name, own, before)
-    steps = steps.of_keys(np.asarray(moves, dtype=np.bool_)[earlier])
-    angles = {"QUATERNION": 0, "AXIS_ANGLE": 1}.get(name, own.shape[-1])
-    change = np.abs(own - before)[:, :angles].max(axis=-1, initial=0.0)
-    is_euler = angles == 3
-    close = np.abs(steps.applied(own) - before).max(axis=-1) <= _CLOSE
-    flips = (steps.factors < 0.0).any(axis=-1) & (change < 2.0 * np.pi) & (close | (not is_euler))
-    turns = steps.changed.any(axis=-1) & (change > np.pi + _GAIN) & ~flips
-    brief = turns & (np.diff(at, prepend=at[:1]) <= _ONE_FRAME)
-    ways = np.sign(steps.terms) * brief[:, np.newaxis]
-    # A rotation that continues in one direction, frame by frame, spins.
-    same = ((ways[1:] == ways[:-1]) & (ways[1:] != 0.0)).any(axis=-1)
-    alone = ~np.concatenate(([False], same)) & ~np.concatenate((same, [False]))
-    gimbal = np.zeros(len(own), dtype=np.bool_)
-    if is_euler and name != UNKNOWN_ORDER:
-        gimbal = np.abs(np.cos(own[:, axes_of(name)[1]])) < np.sin(GIMBAL)
-    return KeyFaults(flips, turns, brief & close & alone, gimbal, steps)

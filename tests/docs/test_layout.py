@@ -55,7 +55,7 @@ ORDER = (
     ("animation/store/actions",),
     ("animation/bake/plans",),
     ("animation/sampling",),
-    ("animation/live/key_tangents", "animation/live/meaning_of_edits"),
+    ("animation/live/key_tangents", "animation/live/mirrored_keys", "animation/live/meaning_of_edits"),
     ("animation/bake",),
     ("animation/edit",),
     ("animation/on_path",),

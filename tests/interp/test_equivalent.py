@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from interp.rotations import equivalent
+from interp.rotations import equivalent, rotation_faults
 
 ORDERS = ["".join(letters) for letters in permutations("XYZ")]
 NAMES = ["QUATERNION", "AXIS_ANGLE", *ORDERS]
@@ -57,8 +57,8 @@ def scrambled(name: str, values: np.ndarray) -> np.ndarray:
     return result
 
 
-def found(name: str, values: np.ndarray, step: float = 1.0, moves: bool = True) -> equivalent.KeyFaults:
-    return equivalent.find_faults(name, np.arange(len(values)) * step, values, np.full(len(values), moves))
+def found(name: str, values: np.ndarray, step: float = 1.0, moves: bool = True) -> rotation_faults.KeyFaults:
+    return rotation_faults.find_faults(name, np.arange(len(values)) * step, values, np.full(len(values), moves))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,7 +117,7 @@ def test_a_jump_within_a_frame_is_repaired_and_the_spin_beside_it_is_not() -> No
     degrees = [170.0, 178.0, -175.0, -170.0, 179.0]
     jumping = euler(*[(angle, 0.0, 0.0) for angle in degrees], (900.0, 0.0, 0.0))
     frames = [1, 2, 3, 4, 5, 30]
-    faults = equivalent.find_faults("XYZ", frames, jumping, [True] * 6)
+    faults = rotation_faults.find_faults("XYZ", frames, jumping, [True] * 6)
     repaired = np.degrees(faults.repaired(turns=False).applied(jumping))[:, 0]
     np.testing.assert_allclose(repaired, [170, 178, 185, 190, 179, 900], atol=1e-9)
 

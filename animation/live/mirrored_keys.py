@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys mirrored in time: their bias is negated, and their eases are swapped.
+
+Mirrored keys are found by comparing keys with their records, so the result is the same after every undo, and with Live
+on or off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..bake.plans.protocol import OwnChannels
+from ..fcurves.frames import ONE_KEY
+from ..fcurves.keyframes import Float64Array, IndexArray
+from ..store.own_keys import OwnKeys
+from ..store.table import identity
+from ..store.table.custom_property import Written
+from ..store.table.identity import Identities
+from ..store.table.rows import PARAMETERS, column_of
+from ..store.tracks import Track
+
+_SNAPPED = 1.02
+"""In frames. Blender snaps each moved key separately to a whole frame."""
+_PARAMETERS = len(PARAMETERS)
+_REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
+_SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
+"""Factors of the columns _REVERSED that give the parameters of the reversed motion."""
+
+
+def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
+    """Negate bias and swap eases of keys in reversed order, for example after a mirror or negative scale in time.
+
+    Source: docs/formulas, "Reversed time".
+    """
+    mirrored = mirrored_rows(track, index, own)
+    if not len(mirrored):
+        return own
+    numbers = own.numbers.copy()
+    filled = np.where(
+        np.isnan(numbers[:, :_PARAMETERS]), [defaults.get(name, 0.0) for name in PARAMETERS], numbers[:, :_PARAMETERS]
+    )
+    reversed_ = filled[:, _REVERSED] * _SIGNS
+    numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
+    numbers[mirrored, _PARAMETERS:] *= -1.0
+    return own.with_(numbers=numbers)
+
+
+def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
+    """Set the parameters of the reversed motion on own keys that were mirrored in time since the last bake."""
+    if track.is_baked:
+        return dict(own)
+    return {index: mirrored(track, index, each, defaults) for index, each in own.items()}
+
+
+def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
+    """Return the rows of keys that were mirrored in time since they were written, and of copies of these keys."""
+    none = np.empty(0, dtype=np.intp)
+    written = written_keys(track, index)
+    if written is None or own.identities.tobytes() == written["identity"].tobytes():
+        return none
+    rows, places = _known(own.identities, written["identity"])
+    before = written["co"][places, 0].astype(np.float64)
+    now = own.keys.frames[rows].astype(np.float64)
+    moved = np.abs(now - before) > ONE_KEY
+    # If a key has copies, unmoved ones were not mirrored.
+    kept = moved | (_counts(places) == 1)
+    rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
+    is_single, rank = _counts(places) == 1, _ranks(places, now)
+    # Without copies, the first group contains all keys.
+    groups = [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
+    for group in groups if not is_single.all() else groups[:1]:
+        expected = _expected_frames(before[group], now[group], before)
+        if expected is not None:
+            break
+    else:
+        return none
+    off = np.abs(expected - now)
+    # The key at the center of the mirror has not moved.
+    mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
+    # A copy at another frame was made after the mirror, if its original is at the mirrored frame.
+    mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
+    result: IndexArray = rows[mirrored]
+    return result
+
+
+def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
+    """Mirror the frames in `every` as keys were mirrored from `before` to `now`; None if they were not mirrored."""
+    moved = np.abs(now - before) > ONE_KEY
+    order = np.argsort(before[moved], kind="stable")
+    old, new = before[moved][order], now[moved][order]
+    if len(old) < 2 or not (np.diff(new) < 0.0).all():
+        return None
+    if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
+        # Any two keys that moved separately fit some factor.
+        return None
+    factor = (new[-1] - new[0]) / (old[-1] - old[0])
+    if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
+        return None
+    expected: Float64Array = new[0] + factor * (every - old[0])
+    return expected
+
+
+def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of all names that occur exactly once in `others`, and their rows there."""
+    theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
+    theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
+    rows = np.flatnonzero(np.isin(names, theirs))
+    return rows, theirs_at[np.searchsorted(theirs, names[rows])]
+
+
+def _counts(places: IndexArray) -> IndexArray:
+    """Return the number of elements equal to each element."""
+    _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
+    result: IndexArray = counts[inverse]
+    return result
+
+
+def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
+    """Return the number of equal elements with an earlier frame for each element."""
+    order = np.lexsort((frames, places))
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    ranks = np.empty(len(places), dtype=np.intp)
+    ranks[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    return ranks
+
+
+def written_keys(track: Track, index: int) -> Written | None:
+    channel = track.state.channels.get(index) if track.state is not None else None
+    return None if channel is None else channel.own

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults of rotation keys: flips, jumps, turns of more than 180 degrees, and keys near gimbal lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..keys import numbers
+from .equivalent import GAIN, UNKNOWN_ORDER, BoolArray, Maps, chained, nearest_maps
+from .euler import axes_of
+
+GIMBAL = np.radians(2.0)
+"""Closer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
+_CLOSE = np.pi / 2.0
+"""Radians. Numbers that come this close in every channel jumped, because no keyed motion looks like that."""
+_ONE_FRAME = 1.001
+"""Frames. Between keys this near no frame can show a turn of more than 180 degrees."""
+
+
+@dataclass(frozen=True)
+class KeyFaults:
+    """Faults of a sequence of keys, one number per key; a fault of a step between keys is the later key's."""
+
+    flips: BoolArray
+    """The key has the opposite sign to the one before it, or the other Euler solution, which is close to it."""
+    turns: BoolArray
+    """An angle changes by more than 180 degrees from the previous key, and equivalent numbers are closer."""
+    jumps: BoolArray
+    """The ones of `turns` that no frame can show, because only they jump within a frame."""
+    gimbal: BoolArray
+    """The key is within 2 degrees of gimbal lock, which no equivalent numbers avoid."""
+    steps: Maps
+    """The change of each key that brings it nearest to the unchanged key before it."""
+
+    def repaired(self, turns: bool) -> Maps:
+        """Return the changes that repair flips and jumps, or with `turns` all turns."""
+        return chained(self.steps.of_keys(self.flips | (self.turns if turns else self.jumps)))
+
+
+def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: npt.ArrayLike) -> KeyFaults:
+    """Find the faults of a sequence of keys.
+
+    Parameters
+    ----------
+    name : str
+        As for `nearest_maps`.
+    frames : array_like, shape (n,)
+        Ascending.
+    values : array_like, shape (n, c)
+    moves : array_like of bool, shape (n,)
+        Whether something moves from the key to the next: after constant keys nothing does, so there is no fault.
+
+    Notes
+    -----
+    Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: the
+    keys alone do not show it. Source: docs/formulas, "Equivalent keys".
+
+    Examples
+    --------
+    >>> found = rotation_faults.find_faults("QUATERNION", [1, 10], [[1, 0, 0, 0], [-0.8, -0.6, 0, 0]], [True, True])
+    >>> found.flips, found.repaired(turns=False).applied([[1, 0, 0, 0], [-0.8, -0.6, 0, 0]])[1]
+    (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
+    """
+    at, own = numbers("frames", frames), numbers("values", values)
+    earlier = np.maximum(np.arange(len(own)) - 1, 0)
+    before = own[earlier]
+    steps = nearest_maps(name, own, before)
+    steps = steps.of_keys(np.asarray(moves, dtype=np.bool_)[earlier])
+    angles = {"QUATERNION": 0, "AXIS_ANGLE": 1}.get(name, own.shape[-1])
+    change = np.abs(own - before)[:, :angles].max(axis=-1, initial=0.0)
+    is_euler = angles == 3
+    close = np.abs(steps.applied(own) - before).max(axis=-1) <= _CLOSE
+    flips = (steps.factors < 0.0).any(axis=-1) & (change < 2.0 * np.pi) & (close | (not is_euler))
+    turns = steps.changed.any(axis=-1) & (change > np.pi + GAIN) & ~flips
+    brief = turns & (np.diff(at, prepend=at[:1]) <= _ONE_FRAME)
+    ways = np.sign(steps.terms) * brief[:, np.newaxis]
+    # A rotation that continues in one direction, frame by frame, spins.
+    same = ((ways[1:] == ways[:-1]) & (ways[1:] != 0.0)).any(axis=-1)
+    alone = ~np.concatenate(([False], same)) & ~np.concatenate((same, [False]))
+    gimbal = np.zeros(len(own), dtype=np.bool_)
+    if is_euler and name != UNKNOWN_ORDER:
+        gimbal = np.abs(np.cos(own[:, axes_of(name)[1]])) < np.sin(GIMBAL)
+    return KeyFaults(flips, turns, brief & close & alone, gimbal, steps)
