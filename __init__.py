@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """TCB Animation: tension, continuity, bias and ease for Blender's keyframes."""
 
-# The interpolation core works without Blender, and so must importing a package that contains it.
+# The interpolation core works without Blender, so a package that contains it must import without Blender.
 from __future__ import annotations
 
 import sys
 from types import ModuleType
 
 _before: ModuleType | None = None
-"""The session of before a reload: rows of keys that were copied, and are in no action."""
+"""The session before a reload, with rows of copied keys that are not in an action."""
 
 if "_modules" in globals():
     _before = sys.modules.get(f"{__name__}.animation.store.table.session")
-    # Reload Scripts runs this module once more, and no other: the rest is imported anew when it is needed next.
+    # Reload Scripts runs only this module again. Other modules are imported again when they are needed.
     for _name in [name for name in sys.modules if name.startswith(f"{__name__}.")]:
         del sys.modules[_name]
         globals().pop(_name.removeprefix(f"{__name__}."), None)
 
 
 def _modules() -> tuple[ModuleType, ...]:
-    """Return the modules that register something, in that order."""
+    """Return the modules with registration, in order of registration."""
     from . import cli, operators, panels
     from .ui import findings, keymaps, languages, preferences, properties, redraw
     from .ui.live import handlers
@@ -41,7 +41,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def _other_copy() -> str:
-    """Return the name of the add-on that is enabled from another installation; empty where there is none."""
+    """Return the name of an add-on that is enabled from another installation, or an empty string."""
     import bpy
 
     operator = getattr(bpy.types, "TCB_OT_enable", None)
@@ -50,18 +50,16 @@ def _other_copy() -> str:
 
 
 def register() -> None:
-    """Register everything; Blender calls it when the extension is enabled.
+    """Register everything. Blender calls this when the extension is enabled.
 
-    Raises RuntimeError, before anything is registered, where another installation is enabled: both would have the same
+    Raises RuntimeError before registration if another installation is enabled, because both would have the same
     operators.
     """
     other = _other_copy()
     if other:
         from .animation.translation import n_, rpt_
 
-        text = n_(
-            'TCB Animation is enabled from another installation, "{:s}". Disable that one first, then enable "{:s}"'
-        )
+        text = n_('TCB Animation is already enabled from "{:s}". Disable that installation, then enable "{:s}"')
         raise RuntimeError(rpt_(text, other, __name__))
     for module in _modules():
         module.register()
@@ -72,7 +70,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Unregister everything; Blender calls it when the extension is disabled, and where it could not be enabled."""
+    """Unregister everything. Blender calls this when the extension is disabled, or when enabling has failed."""
     if _other_copy():
         return
     for module in reversed(_modules()):

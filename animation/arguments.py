@@ -40,7 +40,7 @@ def _positive(name: str, number: float) -> None:
 
 def _more_than_two(name: str, number: float) -> None:
     if not number > 2.0:
-        raise ValueError(rpt_("{:s} {:g} is not more than 2", name, number))
+        raise ValueError(rpt_("{:s} {:g} is not above 2", name, number))
 
 
 def _not_negative(name: str, number: float) -> None:
@@ -66,7 +66,7 @@ def _three(name: str, numbers: tuple[float, ...]) -> None:
 def _known(name: str, parameters: Mapping[str, float]) -> None:
     for parameter in parameters:
         if parameter not in PARAMETERS:
-            raise ValueError(rpt_("{:s}: {!r} is none of {:s}", name, parameter, ", ".join(PARAMETERS)))
+            raise ValueError(rpt_("{:s}: {!r} is not one of {:s}", name, parameter, ", ".join(PARAMETERS)))
         low = float(LOWEST[PARAMETERS.index(parameter), 0])
         if not low <= parameters[parameter] <= 1.0:
             text = rpt_("{:s}[{!r}] must be from {:g} to 1, not {:g}", name, parameter, low, parameters[parameter])
@@ -234,7 +234,7 @@ def _number(name: str, value: object) -> float:
         raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
     # Blender prints its largest float as a decimal that is slightly larger.
     if abs(number) >= _TOO_LARGE:
-        raise ValueError(rpt_("{:s} {:g} is more than float32 holds", name, number))
+        raise ValueError(rpt_("{:s} {:g} exceeds the range of float32", name, number))
     return number
 
 

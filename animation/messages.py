@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The texts of all findings, by their codes: scripts and supervisors go by the codes, which stay.
+"""Texts of all findings by their codes, which are stable for use in scripts and tools.
 
-A pair is the text for one and the text for any other number, which is the first argument. Besides Python's formats
-there are `{:size}`, a number with its unit, and `{:names}`, of which the first few are listed.
+A pair has the singular text and the plural text. Its first argument is the number. In addition to Python's formats,
+`{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
 """
 
 from __future__ import annotations
@@ -10,154 +10,151 @@ from __future__ import annotations
 from .translation import n_
 
 MESSAGES: dict[str, str | tuple[str, str]] = {
-    # What can't be edited.
-    "NO_ANIMATION": n_("it has no animation"),
-    "ONLY_IN_STRIPS": n_("its animation is in NLA strips only; enter tweak mode on a strip first"),
-    "NO_SLOT": n_('its action "{:s}" has no slot for it; choose a slot first'),
-    "NO_FCURVES": n_('its action "{:s}" has no F-curves for it'),
+    # Datablocks that cannot be edited.
+    "NO_ANIMATION": n_("no animation"),
+    "ONLY_IN_STRIPS": n_("all animation is in NLA strips. Enter tweak mode on a strip first"),
+    "NO_SLOT": n_('action "{:s}" has no slot for it. Choose a slot first'),
+    "NO_FCURVES": n_('action "{:s}" has no F-curves for it'),
     "LAYERED": n_(
-        'its action "{:s}" has more than one layer or strip (layers: {:d}, strips: {:d}); '
-        "make one of them first, with Object > Animation > Bake Action"
+        'action "{:s}" has more than one layer or strip (layers: {:d}, strips: {:d}). Merge them first with '
+        "Object > Animation > Bake Action"
     ),
-    "LINKED": n_("it is linked; make a library override of it, or open its own file"),
-    "LINKED_ACTION": n_('its action "{:s}" is linked; make the action local first'),
-    "IS_LINKED_ACTION": n_("it is linked; open its own file"),
-    "TWEAKED": n_("an NLA strip of it is in tweak mode, so its action can't be exchanged"),
-    "ACTION_COPIED": n_('its linked action "{:s}" stays as it is; it plays a copy in this file now'),
-    "STRIP_ACTION_LINKED": n_('its NLA strip\'s action "{:s}" is linked; make the action local first'),
-    "STRIPS_STAY_PLAIN": n_(
-        "the actions of its NLA strips stay plain beside its own action: {:names}. Tweak a strip to enable it"
-    ),
+    "LINKED": n_("linked. Make a library override, or open the source file"),
+    "LINKED_ACTION": n_('action "{:s}" is linked. Make it local first'),
+    "IS_LINKED_ACTION": n_("linked. Open the source file"),
+    "TWEAKED": n_("an NLA strip is in tweak mode, so the action cannot be replaced. Exit tweak mode first"),
+    "ACTION_COPIED": n_('linked action "{:s}" is unchanged. A local copy plays now'),
+    "STRIP_ACTION_LINKED": n_('action "{:s}" of an NLA strip is linked. Make it local first'),
+    "STRIPS_STAY_PLAIN": n_("actions of NLA strips were not enabled: {:names}. Tweak a strip to enable its action"),
     "SLOTS_REMOVED": (
         n_("the TCB data of {:,} track of removed slots was removed"),
         n_("the TCB data of {:,} tracks of removed slots was removed"),
     ),
-    "NO_SUCH_TRACK": n_("it has no track of this name; its tracks: {:s}"),
-    "NO_BONE": n_('it has no bone "{:s}"'),
-    "LIVE_OFF": n_('Live is now off for the action "{:s}"'),
+    "NO_SUCH_TRACK": n_("no such track. Available tracks: {:s}"),
+    "NO_BONE": n_('no bone "{:s}"'),
+    "LIVE_OFF": n_('Live is now off for action "{:s}"'),
     "LIVE_FAILED": n_("Live failed: {:s}"),
-    # What blocks a track.
-    "NOT_IN_USE": n_("unused, as the rotation mode is different"),
-    "LOCKED": n_("locked; unlock its channels first"),
+    # Blocked tracks.
+    "NOT_IN_USE": n_("unused in the current rotation mode"),
+    "LOCKED": n_("locked. Unlock the channels first"),
     "EDITED_OUTSIDE": n_(
-        "edited outside: its curves were changed after the bake. Apply keeps the curves. "
-        "Free Bake with Discard Edits brings back the saved keys "
-        "(script: free(discard_edits=True); command: free --discard-edits)"
+        "edited outside: the curves were changed after the bake. Apply keeps the curves. Free Bake with "
+        "Discard Edits restores the saved keys (script: free(discard_edits=True), command: free "
+        "--discard-edits)"
     ),
     "TABLE_LOST": n_(
-        "baked, but its table is gone. Remove TCB keeps the keys with an identity and drops the generated ones. "
-        "Apply keeps the curves"
+        "baked, but the TCB table is missing. Remove TCB keeps your identified keys and deletes generated "
+        "keys. Apply keeps the curves"
     ),
-    "TABLE_DAMAGED": n_("its TCB table is damaged ({:s}); Remove TCB (command: remove) takes it away"),
-    "TABLE_NEWER": n_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}"),
-    "DRIVEN": n_("driven: the driver decides its value, not the keys"),
-    "MUTED": n_("muted; unmute its channels first"),
-    "SAMPLED_CURVE": n_("a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)"),
-    "CHANNEL_WITHOUT_KEYS": n_("its component {:d} has an F-curve without keys; key it or delete it"),
-    "NOT_TCB": n_("not a TCB track; enable it first"),
-    # Keys that make no motion.
-    "NO_KEYS": n_("it has no keys"),
+    "TABLE_DAMAGED": n_("the TCB table is damaged ({:s}). Delete it with Remove TCB (command: remove)"),
+    "TABLE_NEWER": n_(
+        "saved by a newer version of TCB Animation (schema {:d}). This version reads schema {:d}. Update the add-on"
+    ),
+    "DRIVEN": n_("driven: a driver sets the value, so keys have no effect"),
+    "MUTED": n_("muted. Unmute the channels first"),
+    "SAMPLED_CURVE": n_("a sampled curve has no keys. Convert it to keyframes first (Graph Editor, Channel menu)"),
+    "CHANNEL_WITHOUT_KEYS": n_("the F-curve of component {:d} has no keys. Insert a key or delete the F-curve"),
+    "NOT_TCB": n_("not a TCB track. Enable it first"),
+    # Invalid keys.
+    "NO_KEYS": n_("no keys"),
     "NO_KEY_AT_FRAME": n_("no key at this frame"),
-    "KEY_AT_FRAME": n_("it has a key there"),
-    "NO_FLOAT_KEYS": n_("it has no keys on a float property"),
-    "NO_FLOAT_PROPERTY": n_("it has no animated float property"),
-    "FRAME_NOT_FINITE": n_("a key stands at a frame that is not a finite number"),
-    "VALUE_NOT_FINITE": n_("its value is not a finite number"),
-    "HANDLE_NOT_FINITE": n_("a handle is not at finite numbers"),
-    "PLAYED_NOT_FINITE": n_("what it plays is not a finite number"),
+    "KEY_AT_FRAME": n_("there is already a key at this frame"),
+    "NO_FLOAT_KEYS": n_("no keys on a float property"),
+    "NO_FLOAT_PROPERTY": n_("no animated float property"),
+    "FRAME_NOT_FINITE": n_("the frame of a key is not a finite number"),
+    "VALUE_NOT_FINITE": n_("the value is not a finite number"),
+    "HANDLE_NOT_FINITE": n_("a handle position is not a finite number"),
+    "PLAYED_NOT_FINITE": n_("the played motion is not a finite number"),
     "ZERO_QUATERNION": n_("the quaternion is zero, which is not a rotation"),
-    "TWO_KEYS_AT_FRAME": n_("two keys at one frame; delete or move one of them"),
-    "KEYED_APART": n_("its channels are keyed at different frames; key them together first"),
-    "KEYS_TOO_NEAR": n_("keys of its channels are less than {:g} frames apart. Move them to one frame"),
-    "VALUE_TOO_LARGE": n_("its value is so large that the motion could leave float32"),
-    "TOO_FAST": n_("its angular velocity is above {:g} radians a frame"),
-    "MOTION_TOO_FAR": n_("its values after this key are too large for float32"),
+    "TWO_KEYS_AT_FRAME": n_("two keys at the same frame. Delete or move one of them"),
+    "KEYED_APART": n_("channels are keyed at different frames. Key all channels at the same frames first"),
+    "KEYS_TOO_NEAR": n_("keys of different channels are less than {:g} frames apart. Move them to the same frame"),
+    "VALUE_TOO_LARGE": n_("the value is too large: the motion could exceed the range of float32"),
+    "TOO_FAST": n_("the angular velocity is above {:g} radians per frame"),
+    "MOTION_TOO_FAR": n_("values after this key exceed the range of float32"),
     "TURN_TOO_FAR": n_(
-        "it turns {:.4g} degrees from the key before it; of more than {:g} {:s} keeps none: "
-        "set keys between, or choose Turns: Shortest (path SHORTEST)"
+        "turns by {:.4g} degrees from the previous key, more than the {:g} degrees that {:s} can keep. Insert "
+        "keys between them, or choose Turns: Shortest (path SHORTEST)"
     ),
     "SPLINE": n_("{:s}"),
-    "METHOD_FOR_VALUES": n_("{:s} is for values only"),
-    "METHOD_FOR_ROTATIONS": n_("{:s} is for rotations only"),
+    "METHOD_FOR_VALUES": n_("{:s} cannot interpolate rotations"),
+    "METHOD_FOR_ROTATIONS": n_("{:s} interpolates rotations only"),
     # Bakes.
-    "NOT_BAKED": n_("not TCB, so it was not baked. Enable it (command: --enable) to bake it, too"),
-    "CURVES_GONE": n_("its TCB tracks have no F-curves any more"),
-    "STEP_TOO_SMALL": n_("a step of {:g} is below {:g} frames, the distance below which Blender merges keys"),
+    "NOT_BAKED": n_("not TCB, so not baked. Enable it first (command: --enable)"),
+    "CURVES_GONE": n_("the F-curves of its TCB tracks were deleted"),
+    "STEP_TOO_SMALL": n_("a step of {:g} frames is too small: Blender merges keys closer than {:g} frames"),
     "TOO_MANY_SAMPLES": n_(
-        "the bake needs about {:,.0f} samples, more than the limit of {:,}. "
-        "Use a larger step or fewer objects, or raise the sample limit"
+        "the bake needs about {:,.0f} samples, more than the limit of {:,}. Increase the step, select fewer "
+        "objects, or raise the sample limit"
     ),
-    "TOO_MANY_ROWS": n_("about {:,.0f} samples are needed, more than the limit of {:,}. Use a larger step"),
-    "COMPLETED": n_("keyed all its rotation channels at the same frames"),
+    "TOO_MANY_ROWS": n_("about {:,.0f} samples are needed, more than the limit of {:,}. Increase the step"),
+    "COMPLETED": n_("all rotation channels were keyed at the same frames"),
     "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} (component {:s})"),
-    "HELD_OUTSIDE": n_("its extrapolation is Linear, and the bake holds its values outside the keys. Extend the bake"),
+    "HELD_OUTSIDE": n_("extrapolation is Linear, but the bake holds the values outside the keys. Extend the bake"),
     "OTHER_SLOPE_OUTSIDE": n_(
-        "its extrapolation is Linear, and the bake leaves segments to Blender. Outside a baked end the line may "
-        "have another slope than the motion"
+        "extrapolation is Linear, and Blender plays some segments. The slope outside a baked end may differ "
+        "from the motion"
     ),
-    "CURVES_MISS": n_(
-        "off by up to {:size} after frame {:g}: the tolerance needs keys that are too close to each other"
-    ),
-    "LOOP_JUMPS": n_("its last key is not the same pose as its first: the loop jumps there"),
-    "CYCLE_INSIDE_KEYS": n_("it cycles. Extend the bake to bake its repeats beyond the keys"),
-    "CYCLE_ENDS": n_("it cycles, and Blender plays some of its segments: the bake has no repeats beyond its keys"),
-    "LOOP_CORNER": n_(
-        "it loops, and Blender plays some of its segments: there is a corner where the end meets the start"
-    ),
-    "HANDLES_TIMED": n_("handles cannot play timed motion. Bake it as samples or curves"),
+    "CURVES_MISS": n_("maximum error {:size} after frame {:g}: the tolerance requires keys too close together"),
+    "LOOP_JUMPS": n_("the loop jumps, because the first and last keys have different poses"),
+    "CYCLE_INSIDE_KEYS": n_("the motion cycles. Extend the bake to include repeats outside the keys"),
+    "CYCLE_ENDS": n_("the motion cycles, but Blender plays some segments. The bake has no repeats outside the keys"),
+    "LOOP_CORNER": n_("the motion loops, but Blender plays some segments. There is a corner between end and start"),
+    "HANDLES_TIMED": n_("handles cannot play motion with a frame function. Bake samples or curves"),
     "HANDLES_LEAVE_KEYS": n_(
-        "handles cannot play a method that does not pass through the keys. Bake it as samples or curves"
+        "handles cannot play a method that does not pass through the keys. Bake samples or curves"
     ),
     "HANDLES_KEYED_APART": n_(
-        "handles cannot play a rotation whose channels are keyed at different frames. Key all rotation channels, or "
-        "bake it"
+        "handles cannot play a rotation whose channels are keyed at different frames. Key all rotation "
+        "channels, or bake"
     ),
-    "HANDLES_CYCLE": n_("handles do not repeat its cycle, because its F-curves have other modifiers"),
-    "HANDLES_APPROXIMATE": n_("handles approximate it: maximum error {:size} at frame {:g}"),
+    "HANDLES_CYCLE": n_("handles do not repeat the cycle, because the F-curves have other modifiers"),
+    "HANDLES_APPROXIMATE": n_("handles approximate the motion: maximum error {:size} at frame {:g}"),
     "HANDLES_CHOSEN": n_(
-        "its keys have handle types that you chose. They matter where handles play; this bake plays TCB there"
+        "handle types that you chose have no effect on this bake. They affect only motion played with handles"
     ),
     "TURNED_SHORT": (
-        n_("{:,} key now turns the short way. Choose Turns: As Keyed to keep the turns as keyed"),
-        n_("{:,} keys now turn the short way. Choose Turns: As Keyed to keep the turns as keyed"),
+        n_("{:,} key now turns the short way. Choose Turns: As Keyed to keep long turns"),
+        n_("{:,} keys now turn the short way. Choose Turns: As Keyed to keep long turns"),
     ),
     "KEYED_NEAR": n_(
-        "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there. Move them to one frame"
+        "channels have keys at frames {:g} and {:g}, so close together that the motion bends sharply. Move "
+        "them to the same frame"
     ),
-    "EULER_OTHER_WAY": n_("its Euler angles name another way round than the rotation takes to frame {:names}"),
-    "SHARED_MODE": n_('shares the action in another rotation mode; "{:s}" decides'),
-    "WORLD_TIMED": n_("a frame function times it. Mute that first"),
-    "WORLD_VELOCITIES": n_("its velocities are given in its parent's axes. Choose another method"),
-    "WORLD_ONE_KEY": n_("it needs two keys to interpolate between"),
-    "WORLD_UNKNOWN": n_("{:s}. Only motion by F-curves and parents can be baked in the world"),
-    "WORLD_NO_PARENT": n_("it has no parent, so it is interpolated in the world already"),
-    "WORLD_NO_TRACK": n_("it has no TCB location or rotation. Enable it first"),
-    "PARENT_FLAT": n_("its parent's scale is zero there"),
-    "PARENT_UNEQUAL": n_("its parent is unequally scaled, so its rotation in world space is not a pure rotation"),
-    "PARENT_MIRRORED": n_("its parent is mirrored, so its rotation in world space is not a pure rotation"),
-    # Enable, and what takes TCB away.
-    "TURNS_AS_KEYED": n_("Turns is As Keyed: with Shortest its motion would change more"),
-    "TURNS_KEPT": n_("it turns by {:.0f}° to this key. Choose Turns: Shortest to turn the short way"),
-    "TURNS_SHORTEST": n_("Turns is Shortest: with As Keyed its motion would change more"),
+    "EULER_OTHER_WAY": n_("Euler angles jump at frame {:names}, because the rotation turns another way"),
+    "SHARED_MODE": n_('shares the action but has another rotation mode. The mode of "{:s}" is used'),
+    "WORLD_TIMED": n_("a frame function changes the timing. Mute the function first"),
+    "WORLD_VELOCITIES": n_("the method uses velocities in the parent's axes. Choose another method"),
+    "WORLD_ONE_KEY": n_("at least two keys are needed to interpolate"),
+    "WORLD_UNKNOWN": n_("{:s}. Only motion from F-curves and parents can be baked in world space"),
+    "WORLD_NO_PARENT": n_("no parent, so it is already interpolated in world space"),
+    "WORLD_NO_TRACK": n_("no TCB location or rotation. Enable it first"),
+    "PARENT_FLAT": n_("the parent's scale is zero at this frame"),
+    "PARENT_UNEQUAL": n_("the parent's scale is not uniform, so the world-space transform is not a pure rotation"),
+    "PARENT_MIRRORED": n_("the parent is mirrored, so the world-space transform is not a pure rotation"),
+    # Enable, Free Bake, Restore, Remove and Apply.
+    "TURNS_AS_KEYED": n_("Turns was set to As Keyed, which changes the motion less than Shortest"),
+    "TURNS_KEPT": n_("turns by {:.0f}° to this key. Choose Turns: Shortest to turn the short way"),
+    "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(
-        "all its keys were linear: TCB curves through them now, up to {:size} away; to have lines choose Linear in "
-        "Set Parameters (script: key_set)"
+        "all keys were linear. TCB curves now pass through them, up to {:size} from the lines. For straight "
+        "lines, choose Linear in Set Parameters (script: key_set)"
     ),
     "CHANGED": n_("by {:size}"),
-    "LOOK_CHANGED": n_("its motion changes by up to {:size}, which no parameters avoid"),
-    "NOT_BEZIER": n_("Blender goes on playing its keys that are not Bezier; make them Bezier for TCB"),
-    "NOTHING_BAKED": n_("nothing on it is baked"),
-    "NOTHING_PLAYED": n_("none of its tracks is baked or played with handles"),
-    "NO_TCB_TRACK": n_("it has no TCB track"),
-    "TIMING_STAYS": n_("its frame function stays. Remove it in the Timing panel (script: remove_retiming)"),
+    "LOOK_CHANGED": n_("the motion changes by up to {:size}, because no parameters can reproduce it"),
+    "NOT_BEZIER": n_("Blender still plays keys that are not Bezier. Make them Bezier to use TCB"),
+    "NOTHING_BAKED": n_("no track is baked"),
+    "NOTHING_PLAYED": n_("no track is baked or played with handles"),
+    "NO_TCB_TRACK": n_("no TCB track"),
+    "TIMING_STAYS": n_("the frame function was kept. Remove it in the Timing panel (script: remove_retiming)"),
     "TABLE_PART_REMOVED": n_("the damaged part of the TCB table was removed"),
-    "TABLE_REMOVED": n_("its damaged TCB table was removed, with everything that it had kept of the keys"),
+    "TABLE_REMOVED": n_("the damaged TCB table was removed, with all key data in it"),
     "KEPT_IDENTIFIED_KEYS": n_(
-        "its table is gone. The keys with an identity were kept and the generated ones removed; handles, interpolation "
-        "and keys at other frames cannot be restored"
+        "the TCB table is missing. Your identified keys were kept, and generated keys were deleted. Handles, "
+        "interpolation and keys at other frames cannot be restored"
     ),
-    "KEPT_CURVES": n_("its table is gone. The curves were kept as they play"),
-    "CHANNELS_GONE": n_("its channels are gone, so there was nothing to keep"),
+    "KEPT_CURVES": n_("the TCB table is missing. The curves were kept unchanged"),
+    "CHANNELS_GONE": n_("the channels were deleted, so there was nothing to keep"),
     "LOCKED_AGAIN": (
         n_("{:,} baked track was locked again. Free Bake unlocks it for editing"),
         n_("{:,} baked tracks were locked again. Free Bake unlocks them for editing"),
@@ -173,172 +170,182 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:,} baked tracks did not change. Free Bake to edit"),
     ),
     # Edits.
-    "HANDLE_FIXED": n_("the keys and their parameters determine this handle, so it was put back"),
-    "HANDLE_NEAREST": n_("tension, continuity and bias cannot place the handle there, so it has the closest position"),
-    "PARAMETER_UNKNOWN": n_("{!r} is none of {:s}"),
+    "HANDLE_FIXED": n_("keys and parameters determine this handle, so it was reset"),
+    "HANDLE_NEAREST": n_("tension, continuity and bias cannot place the handle there. The closest position was used"),
+    "PARAMETER_UNKNOWN": n_("{!r} is not one of {:s}"),
     "PARAMETER_NOT_FINITE": n_("{:s} {:g} is not a finite number in float32"),
-    "PARAMETER_OUT_OF_RANGE": n_("{:s} {:g} does not lie in {:g} to {:g}"),
-    "VELOCITY_SIZE": n_("a velocity has {:d} numbers here, not {:d}"),
-    "PASTED_NO_VELOCITIES": n_("its method goes by no velocities: pasted without"),
-    "PASTED_OTHER_VELOCITIES": n_("velocities of values and of rotations are not the same: pasted without"),
-    "PASTED_FIRST_COMPONENTS": n_("it has fewer components than the copied velocity: the first ones were pasted"),
-    "NO_SUCH_FRAME": n_("Blender has no such frame"),
-    "KEY_IN_THE_WAY": n_("another key is in the way"),
-    "KEYED_APART_SHOWN": n_("its channels are keyed at different frames: shown while it is not baked"),
-    "TOO_MANY_KEYS_MEASURED": n_("more than {:d} keys: not measured"),
-    "NO_PARAMETERS": n_("its method has no tension, continuity and bias"),
-    "NO_KEY_BESIDE": n_("it has no other key on this side"),
-    "EASE_DECIDES": n_("an ease beside this key decides its tangent"),
-    "PLAYED_AT_OTHER_TIMES": n_("a frame function plays its keys at other times"),
-    "TWEAKED_TIMES": n_("an NLA strip in tweak mode may play its keys at other times"),
-    "POINT_WITHOUT_TRACK": n_("it has no track that moves this point"),
-    "POINT_WITHOUT_KEY": n_("nothing of it that moves this point has a key here"),
-    "POINT_LOCKED": n_("all that has a key here is locked"),
-    "LAST_KEY": n_("it is the last key; delete the channels instead"),
-    "NO_TIP": n_("its scale is zero, so it has no tip"),
+    "PARAMETER_OUT_OF_RANGE": n_("{:s} {:g} is not between {:g} and {:g}"),
+    "VELOCITY_SIZE": n_("the velocity must have {:d} components, not {:d}"),
+    "PASTED_NO_VELOCITIES": n_("the method does not use velocities. They were not pasted"),
+    "PASTED_OTHER_VELOCITIES": n_("velocities of values and rotations are incompatible. They were not pasted"),
+    "PASTED_FIRST_COMPONENTS": n_("fewer components than the copied velocity. Only the first ones were pasted"),
+    "NO_SUCH_FRAME": n_("Blender does not support this frame"),
+    "KEY_IN_THE_WAY": n_("another key is already at this frame"),
+    "KEYED_APART_SHOWN": n_(
+        "channels are keyed at different frames. Smoothness is shown only while the track is not baked"
+    ),
+    "TOO_MANY_KEYS_MEASURED": n_("not measured: more than {:d} keys"),
+    "NO_PARAMETERS": n_("the method does not use tension, continuity and bias"),
+    "NO_KEY_BESIDE": n_("no other key on this side"),
+    "EASE_DECIDES": n_("an ease next to this key sets its tangent"),
+    "PLAYED_AT_OTHER_TIMES": n_("a frame function plays the keys at other frames"),
+    "TWEAKED_TIMES": n_("an NLA strip in tweak mode may play the keys at other frames"),
+    "POINT_WITHOUT_TRACK": n_("no track moves this point"),
+    "POINT_WITHOUT_KEY": n_("no track that moves this point has a key here"),
+    "POINT_LOCKED": n_("all tracks with a key here are locked"),
+    "LAST_KEY": n_("the last key cannot be deleted. Delete the channels instead"),
+    "NO_TIP": n_("the scale is zero, so there is no tip"),
     # Fix Rotations.
     "FLIP": (
-        n_("the rotation flips at the key of frame {:names}: opposite signs"),
-        n_("the rotation flips at the keys of frames {:names}: opposite signs"),
+        n_("the rotation flips at frame {:names}: opposite quaternion signs"),
+        n_("the rotation flips at frames {:names}: opposite quaternion signs"),
     ),
     "FLIP_EULER": (
-        n_("the rotation flips at the key of frame {:names}: the other Euler angles of the same pose"),
-        n_("the rotation flips at the keys of frames {:names}: the other Euler angles of the same pose"),
+        n_("the rotation flips at frame {:names}: different Euler angles for the same pose"),
+        n_("the rotation flips at frames {:names}: different Euler angles for the same pose"),
     ),
     "JUMP": (
-        n_("the rotation jumps by whole turns within a frame, at frame {:names}"),
-        n_("the rotation jumps by whole turns within a frame, at frames {:names}"),
+        n_("the rotation jumps by full turns within one frame, at frame {:names}"),
+        n_("the rotation jumps by full turns within one frame, at frames {:names}"),
     ),
     "TURN": (
-        n_("it turns by more than 180 degrees to the key of frame {:names}"),
-        n_("it turns by more than 180 degrees to the keys of frames {:names}"),
+        n_("the turn to the key at frame {:names} exceeds 180 degrees"),
+        n_("the turns to the keys at frames {:names} exceed 180 degrees"),
     ),
     "GIMBAL": (
-        n_("its key is near gimbal lock at frame {:names}; another rotation order avoids that"),
-        n_("its keys are near gimbal lock at frames {:names}; another rotation order avoids that"),
+        n_("the key at frame {:names} is close to gimbal lock. Use another rotation order"),
+        n_("the keys at frames {:names} are close to gimbal lock. Use another rotation order"),
     ),
     "REPAIRED": n_("repaired: {:s}"),
     "NOT_REPAIRED": n_("{:s} ({:s})"),
-    "TURN_KEPT": n_("{:s}; the option Shortest shortens that"),
-    "NOT_REPAIRED_BAKED": n_("baked; use Free Bake first"),
-    "NOT_REPAIRED_MODIFIED": n_("its channels have modifiers; apply or remove them first"),
+    "TURN_KEPT": n_("{:s}. Use Shortest to shorten it"),
+    "NOT_REPAIRED_BAKED": n_("baked. Use Free Bake first"),
+    "NOT_REPAIRED_MODIFIED": n_("the channels have modifiers. Apply or remove them first"),
     "NOT_REPAIRED_ADDED": n_(
-        "its action is added to other motion (NLA blending); only what replaces it can be repaired"
+        "NLA blending adds the action to other motion. Only a strip that replaces it can be repaired"
     ),
-    "NOT_REPAIRED_UNUSED": n_("it is TCB, and nothing uses its action; assign the action to its object first"),
-    "NOT_REPAIRED_PARTLY": n_("only some of its channels have keys; key all of them first"),
+    "NOT_REPAIRED_UNUSED": n_("a TCB track in an unused action. Assign the action to its object first"),
+    "NOT_REPAIRED_PARTLY": n_("only some channels have keys. Key all channels first"),
     # Timing.
-    "TIMING_WHICH_TRACK": n_("say which track is to have a constant speed"),
-    "TIMING_OUTSIDE": n_("the frame to hold lies outside its motion, {:g} to {:g}"),
-    "NO_TIMING": n_("it has no frame function"),
-    "TIMING_ONE_KEY": n_("it has keys at one frame only: there is no motion to time"),
-    "TIMING_DRIVEN": n_("a driver decides its {:s}, not a curve; remove that driver first"),
-    "TIMING_LOCKED": n_("its frame function is locked; unlock that channel first"),
-    "TIMING_STILL": n_("it does not move: there is no speed to be made constant"),
-    "TIMING_NOT_FINITE": n_("its frame function is not a finite number"),
-    "TIMING_TOO_FAR": n_("its frame function leads from frame {:g} to {:g} of it: too far to follow"),
+    "TIMING_WHICH_TRACK": n_("no track chosen for constant speed. Choose one"),
+    "TIMING_OUTSIDE": n_("the frame to hold is outside the motion, frames {:g} to {:g}"),
+    "NO_TIMING": n_("no frame function"),
+    "TIMING_ONE_KEY": n_("all keys are at one frame, so there is no motion to time"),
+    "TIMING_DRIVEN": n_("{:s} is driven. Remove the driver first"),
+    "TIMING_LOCKED": n_("the frame function is locked. Unlock its channel first"),
+    "TIMING_STILL": n_("there is no movement, so the speed cannot be made constant"),
+    "TIMING_NOT_FINITE": n_("the frame function is not a finite number"),
+    "TIMING_TOO_FAR": n_("the frame function covers frames {:g} to {:g} of the motion, too many to follow"),
     # Tables.
-    "TABLE_NOT_BEZIER": n_("not all of its keys are Bezier, which a table does not hold: where it is read they are"),
-    "TABLE_SIGNS": n_("its quaternions change sign from key to key: where the table is read it turns the shorter way"),
-    "COLUMN_LEFT_OUT": n_("left out: {:s}"),
-    "COLUMNS_EMPTY": n_("there are no values in the columns"),
-    "COLUMNS_UNKNOWN": n_("none of the columns names a float property of it"),
-    "COLUMNS_TWICE": n_("the table tells it twice: in columns of its own, and by a matrix that scales"),
-    "COLUMN_BEYOND": n_("it has {:d} components, and the table has number {:d}"),
-    "COLUMN_WITHOUT_COMPONENT": n_("it has {:d} components: name one, as in {:s}[0]"),
-    "COLUMN_UNKNOWN": n_("it has no float property of this name"),
-    "COLUMN_OWNER_EMPTY": n_("its {:s} is empty, so there is no such property"),
-    "COLUMN_NOT_ANIMATABLE": n_("it is not a separate property that can be animated"),
-    "COLUMN_NOTHING_ROTATES": n_("there is nothing of this name that rotates"),
-    "ROW": n_("line {:d}: {:s}"),
-    "ROW_BEYOND": n_("frame {:g} is beyond Blender's last, {:g}"),
-    "ROWS_TOO_NEAR": n_("the next row is nearer than Blender tells keys apart, {:g} frames; leave rows out"),
-    "CELL_TOO_LARGE": n_("the value is more than float32 holds"),
-    "MATRIX_FLAT": n_("the matrix has an axis of length 0, so it says no rotation"),
-    "MATRIX_SHEARED": n_("the matrix is sheared, which location, rotation, scale are not"),
-    "ROWS_NEGATED": n_("{:,} of {:,} quaternions are negated, so that it turns the shorter way from row to row"),
-    "ROWS_SHORTER": n_("turns of more than half a turn are taken the shorter way in mode {:s}"),
-    "COMPONENT_DRIVEN": n_("a driver decides its component {:d}, which keys would not move"),
-    "HAS_KEYS": n_("it has keys already; Replace Keys (command: --replace) takes them away"),
-    "PARAMETERS_GONE": n_("its TCB parameters were those of keys that are gone"),
-    # Velocities as custom properties.
-    "VELOCITY_TOO_LARGE": n_("its {:s} is more than float32 holds"),
-    "VELOCITY_FORGOTTEN": n_(
-        "a library override: Blender forgets its custom properties on loading; then write them again"
+    "TABLE_NOT_BEZIER": n_(
+        "not all keys are Bezier. Tables do not store interpolation, so all keys become Bezier on import"
     ),
-    "VELOCITY_MISSING": n_("its method has no {:s}: left out"),
-    "NO_VELOCITIES": n_("it has no velocities that were written"),
+    "TABLE_SIGNS": n_("quaternions change sign between keys. After import, the rotation turns the shorter way"),
+    "COLUMN_LEFT_OUT": n_("skipped: {:s}"),
+    "COLUMNS_EMPTY": n_("the columns have no values"),
+    "COLUMNS_UNKNOWN": n_("no column names one of its float properties"),
+    "COLUMNS_TWICE": n_("the table defines it twice: in separate columns and in a matrix with scale"),
+    "COLUMN_BEYOND": n_("it has {:d} components, but the table names component {:d}"),
+    "COLUMN_WITHOUT_COMPONENT": n_("it has {:d} components. Name one, for example {:s}[0]"),
+    "COLUMN_UNKNOWN": n_("no float property with this name"),
+    "COLUMN_OWNER_EMPTY": n_("{:s} is empty, so there is no such property"),
+    "COLUMN_NOT_ANIMATABLE": n_("not a separate property that can be animated"),
+    "COLUMN_NOTHING_ROTATES": n_("nothing with this name has a rotation"),
+    "ROW": n_("line {:d}: {:s}"),
+    "ROW_BEYOND": n_("frame {:g} is after Blender's last frame, {:g}"),
+    "ROWS_TOO_NEAR": n_("the next row is closer than {:g} frames, which Blender cannot distinguish. Remove some rows"),
+    "CELL_TOO_LARGE": n_("the value exceeds the range of float32"),
+    "MATRIX_FLAT": n_("the matrix has an axis of zero length, so it defines no rotation"),
+    "MATRIX_SHEARED": n_("the matrix has shear, which location, rotation and scale cannot represent"),
+    "ROWS_NEGATED": n_("{:,} of {:,} quaternions were negated so that the rotation turns the shorter way between rows"),
+    "ROWS_SHORTER": n_("turns above 180 degrees use the shorter way in mode {:s}"),
+    "COMPONENT_DRIVEN": n_("component {:d} is driven, so keys have no effect"),
+    "HAS_KEYS": n_("there are already keys. Use Replace Keys (command: --replace) to delete them"),
+    "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
+    # Velocities as custom properties.
+    "VELOCITY_TOO_LARGE": n_("{:s} exceeds the range of float32"),
+    "VELOCITY_FORGOTTEN": n_(
+        "library override: Blender loses these custom properties on loading. Write them again after loading"
+    ),
+    "VELOCITY_MISSING": n_("skipped: the method has no {:s}"),
+    "NO_VELOCITIES": n_("no written velocities"),
     # Keys from arrays, and curves of FBX and glTF files.
-    "PROPERTY_UNKNOWN": n_("it has no float property of this path"),
-    "CURVES_NOT_READ": n_("{:s} can't be read: {:s}"),
+    "PROPERTY_UNKNOWN": n_("no float property with this path"),
+    "CURVES_NOT_READ": n_("{:s} cannot be read: {:s}"),
     "CURVES_FAULT": n_("{:s}: {:s}"),
     "CURVES_WARNING": n_("{:s}: {:s}"),
-    "CURVES_NOT_FOUND": n_("no animation of {:s} is on these objects; import the file first"),
-    "LOCATION_OFF": n_("its location is {:size} off the file's keys; import the file again, or choose its own objects"),
-    "ROTATION_OFF": n_("its rotation is {:size} off the file's keys; import the file again, or choose its own objects"),
-    "SCALE_OFF": n_("its scale is {:size} off the file's keys; import the file again, or choose its own objects"),
-    "MOVED_WITHOUT_CURVES": n_("the file animates it, but it has no F-curves; import its animation first"),
-    "KEY_BEYOND": n_("a key of the file is beyond Blender's last frame, {:g}"),
-    "RESTORE_TCB": n_("it is a TCB track; remove TCB first, then restore its curves"),
-    "RESTORED_NEARLY": n_("handles play it within {:size}; Exact adds keys until they play it"),
-    "STAYS_PLAIN": n_("it stays plain: no parameters play its curves"),
+    "CURVES_NOT_FOUND": n_("these objects have no animation from {:s}. Import the file first"),
+    "LOCATION_OFF": n_(
+        "location differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
+    ),
+    "ROTATION_OFF": n_(
+        "rotation differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
+    ),
+    "SCALE_OFF": n_(
+        "scale differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
+    ),
+    "MOVED_WITHOUT_CURVES": n_("animated in the file, but it has no F-curves. Import its animation first"),
+    "KEY_BEYOND": n_("a key in the file is after Blender's last frame, {:g}"),
+    "RESTORE_TCB": n_("already a TCB track. Remove TCB, then restore the curves"),
+    "RESTORED_NEARLY": n_("handles reproduce the curve within {:size}. Use Exact to add keys until it matches"),
+    "STAYS_PLAIN": n_("not enabled: no parameters can reproduce the curves"),
     # Reduce.
     "REDUCE_SAMPLE_LIMIT": n_(
-        "its keys are so far apart that about {:,.0f} samples are needed, more than the limit of {:,}. "
-        "Reduce a range of frames, or raise the sample limit"
+        "about {:,.0f} samples are needed, more than the limit of {:,}. Reduce a range of frames, or raise the "
+        "sample limit"
     ),
-    "REDUCE_TCB": n_("it is TCB already; apply or remove it first"),
-    "REDUCE_BAKED": n_("it is baked; free or apply it first"),
-    "REDUCE_MODIFIERS": n_("F-curve modifiers act on it ({:s}); bake or remove them first"),
+    "REDUCE_TCB": n_("already TCB. Apply or remove it first"),
+    "REDUCE_BAKED": n_("baked. Free or apply it first"),
+    "REDUCE_MODIFIERS": n_("F-curve modifiers act on it ({:s}). Bake or remove them first"),
     "REDUCE_HANDLES_FREE": n_(
-        "automatic handles of keys beside the range are Free, where they are: Blender would place them by the new keys"
+        "automatic handles next to the range are now Free, so that the new keys do not move them"
     ),
-    "REDUCE_PLAIN": n_("made of few keys, which are not TCB: they come back plain"),
-    "REDUCE_SHARED": n_('it goes on playing "{:s}", which it shares'),
-    "REDUCE_KEPT": n_('its action "{:s}" is kept in the file'),
-    "REDUCE_FEW_IN_RANGE": n_("it has no three keys of a track from frame {:g} to {:g}"),
-    "REDUCE_NO_KEYS": n_("it has no keys to reduce"),
-    "REDUCE_FEW_KEYS": n_("it has too few keys to reduce"),
-    "REDUCE_CLOSE": n_("its keys are less than a frame apart"),
-    "REDUCE_SHORT_RANGE": n_("the range has less than three whole frames"),
-    "REDUCE_RANGE_END": n_("it has no key at frame {:g}, at an end of the range"),
-    "REDUCE_TURNS": n_("its channels jump by a turn within these frames"),
-    "REDUCE_TOO_FEW": n_("{:d} keys are too few: at least {:d} are needed"),
-    "REDUCE_PHYSICS": n_("physics move it: {:s} is a rigid body"),
+    "REDUCE_PLAIN": n_("its few keys are not TCB, so they were kept as plain keys"),
+    "REDUCE_SHARED": n_('still plays the shared action "{:s}"'),
+    "REDUCE_KEPT": n_('the original action "{:s}" is kept in the file'),
+    "REDUCE_FEW_IN_RANGE": n_("no track has three keys from frame {:g} to {:g}"),
+    "REDUCE_NO_KEYS": n_("no keys to reduce"),
+    "REDUCE_FEW_KEYS": n_("too few keys to reduce"),
+    "REDUCE_CLOSE": n_("keys are less than one frame apart"),
+    "REDUCE_SHORT_RANGE": n_("the range has fewer than three whole frames"),
+    "REDUCE_RANGE_END": n_("no key at frame {:g}, an end of the range"),
+    "REDUCE_TURNS": n_("channels jump by a full turn in this range"),
+    "REDUCE_TOO_FEW": n_("{:d} keys are too few. At least {:d} are needed"),
+    "REDUCE_PHYSICS": n_("moved by physics: {:s} is a rigid body"),
     "REDUCED": n_("{:s}"),
     "NOT_REACHED": n_("{:s}"),
     # Relax.
-    "RELAX_OWN_BONE": n_("the target is the bone {!r} itself: choose another"),
-    "RELAX_ITSELF": n_("the target is the object itself: choose another"),
-    "RELAX_NO_OBJECT": n_('there is no object "{:s}"'),
-    "RELAX_NO_TARGET": n_("choose a target first"),
-    "RELAX_NO_KEY": n_("no key was chosen that may change"),
-    "RELAX_SELECT_KEYS": n_("select the keys that may change, in the Dope Sheet or the timeline"),
-    "RELAX_UNKNOWN": n_("{:s}: only what F-curves and parents move can be relaxed"),
-    "RELAX_NOT_FINITE": n_("how far it is from what is wanted is not a finite number"),
+    "RELAX_OWN_BONE": n_("bone {!r} cannot be its own target. Choose another"),
+    "RELAX_ITSELF": n_("an object cannot be its own target. Choose another"),
+    "RELAX_NO_OBJECT": n_('no object "{:s}"'),
+    "RELAX_NO_TARGET": n_("no target. Choose a target first"),
+    "RELAX_NO_KEY": n_("no keys to adjust"),
+    "RELAX_SELECT_KEYS": n_("no keys selected. Select the keys to adjust in the Dope Sheet or the timeline"),
+    "RELAX_UNKNOWN": n_("{:s}. Only motion from F-curves and parents can be adjusted"),
+    "RELAX_NOT_FINITE": n_("the deviation from the condition is not a finite number"),
     "RELAX_NOT_REACHED": n_(
-        "these keys can't reach {:size}: {:size} is left at frame {:g}, of {:size} before. Nothing was changed. "
-        "Choose more keys"
+        "the tolerance of {:size} cannot be reached: the error remains {:size} at frame {:g} (before: "
+        "{:size}). Nothing was changed. Select more keys"
     ),
-    "RELAX_ONLY_TRANSFORMS": n_("only keys of location and rotation can be relaxed"),
-    "RELAX_NO_PLANE": n_("its scale is zero, so it has no plane"),
-    # Checks, and what Blender moves otherwise than by F-curves.
+    "RELAX_ONLY_TRANSFORMS": n_("only keys of location and rotation can be adjusted"),
+    "RELAX_NO_PLANE": n_("the scale is zero, so there is no plane"),
+    # Checks, and motion from other sources than F-curves.
     "NOT_CHECKED": n_("not checked: {:s}"),
-    "NOT_WORLD_SPACE": n_("it does not work in world space"),
-    "OTHER_CONSTRAINTS": n_("other constraints act on it too"),
-    "PLACE_NOT_FINITE": n_("a place is not a finite number"),
+    "NOT_WORLD_SPACE": n_("the constraint does not work in world space"),
+    "OTHER_CONSTRAINTS": n_("other constraints also act on it"),
+    "PLACE_NOT_FINITE": n_("a position is not a finite number"),
     "TARGET_NO_BONE": n_("its target {:s} is not a bone"),
-    "TOO_MANY_FRAMES": n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range"),
-    "NO_PARENT": n_("it has no parent"),
-    "BONE_WITHOUT_PARENT": n_("its bone {!r} has no parent"),
-    "JOINT_PARENT_FLAT": n_("its parent's scale is zero at frame {:g}; begin the range at another frame"),
-    "JOINT_NOT_FINITE": n_("where it is is not a finite number"),
+    "TOO_MANY_FRAMES": n_("{:,.0f} samples from frame {:g} to {:g} are too many. Choose a shorter range"),
+    "NO_PARENT": n_("no parent"),
+    "BONE_WITHOUT_PARENT": n_("bone {!r} has no parent"),
+    "JOINT_PARENT_FLAT": n_("the parent's scale is zero at frame {:g}. Start the range at another frame"),
+    "JOINT_NOT_FINITE": n_("the position is not a finite number"),
     "HAS_CONSTRAINTS": n_("{:s} has constraints"),
     "RIGID_BODY": n_("{:s} is a rigid body"),
-    "PARENTED_BY": n_("{:s} is parented by {:s}"),
+    "PARENTED_BY": n_("{:s} has the parent type {:s}"),
     "PARENTED_RELATIVE": n_("{:s} is parented relative to {:s}"),
     "HAS_IK": n_("{:s} has inverse kinematics"),
-    "INHERITS_PART": n_("{:s} inherits only a part of its parent's transform"),
+    "INHERITS_PART": n_("{:s} inherits only part of its parent's transform"),
     "HAS_NLA": n_("{:s} has NLA tracks"),
     "HAS_DRIVERS": n_("{:s} has drivers"),
     "QUOTED": n_("{:s}"),
@@ -347,217 +354,210 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "FILE_WARNING": n_("{:s}"),
     "OF_FILE": n_("{:s}: {:s}"),
     "FOUND": n_("Found {:s}"),
-    "IN_FILE_AND_SCENE": n_("In the file {:s}; in the scene {:s}"),
-    "MADE": n_("Made {:s}"),
+    "IN_FILE_AND_SCENE": n_("In the file: {:s}. In the scene: {:s}"),
+    "MADE": n_("Created {:s}"),
     "MATCHED": n_("Matched {:d} by name: {:s}"),
-    "LEFT_OUT": n_("Left out: {:s}"),
+    "LEFT_OUT": n_("Skipped: {:s}"),
     "AXIS_WITHOUT_LENGTH": (
-        n_("{:d} key with an axis of no length: taken as no turn"),
-        n_("{:d} keys with an axis of no length: taken as no turn"),
+        n_("{:d} key has an axis of zero length: imported without rotation"),
+        n_("{:d} keys have an axis of zero length: imported without rotation"),
     ),
     "NEARLY_WHOLE_TURN": (
-        n_("{:d} turn of nearly 360 degrees taken as a small one the other way"),
-        n_("{:d} turns of nearly 360 degrees taken as small ones the other way"),
+        n_("{:d} turn of nearly 360 degrees imported as a small turn in the other direction"),
+        n_("{:d} turns of nearly 360 degrees imported as small turns in the other direction"),
     ),
-    "KEYS_SHARE_FRAME": n_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost"),
+    "KEYS_SHARE_FRAME": n_("keys share frame {:s}: to keep all keys, each earlier one was moved {:g} frames back"),
     "KEY_NOT_FINITE": (
-        n_("{:d} key without a finite value: left out"),
-        n_("{:d} keys without a finite value: left out"),
+        n_("{:d} key without a finite value: skipped"),
+        n_("{:d} keys without a finite value: skipped"),
     ),
-    "KEYS_GO_BACK": n_("its keys go back in time: put in order"),
+    "KEYS_GO_BACK": n_("keys out of order: sorted by frame"),
     "KEYS_NOT_TOLD_APART": (
-        n_("{:d} key nearer than {:g} frames to the next, which Blender can't tell apart: left out"),
-        n_("{:d} keys nearer than {:g} frames to the next, which Blender can't tell apart: left out"),
+        n_("{:d} key closer than {:g} frames to the next key: skipped, because Blender cannot distinguish them"),
+        n_("{:d} keys closer than {:g} frames to the next key: skipped, because Blender cannot distinguish them"),
     ),
     "KEY_PARAMETERS_OUT_OF_RANGE": (
-        n_("{:d} key with parameters out of range: taken as the nearest in range"),
-        n_("{:d} keys with parameters out of range: taken as the nearest in range"),
+        n_("{:d} key with parameters out of range: clamped"),
+        n_("{:d} keys with parameters out of range: clamped"),
     ),
     "LONG_TURN": (
-        n_("{:d} turn over half a turn, up to {:.1f} degrees"),
-        n_("{:d} turns over half a turn, up to {:.1f} degrees"),
+        n_("{:d} turn above 180 degrees, up to {:.1f} degrees"),
+        n_("{:d} turns above 180 degrees, up to {:.1f} degrees"),
     ),
-    "TURNS_SAMPLED": n_(
-        "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
-    ),
-    "TURNS_SHORTENED": n_("{:s}: taken by the shorter way"),
-    "MODE_CHOSEN": n_("its rotation mode is {:s}, which can say its turns"),
-    "FRAMES_BEYOND_FILE": n_("the scene's frames go beyond the file's last, {:,}: it plays as far as that"),
-    "OTHER_CONSTRUCTION": n_("the file can't say that its rotation goes between keys otherwise than most"),
+    "TURNS_SAMPLED": n_("no rotation mode can store these turns in keys: the motion was imported as samples"),
+    "TURNS_SHORTENED": n_("{:s}: imported by the shorter way"),
+    "MODE_CHOSEN": n_("the rotation mode was set to {:s}, which can store its turns"),
+    "FRAMES_BEYOND_FILE": n_("the scene's frame range exceeds the file's last frame, {:,}: the file ends there"),
+    "OTHER_CONSTRUCTION": n_("the file cannot store a separate rotation algorithm for one object"),
     "PARENT_LOSES_SCALE_AND_ROTATION": n_(
-        'hangs from "{:s}", of which the file has no scale or rotation: it goes without'
+        'parent "{:s}" has no scale or rotation in the file, so the object does not inherit them'
     ),
-    "PARENT_LOSES_SCALE": n_('hangs from "{:s}", of which the file has no scale: it goes without'),
-    "NODES_MAKE_COLOR": n_("its nodes make the color of its background: the ambient light has its viewport color"),
-    "NODES_ANIMATED": n_("its nodes are animated, which is left: {:s}"),
-    "LIGHT_TYPE": n_("a {:s} light, which the file has not: written as one that shines all round"),
-    "TYPE_AS_DUMMY": n_("{:s}s have no place in the file: written as a dummy"),
-    "COLLECTION_AS_DUMMY": n_('shows the collection "{:s}", which is left: written as a dummy'),
-    "SHAPE_CHANGES": n_("its shape changes, which the file can't say: written as it is at the first frame"),
+    "PARENT_LOSES_SCALE": n_('parent "{:s}" has no scale in the file, so the object does not inherit it'),
+    "NODES_MAKE_COLOR": n_("nodes set the background color: the viewport color was exported as ambient light"),
+    "NODES_ANIMATED": n_("animation of nodes was not exported: {:s}"),
+    "LIGHT_TYPE": n_("{:s} lights are not supported by the file: exported as a point light"),
+    "TYPE_AS_DUMMY": n_("objects of type {:s} are not supported by the file: exported as a dummy"),
+    "COLLECTION_AS_DUMMY": n_('instance of collection "{:s}": exported as a dummy'),
+    "SHAPE_CHANGES": n_("the file cannot store shape changes: exported with the shape of the first frame"),
     "VALUE_NOT_IN_FILE": (
-        n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0"),
-        n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0"),
+        n_("{:d} key with a value that the file cannot store: exported as the closest value, or 0"),
+        n_("{:d} keys with a value that the file cannot store: exported as the closest value, or 0"),
     ),
     "FRAME_NOT_WHOLE": (
-        n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file"),
-        n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file"),
+        n_("{:d} key not at a whole frame, such as {:g}: exported at the closest whole frame"),
+        n_("{:d} keys not at a whole frame, such as {:g}: exported at the closest whole frame"),
     ),
-    "KEYS_SHARE_FILE_FRAME": n_("keys nearer to each other than a frame: they share one in the file"),
-    "SHORT_NAME": n_('is "{:s}" in the file, whose names have {:d} characters of Latin-1'),
-    "IMPORT_STATE_DAMAGED": n_("what it keeps of its imported file (3ds) is damaged: it is written anew"),
-    "MOTION_SAMPLED": n_("{:s}: its motion is written as samples"),
-    "SHEARED": n_("it is sheared, which the file can't say: it is written without"),
-    "MARKERS_CHANGED": n_("morph track: its markers were changed, so it is left out"),
-    "LENS_SAMPLED": n_("its lens moves: the field of view is written as {:d} samples of it"),
-    "VIEW_AS_PERSPECTIVE": n_("its view is {:s}, which the file can't say: it is written as perspective"),
-    "HOTSPOT_SAMPLED": n_("its blend or size moves: the hotspot is written as {:d} samples of them"),
+    "KEYS_SHARE_FILE_FRAME": n_("keys less than one frame apart share a frame in the file"),
+    "SHORT_NAME": n_('exported as "{:s}": names in the file are limited to {:d} Latin-1 characters'),
+    "IMPORT_STATE_DAMAGED": n_("the saved state of the imported 3DS file is damaged: it was created again"),
+    "MOTION_SAMPLED": n_("{:s}: motion exported as samples"),
+    "SHEARED": n_("the file cannot store shear: exported without it"),
+    "MARKERS_CHANGED": n_("morph track skipped, because its markers were changed"),
+    "LENS_SAMPLED": n_("the lens is animated: the field of view was exported as {:d} samples"),
+    "VIEW_AS_PERSPECTIVE": n_("the file cannot store a camera of type {:s}: exported as perspective"),
+    "HOTSPOT_SAMPLED": n_("blend or size is animated: the hotspot was exported as {:d} samples"),
     "HAS_CONSTRAINT": n_('has the constraint "{:s}"'),
-    "PARENT_NOT_IN_FILE": n_("hangs from what is not in the file"),
+    "PARENT_NOT_IN_FILE": n_("the parent is not in the file"),
     "DRIVERS": n_("has drivers"),
     "NLA_STRIPS": n_("has NLA strips"),
     "DELTAS": n_("has delta transforms"),
-    "PARENT_INVERSE_SHEARS": n_("has a parent inverse that shears"),
-    "NOT_WRITTEN": n_("{:s}; let it be sampled (command: --others SAMPLE), or make it TCB"),
-    "WRITTEN_UNBAKED": n_("TCB, but not baked: written as a bake would play it, not as Blender plays it now"),
-    "WRITTEN_OUT_OF_DATE": n_(
-        "edited since its last bake: written as a bake would play it, not as Blender plays it now"
-    ),
+    "PARENT_INVERSE_SHEARS": n_("has a parent inverse with shear"),
+    "NOT_WRITTEN": n_("{:s}. Sample it (command: --others SAMPLE), or make it TCB"),
+    "WRITTEN_UNBAKED": n_("TCB, but not baked: exported as a bake would play, not as Blender plays now"),
+    "WRITTEN_OUT_OF_DATE": n_("edited since the last bake: exported as a bake would play, not as Blender plays now"),
     "WRITTEN_EDITED_OUTSIDE": n_(
-        "edited outside since its bake: written as a bake would play it, not as Blender plays it now"
+        "edited outside since the bake: exported as a bake would play, not as Blender plays now"
     ),
     "WRITTEN_OTHER_MODE": n_(
-        "baked for another rotation mode: written as a bake in its own mode would play it, not as Blender plays it now"
+        "baked for another rotation mode: exported as a bake in the current mode would play, not as Blender plays now"
     ),
     "FILE_KEYS_FAR_APART": n_(
-        "between its first and its last key there are {:,.0f} frames, more than the limit of {:,} samples: "
-        "shorten its motion, or raise the sample limit"
+        "there are {:,.0f} frames between the first and last keys, more than the limit of {:,} samples. "
+        "Shorten the motion, or raise the sample limit"
     ),
     "FILE_SAMPLE_LIMIT": n_(
-        "with its {:,} samples the file would have more than the limit of {:,}: shorten its motion or the scene's "
-        "frame range, make it TCB without constraints, or raise the sample limit"
+        "{:,} samples would exceed the file's limit of {:,}. Shorten the motion or the scene's frame range, "
+        "make it TCB without constraints, or raise the sample limit"
     ),
-    "WRITTEN_AS_SAMPLES": n_("{:s}: written as {:d} samples"),
-    "WRITTEN_AS_SAMPLES_OUTSIDE": n_(
-        "{:s}: written as {:d} samples, also of the scene's frames outside its keys, where it goes on"
-    ),
-    "REASON_LEFT": n_("{:s}, which is left"),
-    "ENDS_NOT_IN_FILE": n_("the file can't say its ends: who plays it chooses them"),
+    "WRITTEN_AS_SAMPLES": n_("{:s}: exported as {:d} samples"),
+    "WRITTEN_AS_SAMPLES_OUTSIDE": n_("{:s}: exported as {:d} samples, including the scene's frames outside the keys"),
+    "REASON_LEFT": n_("{:s}: not exported"),
+    "ENDS_NOT_IN_FILE": n_("the file cannot store End Segments: the program that reads it determines them"),
     "IS_DRIVEN": n_("driven"),
     "IS_NOT_TCB": n_("not TCB"),
     "IN_WORLD_SPACE": n_("baked in world space"),
-    "MUTED_IN_PART": n_("muted in part"),
+    "MUTED_IN_PART": n_("partly muted"),
     "RETIMED": n_("retimed by a frame function"),
-    "METHOD_NOT_IN_FILE": n_("the file knows no {:s}"),
-    "COMPONENTS_APART": n_("its components have keys, or splines that end, at different frames"),
-    "MODIFIERS_LEFT": n_("modifiers of its F-curves are left: {:s}"),
-    "GOES_ON_OUTSIDE": n_("goes on outside its keys, by its extrapolation or modifiers, where the file holds it"),
+    "METHOD_NOT_IN_FILE": n_("the file does not support the method {:s}"),
+    "COMPONENTS_APART": n_("components have keys or ends of splines at different frames"),
+    "MODIFIERS_LEFT": n_("F-curve modifiers were not exported: {:s}"),
+    "GOES_ON_OUTSIDE": n_("the motion outside the keys was not exported: the file holds the first and last value"),
     "SEGMENT_FILLED": (
-        n_("{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames"),
-        n_("{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"),
+        n_("{:d} constant or eased segment exported with {:d} additional keys, exact at whole frames"),
+        n_("{:d} constant or eased segments exported with {:d} additional keys, exact at whole frames"),
     ),
     "SPLINE_SAMPLED": (
-        n_("{:d} spline beside such segments that keys can't end: written as {:d} samples"),
-        n_("{:d} splines beside such segments that keys can't end: written as {:d} samples"),
+        n_("{:d} spline next to such a segment exported as {:d} samples, because keys cannot end it there"),
+        n_("{:d} splines next to such segments exported as {:d} samples, because keys cannot end them there"),
     ),
-    "DRIVER_DECIDES": n_("a driver decides its {:s}, so what the file has of it is left"),
-    "SAMPLES_FOR_HANDLES": n_("baked as samples, as handles would be off by up to {:size}"),
+    "DRIVER_DECIDES": n_("{:s} is driven, so its animation in the file was skipped"),
+    "SAMPLES_FOR_HANDLES": n_("baked as samples, because handles would have a maximum error of {:size}"),
     "HANDLES_FOR_SAMPLES": n_(
-        "played with handles, as about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake them."
+        "played with handles, because about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake"
     ),
-    "NODE_LEFT": n_("left: {:s}"),
-    "NODE_WITHOUT_OBJECT": n_("left: no object of this name"),
-    "ACTION_REPLACED": n_('its action was "{:s}", which the file keeps'),
-    "WORLD_NOT_USED": n_('the ambient light is the world "{:s}", not used: the scene has one'),
-    "ONE_OF_SEVERAL": n_('is "{:s}" of several objects that it could be: {:s}'),
-    "IS_LINKED": n_("it is linked"),
-    "IS_TWEAKED": n_("an NLA strip of it is in tweak mode"),
-    "OWN_CONSTRAINTS": n_("has constraints of its own, which stay: {:s}"),
-    "OTHER_PARENT": n_("hangs from {:s}, in the file from {:s}: its keys are the file's"),
-    "VERTICES_APART": n_("its vertices lie up to {:size} from where the file has them around its pivot"),
-    "OBJECT_LACKS_TRACK": n_("left: nothing of an object takes it"),
-    "CAMERA_LACKS_TRACK": n_("left: nothing of a camera takes it"),
-    "CAMERA_TARGET_LACKS_TRACK": n_("left: nothing of a camera target takes it"),
-    "LIGHT_LACKS_TRACK": n_("left: nothing of a light takes it"),
-    "SPOTLIGHT_LACKS_TRACK": n_("left: nothing of a spotlight takes it"),
-    "LIGHT_TARGET_LACKS_TRACK": n_("left: nothing of a light target takes it"),
-    "AMBIENT_LACKS_TRACK": n_("left: nothing of an ambient light takes it"),
-    "NO_TARGET_NO_ROLL": n_("it has no target: it looks along -Z, without its roll"),
-    "NO_TARGET": n_("it has no target: it looks along -Z"),
-    "UNDER_AMBIENT": n_("hangs from the ambient light, which has no place: it is taken to have no parent"),
-    "UNDER_AMBIENT_UNDER": n_('hangs from the ambient light, which has no place: it is taken to hang from "{:s}"'),
-    "UNLINKED_AXES": n_(
-        "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
+    "NODE_LEFT": n_("skipped: {:s}"),
+    "NODE_WITHOUT_OBJECT": n_("skipped: no object with this name"),
+    "ACTION_REPLACED": n_('the previous action "{:s}" is kept in the file'),
+    "WORLD_NOT_USED": n_(
+        'the ambient light was imported as world "{:s}", which is unused because the scene already has a world'
     ),
-    "CYCLE_LEFT": n_("its cycle is left: it ends with its last key"),
-    "MORPH_AS_MARKERS": n_("{:d} keys kept as markers of its action: Blender is not told to morph"),
+    "ONE_OF_SEVERAL": n_('matched with "{:s}", although other objects also have this name: {:s}'),
+    "IS_LINKED": n_("linked"),
+    "IS_TWEAKED": n_("an NLA strip is in tweak mode"),
+    "OWN_CONSTRAINTS": n_("existing constraints were kept: {:s}"),
+    "OTHER_PARENT": n_("the parent is {:s}, but {:s} in the file. Keys were imported unchanged"),
+    "VERTICES_APART": n_("vertices differ by up to {:size} from their positions around the pivot in the file"),
+    "OBJECT_LACKS_TRACK": n_("skipped: objects have no such property"),
+    "CAMERA_LACKS_TRACK": n_("skipped: cameras have no such property"),
+    "CAMERA_TARGET_LACKS_TRACK": n_("skipped: camera targets have no such property"),
+    "LIGHT_LACKS_TRACK": n_("skipped: lights have no such property"),
+    "SPOTLIGHT_LACKS_TRACK": n_("skipped: spotlights have no such property"),
+    "LIGHT_TARGET_LACKS_TRACK": n_("skipped: light targets have no such property"),
+    "AMBIENT_LACKS_TRACK": n_("skipped: ambient lights have no such property"),
+    "NO_TARGET_NO_ROLL": n_("no target: it points along -Z, without roll"),
+    "NO_TARGET": n_("no target: it points along -Z"),
+    "UNDER_AMBIENT": n_("the parent is the ambient light, which has no position: imported without a parent"),
+    "UNDER_AMBIENT_UNDER": n_('the parent is the ambient light, which has no position: "{:s}" became the parent'),
+    "UNLINKED_AXES": n_("Blender cannot unlink single axes from a parent: it inherits all of the parent's motion"),
+    "CYCLE_LEFT": n_("the cycle was not imported: the motion ends at the last key"),
+    "MORPH_AS_MARKERS": n_("{:d} morph keys were imported as markers of the action. They do not deform the mesh"),
     "ANGLE_OUT_OF_RANGE": (
-        n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can"),
-        n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can"),
+        n_("{:d} key not between {:g} and {:g} degrees: Blender shows the closest possible angle"),
+        n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the closest possible angle"),
     ),
     "MESH_TOO_LARGE": n_(
-        "its mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can hold: "
-        "left out, the object is a dummy"
+        "the mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can store: exported as a dummy"
     ),
-    "FLAT_MESH": n_("it is flat at the first frame, so its mesh is written without the object's turn and scale"),
-    "MIRRORED_MESH": n_("its scale mirrors it: other readers may show its mesh the other way round"),
-    "MESH_MATRIX": n_("its mesh matrix is singular or not finite: the mesh is imported without applying it"),
-    "VERTICES_NOT_FINITE": n_("{:d} of its vertices have no finite place: put at the origin"),
-    "FACES_WITHOUT_VERTICES": n_("{:d} of its faces have missing vertices: left out"),
-    "TEXTURE_COORDINATES": n_("its texture coordinates are not one a vertex: left out"),
+    "FLAT_MESH": n_("flat at the first frame: the mesh was exported without the object's rotation and scale"),
+    "MIRRORED_MESH": n_("the scale mirrors the object: other programs may show the mesh mirrored"),
+    "MESH_MATRIX": n_("the mesh matrix is singular or not finite, so it was not applied"),
+    "VERTICES_NOT_FINITE": n_("{:d} vertices without a finite position were placed at the origin"),
+    "FACES_WITHOUT_VERTICES": n_("{:d} faces with missing vertices were skipped"),
+    "TEXTURE_COORDINATES": n_("texture coordinates skipped, because there is not one per vertex"),
     # Files of the command.
-    "FILE_NOT_READ": n_("can't be read: {:s}"),
+    "FILE_NOT_READ": n_("cannot be read: {:s}"),
     "FILE_NOT_A_FILE": n_("not a file"),
     "FILE_NOT_BLEND": n_("not a .blend file"),
     "FILE_EMPTY": n_("not a .blend file: it is empty"),
-    "FILE_NOT_OPENED": n_("Blender {:s} can't open it; it is damaged, or of a newer Blender: {:s}"),
-    "FILE_OF_NEWER": n_("saved by Blender {:s}: this is {:s}, which could lose some of it when writing"),
+    "FILE_NOT_OPENED": n_("Blender {:s} cannot open the file. It is damaged, or from a newer version: {:s}"),
+    "FILE_OF_NEWER": n_("saved by Blender {:s}. Blender {:s} could lose data when it saves the file"),
     "FILE_NOT_3DS": n_("{:s}"),
-    "FILE_GONE": n_("it is gone"),
-    "FILE_CHANGED": n_("it was written to by someone else meanwhile, and is left as it is now"),
-    "FILE_FAULT": n_("{:s}: {:s} (a fault of TCB Animation's; please report it)"),
-    "TARGET_NOT_A_FILE": n_("{:s} is there, and is not a file"),
+    "FILE_GONE": n_("the file no longer exists"),
+    "FILE_CHANGED": n_("another process changed the file, so it was not written"),
+    "FILE_FAULT": n_("{:s}: {:s} (a bug in TCB Animation. Please report it)"),
+    "TARGET_NOT_A_FILE": n_("{:s} exists, but is not a file"),
     "TARGET_PROTECTED": n_("{:s} is write-protected"),
-    "TARGET_NOT_WRITTEN": n_("{:s} can't be written: {:s}"),
-    "TARGET_IS_LIBRARY": n_("{:s} is a library that the file links from, and would be replaced"),
+    "TARGET_NOT_WRITTEN": n_("{:s} cannot be written: {:s}"),
+    "TARGET_IS_LIBRARY": n_("the output would replace {:s}, a library of the file"),
     "FOLDER_MISSING": n_("the folder {:s} does not exist"),
     "FOLDER_NOT_A_FOLDER": n_("{:s} is not a folder"),
-    "FOLDER_PROTECTED": n_("the folder {:s} can't be written to: permission denied"),
+    "FOLDER_PROTECTED": n_("no permission to write to the folder {:s}"),
     "BLENDER_DID_NOT_WRITE": n_("Blender could not write to {:s}{:s}: {:s}"),
-    "LOG_NOT_WRITTEN": n_("the log {:s} can't be written: {:s}"),
-    "TABLE_NOT_READ": n_("{:s} can't be read: {:s}"),
+    "LOG_NOT_WRITTEN": n_("the log {:s} cannot be written: {:s}"),
+    "TABLE_NOT_READ": n_("{:s} cannot be read: {:s}"),
     "TABLE_FAULT": n_("{:s}: {:s}"),
     "OPTIONS": n_("{:s}"),
-    "LIBRARY_MISSING": n_("the library {:s} is missing: what is linked from it is left as it is"),
-    "SAVED_BY_NEWER": n_("saved by Blender {:s}: this is {:s}, which may not see all of it"),
-    "RESULT_CONVERTED": n_("saved by Blender {:s}; the result is a file of Blender {:s}"),
-    "LEFT_TO_OWN_FILE": n_("linked, so left to its own file"),
-    "NOTHING_BUT_LINKED": n_("nothing to do: what there is to do is linked, and left to its own file"),
-    "NO_OBJECT_MATCHES": n_('no object matches "{:s}"; there is {:names}'),
-    "NO_OBJECT": n_('no object matches "{:s}"; there is none at all'),
+    "LIBRARY_MISSING": n_("the library {:s} is missing. Data linked from it was not changed"),
+    "SAVED_BY_NEWER": n_("saved by Blender {:s}. Blender {:s} may not read all of its data"),
+    "RESULT_CONVERTED": n_("saved by Blender {:s}. The result is saved by Blender {:s}"),
+    "LEFT_TO_OWN_FILE": n_("skipped, because it is linked. Process the source file"),
+    "NOTHING_BUT_LINKED": n_("nothing to do: the relevant data is linked. Process the source file"),
+    "NO_OBJECT_MATCHES": n_('no object matches "{:s}". The file has {:names}'),
+    "NO_OBJECT": n_('no object matches "{:s}". The file has no objects'),
     "NOT_WRITTEN_STRICT": n_("no result was written because --strict is set"),
-    "NOT_IN_A_SCENE": n_("not checked: it is not in any scene"),
-    "NO_JOINT_OBJECT": n_('no object is called "{:s}"; for a bone write OBJECT:BONE'),
+    "NOT_IN_A_SCENE": n_("not checked, because it is not in any scene"),
+    "NO_JOINT_OBJECT": n_('no object is named "{:s}". For a bone, write OBJECT:BONE'),
     "VIOLATION": n_("{:s}, {:s}"),
-    "JOINT_HOLDS": n_('its joint on "{:s}" holds exactly, {:,} samples'),
-    "JOINT_APART": n_('its joint on "{:s}" is up to {:.4g} apart'),
-    "NOT_ANIMATED": n_("nothing in it is animated"),
-    "ONE_OBJECT_NEEDED": n_("a table is about one object, and there are {:d}: say which by --objects: {:names}"),
-    "NOTHING_TO_BAKE": n_("nothing to bake: no TCB tracks (--enable makes them)"),
-    "NOTHING_TO_ENABLE_AND_BAKE": n_("nothing to bake: none of it has keys on a float property"),
-    "NOTHING_TO_FREE": n_("nothing to free: none of it is baked"),
-    "NOTHING_TO_RESTORE": n_("nothing to restore: none of it plays TCB motion"),
-    "NOTHING_TO_APPLY": n_("nothing to apply: none of it is TCB"),
-    "NOTHING_TO_REMOVE": n_("nothing to remove: none of it is TCB"),
-    "NOTHING_TO_ENABLE": n_("nothing to enable: it has no track with keys that is not TCB already"),
-    "NOTHING_TO_REDUCE": n_("nothing to reduce: it has no track with more than two keys that is not TCB already"),
-    "NOTHING_TO_REDUCE_IN_RANGE": n_("nothing to reduce: no track that is not TCB already has three keys in the range"),
-    "NOTHING_TO_CURVES": n_("no curves to restore: nothing in the file has the names of these objects"),
+    "JOINT_HOLDS": n_('the joint with "{:s}" has no gap ({:,} samples)'),
+    "JOINT_APART": n_('the joint with "{:s}" has a gap of up to {:.4g}'),
+    "NOT_ANIMATED": n_("no animation in the file"),
+    "ONE_OBJECT_NEEDED": n_("a table is for one object, but there are {:d}. Choose one with --objects: {:names}"),
+    "NOTHING_TO_BAKE": n_("nothing to bake: no TCB tracks. Use --enable to make tracks TCB"),
+    "NOTHING_TO_ENABLE_AND_BAKE": n_("nothing to bake: no keys on a float property"),
+    "NOTHING_TO_FREE": n_("nothing to free: no baked tracks"),
+    "NOTHING_TO_RESTORE": n_("nothing to restore: no track plays TCB motion"),
+    "NOTHING_TO_APPLY": n_("nothing to apply: no TCB tracks"),
+    "NOTHING_TO_REMOVE": n_("nothing to remove: no TCB tracks"),
+    "NOTHING_TO_ENABLE": n_("nothing to enable: all tracks with keys are already TCB"),
+    "NOTHING_TO_REDUCE": n_("nothing to reduce: no track has more than two keys, apart from TCB tracks"),
+    "NOTHING_TO_REDUCE_IN_RANGE": n_("nothing to reduce: no track has three keys in the range, apart from TCB tracks"),
+    "NOTHING_TO_CURVES": n_("nothing to restore: no object in the file has the name of one of these objects"),
     "NOTHING_TO_ROTATIONS": n_("nothing to repair: no rotation flips or jumps"),
-    "NOTHING_TO_VELOCITIES": n_("no velocities to write: none of it is TCB"),
-    "NOTHING_TO_NO_VELOCITIES": n_("no velocities to take away: none are written"),
-    "WORKER_ENDED": n_("the process that worked on it ended with status {:d}: {:s}"),
-    "WORKER_ENDED_BY_SIGNAL": n_("the process that worked on it was ended by signal {:d} ({:s}): {:s}"),
-    "WORKER_KILLED": n_("the process that worked on it was ended by signal {:d} ({:s}); is memory short? {:s}"),
+    "NOTHING_TO_VELOCITIES": n_("no velocities to write: no TCB tracks"),
+    "NOTHING_TO_NO_VELOCITIES": n_("no velocities to remove: none were written"),
+    "WORKER_ENDED": n_("the worker process ended with status {:d}: {:s}"),
+    "WORKER_ENDED_BY_SIGNAL": n_("signal {:d} ({:s}) ended the worker process: {:s}"),
+    "WORKER_KILLED": n_("signal {:d} ({:s}) ended the worker process, perhaps because memory is low. {:s}"),
 }
 
 NOTHING_TO_DO = frozenset(
@@ -600,4 +600,4 @@ STANDING = frozenset(
 """Codes of notes that stay valid until the track changes."""
 
 ASK_TO_FREE = frozenset(("DID_NOT_CHANGE", "DID_NOT_MOVE", "KEYED_WHILE_BAKED", "LOCKED_AGAIN", "POSED_WHILE_BAKED"))
-"""Codes of notes to which Free Bake is the answer."""
+"""Codes of notes that Free Bake resolves."""

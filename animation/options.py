@@ -88,7 +88,7 @@ BAKE = {
     "step": _step(n_("Frames between samples"), soft_low=0.05),
     "value_tolerance": Option(
         n_("Value Tolerance"),
-        n_("Maximum error in the property's units. 0: 1/10,000 of the keys' range"),
+        n_("Maximum error in the property's units. 0: 1/10,000 of the range of the keys"),
         None,
         "NUMBER",
         low=0.0,
@@ -96,18 +96,18 @@ BAKE = {
         precision=5,
     ),
     "rotation_tolerance": _rotation_tolerance(n_("Maximum error of rotations")),
-    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Refuse to write more samples than this")),
+    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Maximum number of samples to write")),
 }
 
 ENABLE = {
     "keep_look": flag(
-        n_("Keep Look"), n_("Fit parameters to the present motion. Off: all parameters are 0"), default=True
+        n_("Keep Look"), n_("Fit parameters to the current motion. Off: all parameters are 0"), default=True
     ),
 }
 
 FREE = {
     "discard_edits": flag(
-        n_("Discard Edits"), n_("Also free tracks that were edited outside TCB, and discard these edits")
+        n_("Discard Edits"), n_("Also free tracks that were edited outside TCB, and discard the edits")
     ),
 }
 
@@ -124,10 +124,10 @@ FIX_ROTATIONS = {
 }
 
 RESTORE_CURVES = {
-    "exact": flag(n_("Exact"), n_("Add keys where handles alone do not reach the tolerances")),
+    "exact": flag(n_("Exact"), n_("Add keys where handles alone exceed the tolerances")),
     "value_tolerance": Option(
         n_("Value Tolerance"),
-        n_("Maximum deviation of locations and scales, as a part of the range of each"),
+        n_("Maximum deviation of location and scale, as a fraction of the range of values"),
         VALUE_TOLERANCE,
         "NUMBER",
         low=1e-7,
@@ -135,22 +135,22 @@ RESTORE_CURVES = {
         precision=6,
     ),
     "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation of rotations")),
-    "use_tcb": flag(n_("Enable TCB"), n_("Make tracks TCB where parameters play the same motion")),
+    "use_tcb": flag(n_("Enable TCB"), n_("Make tracks TCB where parameters can reproduce the motion")),
 }
 
 REDUCE = {
     "method": choice(
         n_("Method"),
-        n_("Method that plays the keys"),
+        n_("Interpolation method of the new keys"),
         "HERMITE",
         {
-            "TCB": (n_("TCB"), n_("Keys with tension and bias, which you can edit with the sliders")),
-            "HERMITE": (n_("Hermite"), n_("Keys with velocities: the fewest keys, without sliders")),
+            "TCB": (n_("TCB"), n_("Keys with tension and bias, editable with the sliders")),
+            "HERMITE": (n_("Hermite"), n_("Keys with velocities. Fewest keys, but no sliders")),
         },
     ),
     "error": Option(
-        n_("Largest Error"),
-        n_("Maximum error of bones' heads and tails, or of locations and other values"),
+        n_("Max Error"),
+        n_("Maximum error of bone heads and tails, or of locations and other values"),
         0.005,  # half a centimeter in meters
         "DISTANCE",
         low=1e-6,
@@ -158,8 +158,8 @@ REDUCE = {
         precision=4,
     ),
     "angle": Option(
-        n_("Largest Angle"),
-        n_("Maximum error of rotations of objects"),
+        n_("Max Angle"),
+        n_("Maximum error of object rotations"),
         math.radians(0.5),
         "ANGLE",
         low=1e-6,
@@ -167,7 +167,7 @@ REDUCE = {
     ),
     "key_count": Option(
         n_("Keys", msgctxt=contexts.id_action),
-        n_("Maximum number of keys of each object or armature. 0: unlimited"),
+        n_("Maximum number of keys per object or armature. 0: unlimited"),
         None,
         "COUNT",
         low=0,
@@ -176,7 +176,7 @@ REDUCE = {
     ),
     "still": Option(
         n_("Error at Rest"),
-        n_("Maximum error of points that stand still, such as feet. 0: Largest Error"),
+        n_("Maximum error of points at rest, such as planted feet. 0: Max Error"),
         None,
         "DISTANCE",
         low=0.0,
@@ -194,22 +194,22 @@ REDUCE = {
     ),
     "together": choice(
         n_("Group Keys By"),
-        n_("Channels that are keyed at the same frames"),
+        n_("Channels to key at the same frames"),
         "BONE",
         {
-            "TRACK": (n_("Each Track"), n_("Location, rotation and scale have keys of their own")),
+            "TRACK": (n_("Each Track"), n_("Key location, rotation and scale separately")),
             "BONE": (
                 n_("Each Bone"),
-                n_("Location, rotation and scale of a bone, or an object, have their keys in common"),
+                n_("Key location, rotation and scale of each bone or object together"),
             ),
             "COLLECTION": (
                 n_("Bone Collections"),
-                n_("All bones of a collection have their keys in common, such as a hand"),
+                n_("Key all bones of a collection together, such as a hand"),
             ),
-            "POSE": (n_("Whole Poses"), n_("Common keys for all bones of an armature, or tracks of an object")),
+            "POSE": (n_("Whole Poses"), n_("Key all bones of an armature, or all tracks of an object, together")),
         },
     ),
-    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Refuse more samples than this, frames times components")),
+    "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Maximum number of samples (frames times components)")),
 }
 
 RETIME = {
@@ -218,31 +218,34 @@ RETIME = {
         n_("Initial shape of the curve"),
         "AS_IT_IS",
         {
-            "AS_IT_IS": (n_("Unchanged"), n_("A straight line that changes nothing yet: shape it in the Graph Editor")),
-            "SCALE": (n_("Scale Duration"), n_("The same motion in more or less time, from its first key on")),
-            "REVERSE": (n_("Reverse"), n_("From the last key back to the first")),
-            "HOLD": (n_("Hold"), n_("Rest at the current frame, with a delay of all later frames")),
-            "LOOP": (n_("Loop"), n_("From the first key to the last, again and again")),
-            "PING_PONG": (n_("Ping-Pong"), n_("Back and forth between the first and last keys")),
-            "FRACTION": (n_("Fraction 0 to 1"), n_("Keys of 0 and 1, which mean the first and the last key")),
+            "AS_IT_IS": (
+                n_("Unchanged"),
+                n_("Straight line without effect on the motion. Shape it in the Graph Editor"),
+            ),
+            "SCALE": (n_("Scale Duration"), n_("Stretch or shorten the motion, starting at the first key")),
+            "REVERSE": (n_("Reverse"), n_("Play from the last key to the first")),
+            "HOLD": (n_("Hold"), n_("Hold the current frame, and delay all later frames")),
+            "LOOP": (n_("Loop"), n_("Repeat from the first key to the last")),
+            "PING_PONG": (n_("Ping-Pong"), n_("Play back and forth between the first and last keys")),
+            "FRACTION": (n_("Fraction 0 to 1"), n_("Values from 0 to 1, where 0 is the first key and 1 the last")),
             "CONSTANT_SPEED": (
                 n_("Constant Speed"),
-                n_("One speed along the track's path, from its first key to its last"),
+                n_("Constant speed along the path, from the first key to the last"),
             ),
             "CONSTANT_SPEED_KEYS": (
                 n_("Constant Speed Between Keys"),
-                n_("One speed between keys, with keys at their frames"),
+                n_("Constant speed between neighboring keys, which keep their frames"),
             ),
         },
     ),
     "scale": Option(n_("Scale"), n_("Factor of the duration"), 2.0, "NUMBER", low=0.001, soft_low=0.1, soft_high=10.0),
-    "length": Option(n_("Length"), n_("Number of frames of rest"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
+    "length": Option(n_("Length"), n_("Number of frames to hold"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
 }
 
 RELAX = {
     "tolerance": Option(
         n_("Tolerance"),
-        n_("The largest error that is accepted, in the world's units"),
+        n_("Maximum error, in world units"),
         1e-3,
         "NUMBER",
         low=1e-6,
@@ -252,12 +255,10 @@ RELAX = {
 }
 
 IMPORT_TABLE = {
-    "frame_start": Option(
-        n_("Start Frame"), n_("The frame that frame 0, or second 0, of the table comes to"), 0.0, "FRAMES"
-    ),
+    "frame_start": Option(n_("Start Frame"), n_("Scene frame of frame 0, or second 0, of the table"), 0.0, "FRAMES"),
     "use_tcb": flag(n_("Enable TCB"), n_("Make the tracks TCB"), default=True),
-    "replace": flag(n_("Replace Keys"), n_("Take away the keys that the table's properties have already")),
-    "known_only": flag(n_("Skip Unknown Columns"), n_("Leave out columns that name no property of the object")),
+    "replace": flag(n_("Replace Keys"), n_("Delete existing keys of the properties in the table")),
+    "known_only": flag(n_("Skip Unknown Columns"), n_("Skip columns that do not name a property of the object")),
 }
 
 VELOCITIES = {
@@ -271,7 +272,7 @@ VELOCITIES = {
                 n_("Velocity"),
                 n_("Velocity of each component. For rotations: in radians, about the parent's axes"),
             ),
-            "ACCELERATION": (n_("Acceleration"), n_("Change of the velocity")),
+            "ACCELERATION": (n_("Acceleration"), n_("Rate of change of the velocity")),
             "SPEED": (n_("Speed"), n_("Length of the velocity")),
         },
     ),
@@ -280,8 +281,8 @@ VELOCITIES = {
         n_("Unit of time"),
         "FRAME",
         {
-            "FRAME": (n_("Per Frame"), n_("Units per frame, of accelerations per frame squared")),
-            "SECOND": (n_("Per Second"), n_("Units per second, of accelerations per second squared")),
+            "FRAME": (n_("Per Frame"), n_("Units per frame, for accelerations per frame squared")),
+            "SECOND": (n_("Per Second"), n_("Units per second, for accelerations per second squared")),
         },
     ),
     "step": _step(n_("Frames between samples"), soft_low=0.05),
@@ -293,7 +294,7 @@ TRACK = {
         n_("Motion before the first and after the last key"),
         "SINGLE",
         {
-            "SINGLE": (n_("Single"), n_("Play once, and hold the first and the last value")),
+            "SINGLE": (n_("Single"), n_("Play once, and hold the first and last values")),
             "REPEAT": (n_("Repeat"), n_("Repeat from the start as far as the baked frames extend")),
             "LOOP": (n_("Loop"), n_("Repeat smoothly. The first and last key must have the same pose")),
         },
@@ -325,7 +326,7 @@ TRACK = {
         "SHORTEST",
         {
             "SHORTEST": (n_("Shortest"), n_("Turn by the shorter way")),
-            "AS_KEYED": (n_("As Keyed"), n_("Turn as far as the keys, with whole turns (3ds Max: windup)")),
+            "AS_KEYED": (n_("As Keyed"), n_("Keep turns of the keys, including full turns (3ds Max: windup)")),
         },
     ),
     "method": choice(

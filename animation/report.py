@@ -162,8 +162,17 @@ class Report:
         if not within:
             return rpt_("motion of {:s} preserved", tracks)
         if len(within) == 1:
+            if self.looks_changed:
+                return rpt_("motion of {:s} changes by up to {:s}", tracks, within[0])
             return rpt_("motion of {:s} preserved within {:s}", tracks, within[0])
         values, rotations = within
+        if self.looks_changed:
+            return rpt_(
+                "motion of {tracks:s} changes by up to {values:s} and {rotations:s}",
+                tracks=tracks,
+                values=values,
+                rotations=rotations,
+            )
         return rpt_(
             "motion of {tracks:s} preserved within {values:s} and {rotations:s}",
             tracks=tracks,
@@ -184,7 +193,7 @@ def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     lines: dict[str, list[Finding]] = {}
     for alike in kinds.values():
         text = str(max(alike, key=lambda finding: finding.size))
-        lines[rpt_("{:s} (and {:d} more so)", text, len(alike) - 1) if len(alike) > 1 else text] = alike
+        lines[rpt_("{:s} (and {:d} similar)", text, len(alike) - 1) if len(alike) > 1 else text] = alike
     return lines
 
 

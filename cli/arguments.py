@@ -150,7 +150,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     if given.output is None and not given.in_place:
         verb.error(rpt_("no place for the result: give --output DIR or FILE, or --in-place to replace the files"))
     if given.output is not None and given.in_place:
-        verb.error(rpt_("give --output or --in-place, not both"))
+        verb.error(rpt_("give either --output or --in-place, not both"))
     if given.relative_to is not None and given.output is None:
         verb.error(rpt_("--relative-to requires --output, whose subfolders it preserves"))
     into_folder = given.output is not None and (
@@ -174,7 +174,7 @@ def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
     if given.verb == "rotations" and not _writes(given) and (given.output is not None or given.in_place):
         verb.error(rpt_("--output and --in-place require --repair or --key-whole"))
     if given.verb == "import-table" and not os.access(given.table, os.R_OK):
-        verb.error(rpt_("--table {:s} can't be read", given.table))
+        verb.error(rpt_("--table {:s} cannot be read", given.table))
 
 
 def _targets(
@@ -217,7 +217,7 @@ def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
     try:
         return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
     except ValueError:
-        verb.error(rpt_("{} lies outside --relative-to {:s}", file, folder))
+        verb.error(rpt_("{} is outside --relative-to {:s}", file, folder))
 
 
 def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
@@ -227,7 +227,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
         try:
             listed = Path(given.files_from).read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
-            verb.error(rpt_("--files-from {:s} can't be read: {:s}", given.files_from, str(error)))
+            verb.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
         names += [line for line in listed.splitlines() if line.strip()]
     elif not names:
         verb.error(rpt_("no input: name a FILE or give --files-from"))
@@ -399,7 +399,7 @@ def _number(text: str) -> float:
     except ValueError:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a number", text)) from None
     if not abs(value) <= _LARGEST:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within {:g}", text, _LARGEST))
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within ±{:g}", text, _LARGEST))
     return value
 
 
@@ -545,7 +545,7 @@ def _add_bone(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_import_table(verb: argparse.ArgumentParser) -> None:
-    table = rpt_("The table (CSV; see docs/files/tables.md)")
+    table = rpt_("Table (CSV; see docs/files/tables.md)")
     verb.add_argument("--table", required=True, metavar="FILE", help=table)
     _add_bone(verb)
     _add(verb, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")

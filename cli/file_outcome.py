@@ -35,11 +35,11 @@ _DONE = {
     "restore": n_("Restored {:s}"),
     "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
-    "enable": n_("Made TCB {:s}"),
+    "enable": n_("Enabled {:s}"),
     "reduce": n_("Reduced {:s}"),
     "curves": n_("Restored the curves of {:s}"),
     "rotations": n_("Repaired rotations: {:s}"),
-    "info": n_("Has {:s}"),
+    "info": n_("Found {:s}"),
     "import": n_("Imported {:s}"),
     "export": n_("Exported {:s}"),
     "import-table": n_("Imported {:s}"),
@@ -157,7 +157,7 @@ def result_text(outcome: Outcome, job: Job) -> str:
         return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
     done = rpt_(_DONE[job.work], outcome.report.counts)
     if reduced := outcome.results.get("reduced"):
-        done += rpt_(", off by up to {:s}", size_text(max(each["error"] for each in reduced)))
+        done += rpt_(", maximum error {:s}", size_text(max(each["error"] for each in reduced)))
         angle = max(each["angle"] for each in reduced)
         done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
     where = rpt_("(dry run)") if outcome.output is None else f"-> {outcome.output}"

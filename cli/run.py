@@ -96,7 +96,7 @@ def _answers(
     for file, target in job.files:
         outcome = done_before(job, file, target)
         if outcome:
-            announce_for(file, rpt_("done already"))
+            announce_for(file, rpt_("already done"))
             yield _answer(job, outcome)
         else:
             to_do.append((file, target))

@@ -143,7 +143,7 @@ class _Workers:
                 if not failure and busy < most and is_worth_it:
                     self.workers.append(_Worker(run, fail, command))
             except OSError as error:
-                failure = rpt_("no process could be started to help: {}", error.strerror)
+                failure = rpt_("no worker process could be started: {}", error.strerror)
             if failure:
                 announce(failure)
                 return
@@ -181,8 +181,8 @@ class _Worker(threading.Thread):
         if self._answer() is None:
             status, command = self.process.wait(), _words(self.process)
             text = n_(
-                "a process that was to help ended with status {:d} while it started: {:s}; "
-                "--blender PATH says what starts Blender"
+                "a worker process ended with status {:d} during startup: {:s}. Use --blender PATH to set the "
+                "program that starts Blender"
             )
             self.failure = rpt_(text, status, command)
             return

@@ -76,7 +76,7 @@ def axes_of(forward: str, up: str) -> Float64Array:
     Raises ValueError if both are parallel.
     """
     if forward[-1] == up[-1]:
-        raise ValueError(rpt_("forward {:s} and up {:s} lie along one line", forward, up))
+        raise ValueError(rpt_("forward {:s} and up {:s} are parallel", forward, up))
     return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
 
 
@@ -95,7 +95,7 @@ def conversion_of(
     the option.
     """
     if abs(frame_start) > LAST_FRAME:
-        raise ValueError(rpt_("frame_start {:g} is beyond Blender's last frame, {:,}", frame_start, LAST_FRAME))
+        raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
     rate: float = scene.render.fps / scene.render.fps_base
     stretch = 1.0 if frame_rate is None else rate / frame_rate
     return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)

@@ -29,7 +29,7 @@ _TIMING = {
     ),
     "frame_rate": Option(
         n_("File Rate"),
-        n_("Frames per second of the file, which has no rate of its own"),
+        n_("Frames per second of the file, which does not store a frame rate"),
         30.0,
         "NUMBER",
         low=1.0,
@@ -52,7 +52,7 @@ IMPORT = {
         context=contexts.id_action,
     ),
     "use_shorter_turns": flag(
-        n_("Shorter Turns"), n_("Turn by the shorter way, for files with small turns written as 357 degrees")
+        n_("Shorter Turns"), n_("Turn by the shorter way, for files that store small turns as 357 degrees")
     ),
     "between": choice(
         n_("Rotation Algorithm"),
@@ -71,14 +71,14 @@ IMPORT = {
         {
             "HANDLES": (
                 n_("Handles"),
-                n_("Play the motion with handles. Rotations more than a degree off are baked as samples"),
+                n_("Play with handles. Rotations with errors above 1 degree are baked as samples"),
             ),
             "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
             "NONE": (n_("None"), n_("Set keys and parameters only, and bake later")),
         },
     ),
-    "sample_limit": sample_limit(5_000_000, n_("Number of samples above which handles play instead")),
+    "sample_limit": sample_limit(5_000_000, n_("Maximum number of samples. Handles play the motion above it")),
 }
 
 EXPORT = {
@@ -90,8 +90,8 @@ EXPORT = {
         n_("Treatment of tracks that are not TCB"),
         "SAMPLE",
         {
-            "SAMPLE": (n_("Sample"), n_("Write a key per frame of their motion")),
-            "REFUSE": (n_("Refuse"), n_("Write no file if there are any")),
+            "SAMPLE": (n_("Sample"), n_("Write one key per frame")),
+            "REFUSE": (n_("Refuse"), n_("Do not write the file if there are any")),
         },
     ),
     "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write, objects times frames")),

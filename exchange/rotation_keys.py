@@ -115,7 +115,7 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
         else:
             if largest > _LARGEST_QUATERNION_ARC:
                 if np.ptp(turns.frames) > _MOST_SAMPLES:
-                    raise KeysError(rpt_("no rotation mode says its turns, and it is too long to be sampled"))
+                    raise KeysError(rpt_("no rotation mode can store its turns, and the motion is too long to sample"))
                 add_note("TURNS_SAMPLED")
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
@@ -151,7 +151,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
     """Yield the keys in each mode that preserves full turns, by following the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
-        raise KeysError(rpt_("turns too often to be followed"))
+        raise KeysError(rpt_("there are too many turns to follow"))
     steps = np.ceil(way).astype(np.intp) + 1
     # For a turn about one axis at constant speed, parameters change only the timing between keys.
     pair = np.repeat(np.arange(len(steps)), steps)

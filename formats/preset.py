@@ -31,17 +31,17 @@ class PresetError(ValueError):
 def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
     """Return the numbers that a preset gives to some of the parameters. Raises PresetError."""
     if len(content) > _MOST_BYTES:
-        raise PresetError(n_("it has more than {:,} bytes, which no preset has", _MOST_BYTES))
+        raise PresetError(n_("the file has more than {:,} bytes, so it is not a preset", _MOST_BYTES))
     try:
         text = content.decode("utf-8-sig")
         statements = ast.parse(text).body
     except SyntaxError as error:
-        raise PresetError(n_("it is not Python"), error.lineno) from error
+        raise PresetError(n_("not valid Python"), error.lineno) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise PresetError(n_("it is not Python")) from error
+        raise PresetError(n_("not valid Python")) from error
     given = dict(_numbers(statements, text.splitlines(), parameters))
     if not given:
-        raise PresetError(n_("it sets no parameter"))
+        raise PresetError(n_("no parameter is set"))
     return given
 
 
@@ -52,17 +52,17 @@ def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collectio
         if imports_blender or lines[number - 1].strip() == KEY_LINE:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            raise PresetError(n_("a preset has only lines like key.{:s} = 0.5", next(iter(parameters))), number)
+            raise PresetError(n_("a preset may only have lines such as key.{:s} = 0.5", next(iter(parameters))), number)
         target = statement.targets[0]
         name = ""
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":
             name = target.attr
         if name not in parameters:
             known = ", ".join(f"key.{name}" for name in parameters)
-            raise PresetError(n_("it sets something else than {:s}", known), number)
+            raise PresetError(n_("a preset may only set {:s}", known), number)
         value = _number(statement.value)
         if value is None:
-            raise PresetError(n_("what it gives key.{:s} is not a number", name), number)
+            raise PresetError(n_("the value of key.{:s} is not a number", name), number)
         yield name, value
 
 

@@ -103,7 +103,7 @@ def read(content: bytes) -> Table:
     for group in _grouped(headings, rows).values():
         properties.append(_property(group, numbers, lines, rows))
     if not properties:
-        raise TableError(n_("there is no column beside the time"), rows.header_line)
+        raise TableError(n_("the time is the only column"), rows.header_line)
     _check_owners(properties, rows.header_line)
     return Table(unit, times, tuple(properties), lines)
 
@@ -136,11 +136,11 @@ def _decoded(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        reason = n_("byte {:d} is not text; the table has to be UTF-8", error.start)
+        reason = n_("byte {:d} is not valid UTF-8. Save the table as UTF-8", error.start)
         raise TableError(reason, line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TableError(n_("it contains zero bytes: it is not text"), line)
+        raise TableError(n_("not a text file: it contains zero bytes"), line)
     return text
 
 
@@ -157,14 +157,16 @@ class _Rows:
             elif stripped:
                 break
         else:
-            raise TableError(n_("it is empty: it needs a header row, such as frame,location.x,location.y,location.z"))
+            raise TableError(
+                n_("the table is empty. It needs a header row, such as frame,location.x,location.y,location.z")
+            )
         self._first: tuple[int, str] | None = None
         self.separator = _separator_of(line)
         self.header_line, self.header = number, self._split(line)
         if _is_number(self.header[0]):
             # NumPy's savetxt, for one, writes the header as a comment.
             if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
-                reason = n_("the first row has to name the columns, such as frame,location.x,location.y")
+                reason = n_("the first row must name the columns, such as frame,location.x,location.y")
                 raise TableError(reason, number)
             self._first = number, line
             self.header_line = comment[0]
@@ -196,7 +198,7 @@ class _Rows:
         found = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
         lines_of = np.frombuffer(lines, dtype=np.int64)
         if not len(found):
-            raise TableError(n_("there is no row below the header"), self.header_line)
+            raise TableError(n_("there are no rows below the header"), self.header_line)
         good = np.isfinite(found)
         good.flat[np.frombuffer(empty, dtype=np.int64)] = True
         if not good.all():
@@ -220,7 +222,7 @@ class _Rows:
             cells.pop()
         if len(cells) != len(self.header):
             known = len(cells), len(self.header)
-            raise TableError(n_("{:d} cells, where the header names {:d} columns", *known), line)
+            raise TableError(n_("{:d} cells, but the header names {:d} columns", *known), line)
         for column, cell in enumerate(cells):
             if not cell:
                 empty.append(len(numbers))
@@ -259,12 +261,12 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
     times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
     if not times:
         names = ", ".join(header)[:80]
-        raise TableError(n_('there is no time column: name one "frame" or "seconds" (found: {:s})', names), line)
+        raise TableError(n_('there is no time column. Name a column "frame" or "seconds" (found: {:s})', names), line)
     units = set(times.values())
     unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
     chosen = [column for column, own in times.items() if own == unit]
     if len(chosen) > 1:
-        reason = n_("column {:d} is the time already", chosen[0] + 1)
+        reason = n_("column {:d} already has the time", chosen[0] + 1)
         raise TableError(reason, line, chosen[1] + 1, header[chosen[1]])
     headings: dict[int, Heading] = {}
     for column, name in enumerate(header):
@@ -287,9 +289,9 @@ def _check_times(
     if len(back):
         row = int(back[0]) + 1
         known = times[row], times[row - 1], lines[row - 1]
-        reason = n_("second {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+        reason = n_("second {:g} is not after {:g} in line {:d}. Times must increase", *known)
         if unit == "FRAME":
-            reason = n_("frame {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+            reason = n_("frame {:g} is not after {:g} in line {:d}. Times must increase", *known)
         raise TableError(reason, int(lines[row]), column + 1, header[column])
 
 
@@ -301,11 +303,11 @@ def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form]
         group = groups.setdefault((heading.path, heading.form), {})
         other = taken.setdefault((heading.path, heading.form, heading.row, heading.index), column)
         if other != column:
-            raise rows.error(n_("column {:d} holds the same", other + 1), rows.header_line, column)
+            raise rows.error(n_("same data as in column {:d}", other + 1), rows.header_line, column)
         first = next(iter(group), column)
         same = group.get(first, heading)
         if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
-            raise rows.error(n_("it does not go with column {:d}", first + 1), rows.header_line, column)
+            raise rows.error(n_("not compatible with column {:d}", first + 1), rows.header_line, column)
         group[column] = heading
     return groups
 
@@ -319,7 +321,7 @@ def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArr
         indices = tuple(range(len(columns)))
     wanted = _COMPONENTS.get(first.form)
     if wanted is not None and len(columns) != wanted:
-        reason = n_("a rotation in this form needs {:d} columns, and there are {:d}", wanted, len(columns))
+        reason = n_("a rotation in this form needs {:d} columns, but there are {:d}", wanted, len(columns))
         raise rows.error(reason, rows.header_line, columns[0])
     values = np.ascontiguousarray(numbers[:, columns])
     if first.form != "VALUE":
@@ -327,14 +329,14 @@ def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArr
         if (some & ~every).any():
             row = int(np.argmax(some & ~every))
             column = columns[int(np.argmax(np.isnan(values[row])))]
-            raise rows.error(n_("is empty, and the rest of its rotation is not"), int(lines[row]), column)
+            raise rows.error(n_("is empty, but the other components of the rotation are not"), int(lines[row]), column)
     if first.form == "EULER" and first.degrees:
         values = np.radians(values)
     if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":
         off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _LAST_ROW_TOLERANCE
         if off.any():
             line = int(lines[np.argmax(off)])
-            reason = n_("the matrix's last row is not 0 0 0 1; is it written by columns?")
+            reason = n_("the last row of the matrix is not 0 0 0 1. Is the matrix stored by columns?")
             raise rows.error(reason, line, columns[12])
     return Property(first.path, first.form, indices, values, first.order, first.is_single)
 
@@ -349,13 +351,13 @@ def _check_matrix(elements: list[tuple[int, int]], columns: list[int], rows: _Ro
     count = len(elements)
     size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
     if size is None:
-        reason = n_("a matrix needs 9 or 16 columns, and there are {:d}", count)
+        reason = n_("a matrix needs 9 or 16 columns, but there are {:d}", count)
         raise rows.error(reason, rows.header_line, columns[0])
     from_0 = [(row, column) for row in range(size) for column in range(size)]
     from_1 = [(row + 1, column + 1) for row, column in from_0]
     row_by_row = [(-1, index) for index in range(count)]
     if elements not in (from_0, from_1, row_by_row):
-        reason = n_("the matrix's columns are not {:d} times {:d}", size, size)
+        reason = n_("the columns of the matrix are not {:d} by {:d}", size, size)
         raise rows.error(reason, rows.header_line, columns[0])
 
 
@@ -366,7 +368,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
         for path in parts_of(prop):
             other = form_of.setdefault(path, prop.form)
             if other != prop.form:
-                reason = n_("{:s} is given twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
+                reason = n_("{:s} is defined twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
                 raise TableError(reason, line)
 
 

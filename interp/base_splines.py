@@ -66,7 +66,7 @@ class BaseSpline(ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise AttributeError: splines are immutable."""
-        raise AttributeError(n_("{:s} is immutable: make another for another {:s}", type(self).__name__, name))
+        raise AttributeError(n_("{:s} is immutable. Create a new one to change {:s}", type(self).__name__, name))
 
     def __delattr__(self, name: str) -> None:
         """Raise AttributeError: splines are immutable."""

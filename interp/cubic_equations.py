@@ -265,9 +265,7 @@ def c2_velocities(
     track = int(np.argmax(unsolved))
     own_keys = slice(tracks.first[track], tracks.last[track] + 1)
     key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
-    fault = n_(
-        "turns too far from its neighbours for rotations that are smooth to the second derivative; a key between helps"
-    )
+    fault = n_("differs too much from its neighbors for a continuous second derivative. Insert a key between them")
     raise KeysError(fault, key, float(tracks.frames[own_keys][key]))
 
 

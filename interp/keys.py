@@ -150,7 +150,7 @@ class KeysError(ValueError):
     --------
     >>> Keys([0, 10, 10], [0, 1, 2])
     Traceback (most recent call last):
-    KeysError: key 2 at frame 10: shares its frame with the key before it; frames must be strictly increasing
+    KeysError: key 2 at frame 10: has the same frame as the previous key. Frames must be strictly increasing
     """
 
     def __init__(
@@ -328,13 +328,13 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     far = np.abs(frames) > FARTHEST
     if far.any():
         key = int(np.argmax(far))
-        raise KeysError(n_("the frame is farther from 0 than {:g}", FARTHEST), key, float(frames[key]))
+        raise KeysError(n_("the magnitude of the frame is above {:g}", FARTHEST), key, float(frames[key]))
     key = int(np.argmin(rising)) + 1
     before, frame = float(frames[key - 1]), float(frames[key])
     if frame == before:
-        message = n_("shares its frame with the key before it; frames must be strictly increasing")
+        message = n_("has the same frame as the previous key. Frames must be strictly increasing")
     else:
-        message = n_("comes after frame {:g}; frames must be strictly increasing", before)
+        message = n_("follows frame {:g}. Frames must be strictly increasing", before)
     raise KeysError(message, key, frame)
 
 
@@ -356,7 +356,7 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
         raise KeysError(message, key, float(frames[key]), component=component)
     key, component = (int(index) for index in np.argwhere(size > _LARGEST)[0])
     message = n_(
-        "component {:d} of the value is {:g}, farther from 0 than {:g}", component, values[key, component], _LARGEST
+        "component {:d} of the value is {:g}, with a magnitude above {:g}", component, values[key, component], _LARGEST
     )
     raise KeysError(message, key, float(frames[key]), component=component)
 
@@ -374,7 +374,7 @@ def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
     near = lengths < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
     if near.any():
         key = int(np.argmax(near)) + 1
-        message = n_("stands so near to the key before it that no number says how fast the value changes")
+        message = n_("is so close to the previous key that the rate of change exceeds the range of numbers")
         raise KeysError(message, key, float(frames[key]))
 
 

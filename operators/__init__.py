@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators: each chooses, checks, calls `animation` or `exchange`, and reports."""
+"""Operators, which select data, check it, call `animation` or `exchange`, and report the result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable, bake, free, restore, apply and remove what is selected."""
+"""Operators that enable, bake, free, restore, apply and remove TCB motion of the selection."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
-    """Give TCB parameters to keys of selected objects, or of selected bones in Pose Mode"""
+    """Add TCB parameters to keys of selected objects, or selected bones in Pose Mode"""
 
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
@@ -45,7 +45,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     )
 
     done = n_("Enabled {:s}")
-    otherwise = n_("All selected tracks are TCB already")
+    otherwise = n_("All selected tracks are already TCB")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if not self.properties.is_property_set("live"):
@@ -58,7 +58,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         defaults = selection.default_parameters(context)
         report = animation.enable_many(selected, None, self.keep_look, defaults)
         played = handlers.go_live(first)
-        # A track that handles can't play is TCB all the same, and its note says what to do.
+        # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         warn_of_changes(self, report)
@@ -66,23 +66,23 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
 
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
-    """Report the largest change of the motion, as a warning where it can be seen."""
+    """Report the largest change of the motion, with a warning if the change is visible."""
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
     if report.looks_changed:
         warning = counted(
             report.looks_changed,
-            n_("The motion of {:d} track changes visibly. Undo, or adjust the track named in the Info editor"),
-            n_("The motion of {:d} tracks changes visibly. Undo, or adjust those named in the Info editor"),
+            n_("The motion of {:d} track changes visibly. Undo, or adjust the track listed in the Info editor"),
+            n_("The motion of {:d} tracks changes visibly. Undo, or adjust the tracks listed in the Info editor"),
         )
         operator.report({"WARNING"}, warning)
 
 
-_BY_HANDLES = n_("Play the motion with handles of your own keys, after freeing a bake")
+_BY_HANDLES = n_("Free the bake if there is one, and play the motion with handles")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
-    """Write exact motion of selected objects, or of bones in Pose Mode, into locked F-curves"""
+    """Write exact motion of selected objects, or bones in Pose Mode, into locked F-curves"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
@@ -92,7 +92,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        """Return the tooltip; handles have one of their own."""
+        """Return the tooltip, which differs for handles."""
         if properties.output == "HANDLES":
             return str(pgettext_tip(_BY_HANDLES))
         return str(pgettext_tip(cls.__doc__ or ""))
@@ -118,7 +118,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         from ..animation import enable_and_bake
         from ..animation.edit.enable import plain_among
 
-        # The bake itself makes all tracks TCB where none is, with the defaults.
+        # If no track is TCB, the bake enables all tracks with the default parameters.
         plain = plain_among(selected) if self.keep_look else {}
         progress = Progress(context.window_manager)
         try:
@@ -131,7 +131,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
 
 class TCB_OT_bake_in_world(bpy.types.Operator):
-    """Bake with interpolation in world space instead of the parents' axes"""
+    """Bake with interpolation in world space instead of parent space"""
 
     bl_idname = "tcb.bake_in_world"
     bl_label = "Bake in World Space"
@@ -152,14 +152,14 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
             except AnimationError as refusal:
                 report.errors += refusal.findings
             except ValueError as error:
-                # Of an argument, which is the same for all: the first refuses it, and none is changed.
+                # All objects get the same arguments, so an error occurs at the first object, before any change.
                 self.report({"ERROR"}, translated(error))
                 return {"CANCELLED"}
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
 
 
 def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
-    """Return the objects, parents first because children follow them, with their selected bones in Pose mode."""
+    """Return the selected objects with their selected bones in Pose Mode, parents before children."""
     if context.mode == "POSE":
         bones: dict[Any, list[str]] = {}
         for bone in context.selected_pose_bones or ():
@@ -173,9 +173,9 @@ def _depth(obj: bpy.types.Object) -> int:
 
 
 def wrong_in_gltf(scene: Any) -> dict[bpy.types.ID, list[str]]:
-    """Return the objects of the scene with tracks that glTF's exporter gets wrong without samples, and their paths.
+    """Return the scene's objects with the paths of tracks that the glTF exporter writes incorrectly without sampling.
 
-    It takes the handles of a key for a third of their segment. Those of rotations and eases have other lengths.
+    The exporter assumes that handles span a third of the segment. Handles of rotations and eases differ.
     """
     found: dict[bpy.types.ID, list[str]] = {}
     for item in scene.objects:
@@ -197,7 +197,7 @@ def _is_eased(track: Track, scene: Any) -> bool:
 
 
 class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake rotations and eased tracks played with handles, for export without sampling"""
+    """Bake rotations and eased tracks that handles play, for export without sampling"""
 
     bl_idname = "tcb.bake_for_gltf"
     bl_label = "Bake Rotations and Eases as Curves"
@@ -207,11 +207,13 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
         options = Options(output="CURVES", defaults=selection.default_parameters(context))
         tracks = wrong_in_gltf(context.scene)
         report = bake_many(tracks, options)
-        return finish(self, report, rpt_("Baked {:s}", report.counts), rpt_("Handles play no rotation and no ease"))
+        return finish(
+            self, report, rpt_("Baked {:s}", report.counts), rpt_("No rotations or eases are played with handles")
+        )
 
 
 class TCB_OT_free(OnSelection, bpy.types.Operator):
-    """Replace baked curves of the selection with your own keys, unlocked"""
+    """Replace baked curves of the selection with your own unlocked keys"""
 
     bl_idname = "tcb.free"
     bl_label = "Free Bake"
@@ -220,7 +222,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
     done = n_("Freed {:s}")
     works_on = "BAKED"
-    nothing = n_("Nothing selected is baked")
+    nothing = n_("No selected track is baked")
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
@@ -238,7 +240,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Switch TCB motion off, so that your own curves play, and keep parameters"""
+    """Switch off TCB motion to play your own curves, and keep parameters"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"
@@ -246,12 +248,12 @@ class TCB_OT_restore(OnSelection, bpy.types.Operator):
     work = staticmethod(animation.restore)
     done = n_("Restored {:s}")
     works_on = "PLAYED"
-    nothing = n_("Nothing selected plays TCB motion")
+    nothing = n_("No selected track plays TCB motion")
 
     def execute(self, context: bpy.types.Context) -> Status:
         live = [action for action in bpy.data.actions if is_live(action)]
         report = for_each(selection.selected_datablocks(context, self.use_data), self.work)
-        done = self.done if all(map(is_live, live)) else n_("Restored {:s}. Live is off now")
+        done = self.done if all(map(is_live, live)) else n_("Restored {:s}. Live is now off")
         return finish(self, report, rpt_(done, report.counts))
 
 
@@ -280,7 +282,7 @@ class TCB_OT_remove(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_sync(bpy.types.Operator):
-    """Update live actions now, for scripts that have edited keys"""
+    """Update live actions now, after a script has edited keys"""
 
     bl_idname = "tcb.sync"
     bl_label = "Sync TCB"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check conditions and joints at every moment, and go to what was found."""
+"""Operators that check conditions and joints at every frame, and jump to findings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
-    """Find frames with faults of cameras, targets and scales, also between frames"""
+    """Find faults of cameras, targets and scales, also between frames"""
 
     bl_idname = "tcb.check"
     bl_label = "Check"
     bl_options = {"REGISTER"}
 
     use_range: BoolProperty(
-        name="Custom Range", description="Check this range instead of the scene's and all keys", default=False
+        name="Custom Range", description="Check this range instead of the scene range and all keys", default=False
     )
 
     @classmethod
@@ -56,21 +56,21 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             self.report({"WARNING"}, str(violation))
         if len(checks.violations) > SHOWN_NOTES:
             more = len(checks.violations) - SHOWN_NOTES
-            self.report({"WARNING"}, rpt_("… and {:d} more, in the sidebar's list", more))
+            self.report({"WARNING"}, rpt_("… and {:d} more in the sidebar list", more))
         self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
         redraw_editors()
         return {"FINISHED"}
 
 
 def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Return the selected objects; in Pose mode the armatures that are posed."""
+    """Return the selected objects, or in Pose Mode the posed armatures."""
     if context.mode == "POSE":
         return list(context.objects_in_mode)
     return list(context.selected_objects)
 
 
 class TCB_OT_joint_check(bpy.types.Operator):
-    """Measure the distance of the active bone or object from its place on its parent"""
+    """Measure the gap between the active bone or object and its parent"""
 
     bl_idname = "tcb.joint_check"
     bl_label = "Joint"
@@ -83,7 +83,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
             cls.poll_message_set("No active object" if obj is None else "No active bone")
             return False
         if (obj.pose.bones[bone] if bone else obj).parent is None:
-            cls.poll_message_set("It has no parent")
+            cls.poll_message_set("No parent")
             return False
         return True
 
@@ -94,7 +94,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        fault = rpt_("{:s} is {:s} from its place on {:s}", gap.name, size_text(gap.distance), gap.parent)
+        fault = rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent)
         finding = findings.FoundPlace(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
         findings.put(context.window_manager, [finding], str(gap))
         self.report({"INFO"}, str(gap))
@@ -103,7 +103,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
 
 def active_part(context: bpy.types.Context) -> tuple[Any, str]:
-    """Return the active object, and in Pose mode its active bone."""
+    """Return the active object, and its active bone in Pose Mode."""
     bone = context.active_pose_bone if context.mode == "POSE" else None
     return context.object, bone.name if bone else ""
 
@@ -128,7 +128,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         manager: Any = context.window_manager
         if self.index >= len(manager.tcb_findings):
-            self.report({"ERROR"}, rpt_("There are only {:d} findings", len(manager.tcb_findings)))
+            self.report({"ERROR"}, rpt_("The list has only {:d} findings", len(manager.tcb_findings)))
             return {"CANCELLED"}
         finding = manager.tcb_findings[self.index]
         manager.tcb_finding = self.index
@@ -136,7 +136,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
         scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
         obj = context.view_layer.objects.get(finding.item) if context.view_layer else None
         if obj is None:
-            self.report({"WARNING"}, rpt_('"{:s}" is not in this view layer any more', finding.item))
+            self.report({"WARNING"}, rpt_('"{:s}" is no longer in this view layer', finding.item))
             return {"FINISHED"}
         if context.mode == "OBJECT":
             for other in context.selected_objects:

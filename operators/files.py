@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading and writing whole files; errors name the file."""
+"""Read and write entire files, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ..animation.translation import rpt_
 
 
 def path_of(filepath: str) -> Path:
-    """Return the path that an operator got, which may start at the .blend file's folder: `//run.csv`."""
+    """Return the absolute path of an operator's file path, which may be relative to the .blend file (`//run.csv`)."""
     return Path(bpy.path.abspath(filepath))
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file. Raises OSError, whose text names the file."""
+    """Return the content of a file. Raises an OSError that names the file."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise OSError(rpt_("{} can't be read: {}", path, error.strerror)) from error
+        raise OSError(rpt_("{} cannot be read: {}", path, error.strerror)) from error
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file in one step: what was there before stays until all of it is written.
+    """Write a file in one step. An existing file remains until the new one is complete.
 
-    Raises OSError, whose text names the file.
+    Raises an OSError that names the file.
     """
     if not path.name:
-        raise OSError(rpt_("{} can't be written: it is not a file name", path))
+        raise OSError(rpt_("{} cannot be written: not a file name", path))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         try:
@@ -39,4 +39,4 @@ def write_file(path: Path, content: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise OSError(rpt_("{} can't be written: {}", path, error.strerror)) from error
+        raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error

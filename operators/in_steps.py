@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that work in steps: started by hand, long work lets Blender go on between steps, and Esc ends it."""
+"""Operators that work in steps. In interactive use, Blender handles events between steps, and Esc cancels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..animation.translation import iface_, n_, rpt_, translated
 from ..ui.reporting import Status
 
 _AT_ONCE = 1.0
-"""Seconds that work by hand takes before it lets Blender go on and looks for Esc."""
+"""Time in seconds that interactive work may block Blender before it handles events and checks for Esc."""
 _SLICE, _PAUSE = 0.2, 0.01
-"""Seconds: of work from look to look, and between."""
+"""Time in seconds of work between two checks for events, and of the pause for events."""
 _SECONDS_BETWEEN_LINES = 2.0
 
 
 class Progress:
-    """Progress, by default of a bake: at the mouse pointer, and without a window in lines."""
+    """Show progress at the mouse pointer, or print lines without a window. The default text is for a bake."""
 
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager
@@ -44,14 +44,14 @@ class Progress:
 
 
 class InSteps:
-    """Run an operator's steps to their end, or close them, whereupon they take back what they did."""
+    """Run an operator's steps to completion, or close them, which undoes their changes."""
 
     hint: ClassVar[str]
-    """What the status bar says while it goes on."""
+    """Text in the status bar during the work."""
     cancelled: ClassVar[str]
-    """What is said where Esc ended it."""
+    """Message after Esc."""
     _is_by_hand = False
-    """Then work that takes long goes on in steps, between which Esc ends it."""
+    """If true, long work runs in steps, and Esc cancels it between steps."""
     _timer: bpy.types.Timer | None = None
 
     def start(
@@ -61,9 +61,9 @@ class InSteps:
         progress: Progress,
         done: Callable[[bpy.types.Context, Result], Status],
     ) -> Status:
-        """Do the steps: all of them, or where a person waits those that take no time, and the rest by and by.
+        """Run all steps, or in interactive use only as many as finish quickly. The modal operator runs the rest.
 
-        `done` finishes with what the steps returned.
+        `done` finishes the operator with the return value of the steps.
         """
         self._steps, self._progress, self._done = steps, progress, done
         if bpy.app.background or not self._is_by_hand:
@@ -86,7 +86,7 @@ class InSteps:
             operator: Any = self
             operator.report({"WARNING"}, rpt_(self.cancelled))
             return {"CANCELLED"}
-        # All other events are kept from the scene that is worked on.
+        # Other events must not reach the scene during the work.
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         status = self._go_on(context, _SLICE)
@@ -101,7 +101,7 @@ class InSteps:
             self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
-        """Work for so long; RUNNING_MODAL says that more is left to do."""
+        """Work for this time. RUNNING_MODAL means that the work is not complete."""
         end = time.monotonic() + seconds
         try:
             with collector_paused():
@@ -126,7 +126,7 @@ class InSteps:
         return {"CANCELLED"}
 
     def _end(self, context: bpy.types.Context) -> None:
-        """Take away what shows that it goes on. Done again from the list of operators, it is done at once."""
+        """Remove the progress indicators. On redo the operator runs without steps."""
         self._progress.end()
         self._is_by_hand = False
         if self._timer is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change one parameter of the selected keys by moving the mouse."""
+"""Operator that changes one parameter of the selected keys with the mouse."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ..ui.sliders.numbers_of_50 import from_50, of_50
 from .key_select import PARAMETER_ITEMS
 
 _PIXELS = 400.0
-"""Movement of the mouse, at a resolution scale of 1, for the whole range of a tension."""
+"""Mouse movement in pixels for the full range of tension, at a resolution scale of 1."""
 _FINE = 0.1
 _STEPS = 20
-"""Steps of a tension's range to which Ctrl snaps."""
+"""Number of steps in the range of tension to which Ctrl snaps."""
 
 
 class TCB_OT_key_drag(bpy.types.Operator):
@@ -41,12 +41,14 @@ class TCB_OT_key_drag(bpy.types.Operator):
 
     parameter: EnumProperty(
         name="Parameter",
-        description="Parameter that changes",
+        description="Parameter to change",
         items=PARAMETER_ITEMS,
         translation_context=contexts.id_action,
     )
-    amount: FloatProperty(name="Amount", description="Change of the parameter of each key", min=-2.0, max=2.0, step=5)
-    absolute: BoolProperty(name="Absolute", description="Set all keys to the amount, instead of adding it")
+    amount: FloatProperty(
+        name="Amount", description="Amount to add to the parameter of each key", min=-2.0, max=2.0, step=5
+    )
+    absolute: BoolProperty(name="Absolute", description="Set all keys to the amount instead of adding it")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -62,11 +64,11 @@ class TCB_OT_key_drag(bpy.types.Operator):
         if not self._start(context):
             return {"CANCELLED"}
         if context.area is None:
-            self.report({"ERROR"}, "No editor to drag in. Set the amount in scripts")
+            self.report({"ERROR"}, "No editor to drag in. In scripts, set the amount")
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
         self._drag = ParameterDrag(self._chosen, self._defaults)
-        # Report what can't be changed before the mouse moves.
+        # Report keys that cannot be changed before the mouse moves.
         given = self._given()
         for refusal in self._drag.to(given):
             self._drag.take_back()
@@ -102,7 +104,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self._end(context, {"CANCELLED"})
 
     def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their numbers; return False, after a report, where there are none."""
+        """Find the keys and their values. If there are none, report it and return False."""
         self._chosen = selection.chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:
@@ -159,7 +161,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return min(max(value, low), high)
 
     def _pixels(self, context: bpy.types.Context) -> float:
-        """Return the movement of the mouse for a change of 1."""
+        """Return the mouse movement in pixels for a change of 1."""
         user: Any = context.preferences
         return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 
@@ -170,7 +172,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
         keys = iface_("1 key") if len(after) == 1 else iface_("{:d} keys", len(after))
-        hint = iface_("Enter or click: confirm, Esc: cancel, Ctrl: steps, Shift: precision, or type a number")
+        hint = iface_("Enter or click: confirm, Esc: cancel, Ctrl: snap, Shift: precision, or type a number")
         show_in_headers(context, self._area, f"{label}: {now}{typed}   ({keys})", hint)
 
     def _number(self, context: bpy.types.Context, value: float) -> str:

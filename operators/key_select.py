@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Select keys by their parameters, and by their velocities where the method uses them."""
+"""Operator that selects keys by their parameters, or by velocities if the method uses them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..ui.sliders.numbers_of_50 import MAX, from_50, of_50
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "Length of the velocity, for methods that use it")]
 _SAME = 1e-5
-"""Nearer numbers are the same: typed ones are float32."""
+"""Values closer than this are equal, because typed values are float32."""
 
 
 def _value_of_50(operator: Any) -> float:
@@ -43,42 +43,42 @@ _Kind = tuple[bool, int]
 
 @dataclass(frozen=True, eq=False)
 class _Track:
-    """The keys of a track that the editor shows, and the numbers that are compared."""
+    """Keys of a track in the editor, and the values to compare."""
 
     keys: TrackKeys
     parameters: dict[str, Numbers]
     velocities: Numbers
-    """A row a key; no columns where the track's method uses none."""
+    """One row per key, without columns if the method does not use velocities."""
 
     @classmethod
     def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
-        """Read the numbers of a track's keys. Raises AnimationError."""
+        """Read the values of a track's keys. Raises AnimationError."""
         none = np.empty((len(keys), 0))
         return cls(keys, keys.parameters(defaults), keys.velocities() if goes_by_velocities(keys.track) else none)
 
     def rows(self, parameter: str) -> Numbers:
-        """Return each key's numbers of the parameter, shape (n, components)."""
+        """Return the parameter's values for each key, shape (n, components)."""
         return self.velocities if parameter == VELOCITY else self.parameters[parameter][:, np.newaxis]
 
     def sizes(self, parameter: str) -> Numbers:
-        """Return each key's number of the parameter, or the length of its velocity; NaN where it has none."""
+        """Return the parameter or the length of the velocity for each key, NaN if a key has no value."""
         if parameter != VELOCITY:
             return self.parameters[parameter]
         sizes: Numbers = np.linalg.norm(self.velocities, axis=1)
         return sizes if self.velocities.shape[1] else np.full(len(self.keys), np.nan)
 
     def kind(self, parameter: str) -> _Kind:
-        """Return the kind of the numbers: only those of one kind can be the same."""
+        """Return the kind of the values. Values of different kinds are never equal."""
         return parameter == VELOCITY and self.keys.track.is_rotation, self.rows(parameter).shape[1]
 
     def is_set(self, defaults: dict[str, float]) -> Any:
-        """Return which keys have anything else than the defaults."""
+        """Return a mask of keys that differ from the defaults."""
         own = [np.abs(self.parameters[name] - defaults.get(name, 0.0)) > _SAME for name in PARAMETERS]
         return np.any([*own, (self.velocities != 0.0).any(axis=1)], axis=0)
 
 
 class TCB_OT_key_select(bpy.types.Operator):
-    """Select keys by comparing a parameter with a number or a selected key"""
+    """Select keys by comparing a parameter with a value or a selected key"""
 
     bl_idname = "tcb.key_select"
     bl_label = "Select Keys by TCB Parameter"
@@ -91,29 +91,29 @@ class TCB_OT_key_select(bpy.types.Operator):
         items=[
             ("ABOVE", "Above", "The parameter is larger than the value"),
             ("BELOW", "Below", "The parameter is smaller than the value"),
-            ("SET", "Not Default", "Any parameter is another than its default"),
+            ("SET", "Not Default", "Any parameter differs from its default"),
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )
     parameter: EnumProperty(
         name="Parameter", description="Parameter to compare", items=_ITEMS, translation_context=contexts.id_action
     )
-    value: FloatProperty(name="Value", description="Number to compare with", soft_min=-1.0, soft_max=1.0)
+    value: FloatProperty(name="Value", description="Value to compare with", soft_min=-1.0, soft_max=1.0)
     value_of_50: FloatProperty(
         name="Value",
-        description="Number to compare with, from 0 to 50",
+        description="Value to compare with, from 0 to 50",
         min=0.0,
         max=MAX,
         get=_value_of_50,
         set=_set_value_of_50,
         options={"SKIP_SAVE"},
     )
-    extend: BoolProperty(name="Extend", description="Leave selected what is")
+    extend: BoolProperty(name="Extend", description="Keep the current selection")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not selection.in_animation_editor(context):
-            cls.poll_message_set("Only in the Dope Sheet and the Graph Editor")
+            cls.poll_message_set("Works only in the Dope Sheet and the Graph Editor")
             return False
         return True
 
@@ -149,14 +149,14 @@ class TCB_OT_key_select(bpy.types.Operator):
         return {"FINISHED"}
 
     def _of_selected(self, tracks: list[_Track]) -> dict[_Kind, Numbers]:
-        """Return the numbers that selected keys have of the parameter, each once."""
+        """Return the unique values of the parameter on selected keys."""
         found: dict[_Kind, list[Numbers]] = {}
         for track in tracks:
             found.setdefault(track.kind(self.parameter), []).append(track.rows(self.parameter)[track.keys.selected])
         return {kind: np.unique(np.concatenate(rows), axis=0) for kind, rows in found.items()}
 
     def _meets(self, track: _Track, wanted: dict[_Kind, Numbers], defaults: dict[str, float]) -> Any:
-        """Return which keys of the track meet the condition."""
+        """Return a mask of the track's keys that meet the condition."""
         if self.condition == "SET":
             return track.is_set(defaults)
         if self.condition == "SAME":

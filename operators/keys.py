@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set, reset, copy, paste, make and find keys."""
+"""Operators that set, reset, copy, paste, insert and find keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     track: StringProperty(
         name="Track",
-        description="Path of a property of the selection. 'rotation': that of the rotation mode",
+        description="Data path of the animated property, or 'rotation' for the rotation mode's property",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     frame: FloatProperty(
@@ -60,7 +60,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
     interpolation: EnumProperty(
         name="Interpolation",
-        description="Interpolation after the keys: Bezier plays TCB, others play as in Blender",
+        description="Interpolation after the keys. Bezier plays TCB, others play as in Blender",
         items=[
             (item.identifier, item.name, item.description, item.icon, item.value)
             for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items
@@ -70,7 +70,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
 
     _same_interpolation = ""
-    """In the dialog, the interpolation that all keys had."""
+    """In the dialog, the initial interpolation of all keys."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -85,7 +85,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
-        # What the tab shows: of mixed numbers the mean, which is not set unless it is changed.
+        # As in the tab, mixed values show their mean, which is set only if it is changed.
         scene: Any = context.scene
         for name, numbers in selection.chosen_parameters(context).items():
             setattr(self, name, getattr(scene.tcb, name))
@@ -113,8 +113,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             row.label(text="mixed, kept")
 
     def check(self, context: bpy.types.Context) -> bool:
-        """Let the motion follow each change in the dialog."""
-        # What can't be changed is reported at OK.
+        """Update the motion after each change in the dialog."""
+        # Errors are reported on OK.
         for_each_of(
             found_again(self._chosen),
             partial(set_parameters, given=self._given(), defaults=selection.default_parameters(context)),
@@ -134,7 +134,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             properties.property_unset("interpolation")
         if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
             names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
-            self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
+            self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
             return {"CANCELLED"}
         return self._set_named(context) if self.track else self._set_selected(context)
 
@@ -144,7 +144,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def _set_named(self, context: bpy.types.Context) -> Status:
-        """Set the key at the frame of the named track of each selected object, or bone."""
+        """Set the key at the frame in the named track of each selected object or bone."""
         defaults = selection.default_parameters(context)
         has_frame = self.properties.is_property_set("frame")
 
@@ -156,7 +156,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def _set(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
-        """Give the keys all that is given."""
+        """Set all given values on the keys."""
         is_given = self.properties.is_property_set
         velocity = self.velocity[: velocity_size(keys.track)] if is_given(VELOCITY) else ()
         numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
@@ -164,13 +164,13 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         set_parameters(keys, {**self._given(), **numbers}, defaults, interpolation)
 
     def _given(self) -> dict[str, float]:
-        """Return the parameters that were set, without those that are mixed and kept."""
+        """Return the parameters to set, without mixed values that are kept."""
         given = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
         return {name: getattr(self, name) for name in given}
 
     def _is_kept(self, name: str) -> bool:
-        """Return whether the keys keep their mixed numbers, as the dialog has the mean that it showed at first."""
-        # Only the dialog has them.
+        """Return whether the keys keep their mixed values because the dialog still has the initial mean."""
+        # Only the dialog has these attributes.
         mixed: dict[str, float] = getattr(self, "_mixed", {})
         return name in mixed and getattr(self, name) == mixed[name]
 
@@ -192,7 +192,7 @@ class TCB_OT_key_reset(bpy.types.Operator):
 
 
 _copied: list[tuple[str, list[CopiedKey]]] = []
-"""The keys that were copied last, in order of frame, with the path of each track."""
+"""The last copied keys in order of frame, with the path of each track."""
 
 
 def _copied_count() -> int:
@@ -204,7 +204,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
-    # No undo step: what is copied is kept outside Blender's data.
+    # No undo step, because copied keys are not part of Blender's data.
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -222,12 +222,12 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         _copied[:] = copied
-        self.report({"INFO"}, rpt_("Copied the parameters of keys: {:d}", _copied_count()))
+        self.report({"INFO"}, rpt_("Keys with copied parameters: {:d}", _copied_count()))
         return {"FINISHED"}
 
 
 class TCB_OT_key_paste(bpy.types.Operator):
-    """Paste the copied parameters: in order, or from one copied key to all these keys"""
+    """Paste copied parameters to these keys in order, or from one key to all"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"
@@ -236,7 +236,7 @@ class TCB_OT_key_paste(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not _copied:
-            cls.poll_message_set("Copy the parameters of keys first")
+            cls.poll_message_set("No copied parameters. Copy parameters first")
             return False
         return poll_keys(cls, context)
 
@@ -245,7 +245,11 @@ class TCB_OT_key_paste(bpy.types.Operator):
         pasted = assign_to_keys(_copied, chosen)
         if pasted is None:
             count = sum(len(keys) for keys in chosen)
-            text = rpt_("{:d} different keys were copied, and {:d} are selected", _copied_count(), count)
+            text = rpt_(
+                "The number of copied keys, {:d}, differs from the number of selected keys, {:d}",
+                _copied_count(),
+                count,
+            )
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
         copied = iter(pasted)
@@ -263,11 +267,11 @@ class TCB_OT_key_paste(bpy.types.Operator):
 
 
 class TCB_OT_key_jump(bpy.types.Operator):
-    """Go to your next or previous key"""
+    """Jump to the next or previous key, skipping generated keys"""
 
     bl_idname = "tcb.key_jump"
     bl_label = "Jump to TCB Key"
-    # As Blender's own jumps: many in a row are one undo step.
+    # As with Blender's own jumps, consecutive jumps share one undo step.
     bl_options = {"REGISTER", "UNDO_GROUPED"}
     bl_undo_group = n_("Frame Change")
 
@@ -282,7 +286,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
         if selection.in_animation_editor(context):
             return True
         if selection.active_track(context) is None:
-            cls.poll_message_set("The active object has no track")
+            cls.poll_message_set("The active object has no tracks")
             return False
         return True
 
@@ -303,13 +307,13 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
 
 def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
-    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
+    """Return the next frame (`direction` 1) or the previous frame (-1)."""
     there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
 class TCB_OT_handles_free(bpy.types.Operator):
-    """Make the handles of these keys Free, so that sliders act"""
+    """Make the handles of these keys Free, so that sliders have an effect"""
 
     bl_idname = "tcb.handles_free"
     bl_label = "Make Free"
@@ -325,7 +329,7 @@ class TCB_OT_handles_free(bpy.types.Operator):
 
 
 class TCB_OT_key_bezier(bpy.types.Operator):
-    """Make these keys and those before them Bezier, so that sliders act"""
+    """Make these and the previous keys Bezier, so that sliders have an effect"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"
@@ -341,7 +345,7 @@ class TCB_OT_key_bezier(bpy.types.Operator):
 
 
 class TCB_OT_make_key(bpy.types.Operator):
-    """Insert a key on the motion at the current frame, in all TCB tracks listed"""
+    """Insert a key on the motion at the current frame, in all listed TCB tracks"""
 
     bl_idname = "tcb.make_key"
     bl_label = "Make TCB Key"
@@ -366,4 +370,4 @@ class TCB_OT_make_key(bpy.types.Operator):
                 continue
             report.tracks += 1
             report.keys += 1
-        return finish(self, report, rpt_("Made {:s}", report.counts))
+        return finish(self, report, rpt_("Created {:s}", report.counts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dismiss messages of Live, and explain that baked tracks are locked."""
+"""Operators that dismiss messages of Live, and explain that baked tracks are locked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
 
 
 class TCB_OT_edit_tried(bpy.types.Operator):
-    """Explain that baked tracks are locked, before Blender's own shortcut"""
+    """Explain that baked tracks are locked before Blender's own shortcut runs"""
 
     bl_idname = "tcb.edit_tried"
     bl_label = "Explain Locked Keys"
@@ -46,7 +46,7 @@ class TCB_OT_edit_tried(bpy.types.Operator):
         description="Action of the shortcut",
         items=[
             ("KEY", "Insert Key", "Insert keys into selected tracks"),
-            ("DRAG", "Drag", "Drag selected keys, or a box"),
+            ("DRAG", "Drag", "Drag selected keys, or a selection box"),
             ("MOVE", "Move", "Move selected keys"),
             ("CHANGE", "Change", "Delete or duplicate selected keys"),
         ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base of the operators on selected objects or bones."""
+"""Base class of operators on selected objects or bones."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.reporting import Status, finish, for_each, poll_selection
 
-NOTHING_IS_TCB = n_("Nothing selected is TCB")
-"""The message of grayed buttons for what is TCB."""
+NOTHING_IS_TCB = n_("No selected track is TCB")
+"""Message of grayed-out buttons that need TCB tracks."""
 
 
 class WithData:
-    """Let an operator work on the data of objects, too."""
+    """Add an option to include object data."""
 
     use_data: BoolProperty(
         name="Object Data",
-        description="Include the objects' cameras, lights, shape keys, materials and nodes",
+        description="Include cameras, lights, shape keys, materials and nodes of the objects",
         default=True,
     )
 
 
 class OnSelection(WithData):
-    """One verb of `animation`, applied to each datablock that is selected.
+    """A function of `animation` that is applied to each selected datablock.
 
-    It is not an operator itself: Blender's tools look for messages to translate only in operators that are registered,
-    and in what derives from these.
+    This class is not an operator, because Blender's tools find messages to translate only in registered operators and
+    their subclasses.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     work: ClassVar[Any]
-    """A static function of a datablock, and the paths that its tracks must start with or None; returns a Report."""
+    """Static function of a datablock and an iterable of path prefixes or None. It returns a Report."""
     done: ClassVar[str]
-    """The report, with a place for the counts."""
+    """Message on success, with a placeholder for the counts."""
     otherwise: ClassVar[str] = ""
-    """The report where there was nothing to do and no error."""
+    """Message if there was nothing to do and no error."""
     works_on: ClassVar[str] = ""
-    """State of tracks to work on: "TCB", "PLAYED" (with handles or baked), "BAKED", or any, ""."""
+    """Required state of tracks: "TCB", "PLAYED" (with handles or baked), "BAKED", or "" for any."""
     nothing: ClassVar[str] = ""
-    """The message of the grayed button where no selected track is in that state."""
+    """Message of the grayed-out button if no selected track has this state."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

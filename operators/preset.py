@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of parameters, kept by Blender's own preset system."""
+"""Operators for presets of parameters, based on Blender's preset system."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _SUPPLIED = {
     n_("Smooth", msgctxt=contexts.id_action),
     n_("Stop", msgctxt=contexts.id_action),
 }
-"""Names of the presets that come with the extension."""
+"""Names of the presets that ship with the extension."""
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):
-    """Give these keys the parameters of a preset"""
+    """Apply the parameters of a preset to these keys"""
 
     bl_idname = "tcb.preset_apply"
     bl_label = "Apply TCB Preset"
@@ -51,7 +51,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
     )
     filepath: StringProperty(
         name="File",
-        description="File of the preset, instead of its name",
+        description="File path of the preset, instead of its name",
         subtype="FILE_PATH",
         options={"SKIP_SAVE", "HIDDEN"},
     )
@@ -76,7 +76,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         )
         if path is None:
             names = ", ".join(found)
-            self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, names))
+            self.report({"ERROR"}, rpt_('no preset "{:s}". Available presets: {:s}', self.preset, names))
             return {"CANCELLED"}
         try:
             given = preset.read(read_file(path), PARAMETERS)
@@ -92,32 +92,32 @@ class TCB_OT_preset_apply(bpy.types.Operator):
 
 
 def give(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
-    """Give the chosen keys the parameters of a preset."""
+    """Apply the parameters of a preset to the chosen keys."""
     defaults = selection.default_parameters(context)
     return for_each_of(selection.chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
 
 
 def presets() -> dict[str, Path]:
-    """Return the presets' files by their names, the default first."""
+    """Return the preset files by name, with the default first."""
     folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
     files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
     return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
 
 
 def label_of(name: str) -> str:
-    """Return the name of a preset as the interface shows it."""
+    """Return the displayed name of a preset."""
     label = bpy.path.display_name(name)
     return iface_(label, msgctxt=contexts.id_action) if label in _SUPPLIED else label
 
 
 def own_presets() -> list[str]:
-    """Return the names of the presets that the user made."""
+    """Return the names of the user's presets."""
     user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
     return [name for name, file in presets().items() if user in file.resolve().parents]
 
 
 def _plain(name: str) -> str:
-    """Return the name of a preset without regard to how its file spells it."""
+    """Return the normalized name of a preset, independent of its file name."""
     return name.casefold().replace(" ", "_")
 
 
@@ -135,15 +135,15 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
     def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]
         options: Any = self
         if not (options.remove_name or options.remove_active):
-            # The numbers of this group are written.
+            # The preset stores the values of this group.
             written = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
             for name, numbers in selection.chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
-                    self.report({"ERROR"}, "Select keys that have the same parameters")
+                    self.report({"ERROR"}, "Select only keys that have the same parameters")
                     return {"CANCELLED"}
                 setattr(written, name, numbers[0])
         status: Any = super().execute(context)
-        # Blender names the menu after the preset.
+        # Blender renames the menu after the preset.
         getattr(bpy.types, self.preset_menu).bl_label = "TCB Presets"
         return set(status)
 

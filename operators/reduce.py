@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce dense curves to few keys, and compare how many keys errors need."""
+"""Operators that reduce dense curves to few keys, and count the keys for several errors."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from ..animation.reduction.reduce_request import ReduceRequest
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The errors that are compared, as parts of the one that is set."""
+"""Errors to compare, as factors of the current error."""
 
 
 class _Reducing(ReduceOptions, WithData, InSteps):
-    """What both operators have in common."""
+    """Base class of both operators."""
 
     work: ClassVar[Any]
-    """A static function of what is selected, and wanted of it, which returns Steps."""
+    """Static function of the selection and the requested reduction. It returns Steps."""
     others: ClassVar[tuple[str, ...]] = ("use_data",)
-    """Properties beside those of Reduce's panel."""
+    """Properties that the Reduce panel does not have."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -77,7 +77,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
-    """Replace dense curves with a few keys, in a copy of the action"""
+    """Replace dense curves with few keys, in a copy of the action"""
 
     bl_idname = "tcb.reduce"
     bl_label = "Reduce to TCB Keys"
@@ -90,8 +90,8 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
     )
 
     others = ("use_data", "live")
-    hint = n_("Reduce goes on: Esc leaves everything as it was")
-    cancelled = n_("Reduce was ended: everything is as it was")
+    hint = n_("Reducing. Esc: cancel without changes")
+    cancelled = n_("Reduce canceled. Nothing was changed")
 
     @staticmethod
     def work(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
@@ -121,14 +121,14 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
 
 class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
-    """Count the keys for five errors from a quarter to four times the largest error"""
+    """Count keys for five errors, from a quarter to four times the largest error"""
 
     bl_idname = "tcb.reduce_compare"
     bl_label = "Compare Errors"
     bl_options = {"REGISTER"}
 
-    hint = n_("Keys are counted: Esc ends it")
-    cancelled = n_("Counting was ended")
+    hint = n_("Counting keys. Esc: cancel")
+    cancelled = n_("Counting canceled")
 
     @staticmethod
     def work(selected: Selected) -> Steps[tuple[list[KeyCount], list[Finding]]]:
@@ -145,7 +145,7 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
             row.error, row.key_count, row.before = count.error, count.keys, count.before
         text = ", ".join(rpt_("{:s}: {:,} keys", number_text(count.error, 6), count.keys) for count in counts)
         if counts:
-            self.report({"INFO"}, rpt_("{:s}; now {:,}", text, counts[0].before))
+            self.report({"INFO"}, rpt_("{:s}, now {:,}", text, counts[0].before))
         faults = [str(each) for each in refused if not (each.has_nothing_to_do and counts)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))

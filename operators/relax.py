@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change keys as little as needed for a condition to hold at every frame."""
+"""Operator that changes keys as little as possible to meet a condition at every frame."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .in_steps import Progress
 
 CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),
-    ("AT", "At a Point", "The point stays at a point of another object or bone"),
-    ("LIMITS", "Rotation Limits", "The object's or bone's own rotation, as Euler angles, stays within limits"),
+    ("AT", "At a Point", "Keep the point at a point of another object or bone"),
+    ("LIMITS", "Rotation Limits", "Keep the object's or bone's own rotation, as Euler angles, within limits"),
 ]
 
 
 class TCB_OT_relax(CustomRange, bpy.types.Operator):
-    """Change selected keys as little as possible until a condition holds at every frame"""
+    """Change selected keys as little as possible to meet a condition at every frame"""
 
     bl_idname = "tcb.relax"
     bl_label = "Adjust Keys to Condition"
@@ -41,33 +41,33 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
     condition: EnumProperty(
         name="Condition",
-        description="Condition that must hold at every frame",
+        description="Condition to meet at every frame",
         items=CONDITION_ITEMS,
         translation_context=contexts.id_action,
     )
     point: FloatVectorProperty(
         name="Point",
-        description="The point that is meant, in the axes of the active object or bone",
+        description="Point to adjust, in local coordinates of the active object or bone",
         size=3,
         subtype="TRANSLATION",
     )
-    target: StringProperty(name="Target", description="Name of the object that the condition is about besides this one")
+    target: StringProperty(name="Target", description="Name of the other object of the condition")
     target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
     target_point: FloatVectorProperty(
-        name="Target Point", description="In the target's own axes", size=3, subtype="TRANSLATION"
+        name="Target Point", description="Point in local coordinates of the target", size=3, subtype="TRANSLATION"
     )
     height: FloatProperty(name="Height", description="Height above the plane", default=0.0, subtype="DISTANCE")
-    use_low: BoolVectorProperty(name="Low", description="Angles that have a lower limit", size=3)
+    use_low: BoolVectorProperty(name="Low", description="Angles with a lower limit", size=3)
     low: FloatVectorProperty(
-        name="Low", description="The lower limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
+        name="Low", description="Lower limits of the angles", size=3, subtype="EULER", min=-math.pi, max=math.pi
     )
-    use_high: BoolVectorProperty(name="High", description="Angles that have an upper limit", size=3)
+    use_high: BoolVectorProperty(name="High", description="Angles with an upper limit", size=3)
     high: FloatVectorProperty(
-        name="High", description="The upper limits", size=3, subtype="EULER", min=-math.pi, max=math.pi
+        name="High", description="Upper limits of the angles", size=3, subtype="EULER", min=-math.pi, max=math.pi
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="The largest error that is accepted, in the world's units",
+        description="Maximum error, in world units",
         default=TOLERANCE,
         min=1e-6,
         soft_max=0.1,
@@ -75,7 +75,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     )
     turn_tolerance: FloatProperty(
         name="Tolerance",
-        description="The largest error that is accepted",
+        description="Maximum error",
         default=math.radians(0.1),
         min=1e-5,
         soft_max=0.1,
@@ -83,7 +83,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     )
     use_range: BoolProperty(
         name="Custom Range",
-        description="Let it hold in this range instead of the scene's and at all keys",
+        description="Meet the condition in this range instead of the scene range and all keys",
         default=False,
     )
 
@@ -161,7 +161,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
     def _condition(self, obj: bpy.types.Object) -> Condition:
-        """Return the condition. Raises AnimationError where its target does not exist."""
+        """Return the condition. Raises AnimationError if its target does not exist."""
         if self.condition == "LIMITS":
             low, high = (
                 tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
@@ -179,7 +179,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
 
 def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
-    """Return the keys of location and rotation that may change. Raises AnimationError where none are selected."""
+    """Return the selected location and rotation keys. Raises AnimationError if there are none."""
     found = []
     for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
         try:

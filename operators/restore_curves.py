@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore the curves of an FBX or glTF file on what Blender has imported of it."""
+"""Operator that restores the curves of an imported FBX or glTF file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .files import path_of
 from .in_steps import Progress
 
 OBJECT_ITEMS = (
-    ("ALL", "All Objects", "All objects of the scene whose names are in the file"),
-    ("SELECTED", "Selected Objects", "Importers select the objects that they make"),
+    ("ALL", "All Objects", "All scene objects whose names are in the file"),
+    ("SELECTED", "Selected Objects", "Selected objects, which include the objects of the last import"),
 )
 
 
 class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Replace imported keys with the file's keys and tangents (import the file first)"""
+    """Replace imported keys with the original keys and tangents. Import the file first"""
 
     bl_idname = "import_anim.tcb_restore_curves"
     bl_label = "Restore Curves"
@@ -33,7 +33,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
 
     filter_glob: StringProperty(default="*.fbx;*.glb;*.gltf", options={"HIDDEN"})
 
-    objects: EnumProperty(name="Objects", description="Objects that get the curves", items=OBJECT_ITEMS)
+    objects: EnumProperty(name="Objects", description="Objects whose curves are restored", items=OBJECT_ITEMS)
     use_exact: property_of(RESTORE_CURVES["exact"])
     value_tolerance: property_of(RESTORE_CURVES["value_tolerance"])
     rotation_tolerance: property_of(RESTORE_CURVES["rotation_tolerance"])

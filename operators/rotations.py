@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Repair rotations that flip or jump between keys, and key all their channels."""
+"""Operators that repair rotations that flip or jump between keys, and key all rotation channels."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
             findings.FoundPlace(owner, fault.frames[0], _frames(fault), fault.track, fault.finding.message, bone)
             for owner, bone, fault in left
         ]
-        result = counted(len(found), n_("{:,} rotation fault is left"), n_("{:,} rotation faults are left"))
+        result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
         findings.put(context.window_manager, found, result)
-        # The first fault that is left, as a turn of more than 180 degrees, is what is asked about most.
-        nothing = f"{result}: {found[0].message}" if found else n_("No rotation has a fault")
+        # Users ask most often about the first remaining fault, for example a turn of more than 180 degrees.
+        nothing = f"{result}: {found[0].message}" if found else n_("No rotation faults found")
         done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing)
         return {"FINISHED"} if found else done
 
@@ -50,7 +50,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 def _faults(
     datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
 ) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
-    """Return what is left, with object and bone; nothing of a datablock that was refused."""
+    """Return the remaining faults with object and bone, except for refused datablocks."""
     try:
         found = animation.find_rotation_faults(datablock, prefixes, turns)
     except AnimationError:
@@ -65,11 +65,11 @@ def _frames(fault: animation.RotationFault) -> str:
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
-    """Key all channels of a rotation where one has a key"""
+    """Key all channels of a rotation at frames where any of them has a key"""
 
     bl_idname = "tcb.key_whole"
     bl_label = "Key All Rotation Channels"
 
     work = staticmethod(animation.key_whole)
     done = n_("Keyed all rotation channels of {:s}")
-    otherwise = n_("All rotation channels are keyed at the same frames")
+    otherwise = n_("All rotation channels are already keyed at the same frames")

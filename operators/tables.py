@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import and export tables of keys, and write velocities."""
+"""Operators that import and export tables of keys, and write velocities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .on_selection import NOTHING_IS_TCB, OnSelection
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import a table (CSV) as keys of the active object, or bone in Pose mode"""
+    """Import a table (CSV) as keys of the active object, or bone in Pose Mode"""
 
     bl_idname = "import_anim.tcb_table"
     bl_label = "Import Table of Keys"
@@ -70,7 +70,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
 
 
 def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Check for an active object, in Pose mode an active bone; the greyed button says that there is none."""
+    """Check for an active object, or an active bone in Pose Mode. The grayed-out button shows if there is none."""
     if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
         operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
         return False
@@ -78,19 +78,19 @@ def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) 
 
 
 def active_bone(context: bpy.types.Context) -> str:
-    """Return the path of the active bone in Pose mode; else empty."""
+    """Return the path of the active bone in Pose Mode, or an empty string."""
     bone = context.active_pose_bone if context.mode == "POSE" else None
     return bone_path(bone) if bone else ""
 
 
 def rate_of(context: bpy.types.Context) -> float:
-    """Return the scene's frames a second."""
+    """Return the scene's frame rate in frames per second."""
     scene: Any = context.scene
     return float(scene.render.fps / scene.render.fps_base)
 
 
 class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Export keys of the active object, or bone in Pose mode, as a table (CSV)"""
+    """Export keys of the active object, or bone in Pose Mode, as a table (CSV)"""
 
     bl_idname = "export_anim.tcb_table"
     bl_label = "Export Table of Keys"
@@ -130,7 +130,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Allow objects from which TCB was removed, too: what was written can still be removed."""
+        """Allow objects without TCB tracks, because written velocities can still be removed."""
         selected = selection.selected_datablocks(context, use_data=True)
         return super().poll(context) or any(
             has_velocities(*datablock_and_paths) for datablock_and_paths in selected.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import and export 3D Studio files."""
+"""Operators that import and export 3D Studio files."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
-    ("MATCH", "Existing Objects", "Animate objects of the scene that have the same names"),
+    ("MATCH", "Existing Objects", "Animate scene objects with the same names"),
 )
 
 
 class FileTiming:
-    """How frames of the file become frames of the scene, or the other way round."""
+    """Options to convert between frames of the file and the scene."""
 
     timing: property_of(IMPORT["timing"])
     frame_rate: property_of(IMPORT["frame_rate"])
@@ -53,7 +53,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
-    target: EnumProperty(name="Animate", description="Objects that get the animation", items=TARGET_ITEMS)
+    target: EnumProperty(name="Animate", description="Objects to animate", items=TARGET_ITEMS)
     global_scale: property_of(IMPORT["global_scale"])
     frame_start: property_of(IMPORT["frame_start"])
     use_scene_range: BoolProperty(
@@ -73,13 +73,13 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     )
 
     hint = n_("Esc: cancel the import")
-    cancelled = n_("Import canceled. All its changes are undone")
+    cancelled = n_("Import canceled. All changes were undone")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:  # type: ignore[override]
         self._is_by_hand = True
         if not self.properties.is_property_set("use_live"):
             self.use_live = True
-        # A dialog for files that were dropped, or else the file browser.
+        # Dropped files open a dialog instead of the file browser.
         return cast(Status, self.invoke_popup(context))
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -94,7 +94,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         )
 
     def execute(self, context: bpy.types.Context) -> Status:
-        # Not with the extension: few sessions import such files.
+        # Imported here, because few sessions import such files.
         from ..exchange.importing.importer import import_steps
         from ..formats import three_ds
 
@@ -131,7 +131,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
             rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None
             set_range(scene, list(self._read.values()), self._how.conversion, rate)
             now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
-            self.report({"INFO"}, rpt_("Scene range: frames {:d} to {:d} at {:g} per second", *now))
+            self.report({"INFO"}, rpt_("Scene range: frames {:d} to {:d} at {:g} fps", *now))
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
@@ -163,12 +163,12 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
 
 
 def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
-    """Select these objects alone, as far as the view layer has them, and make one of them active."""
+    """Select only these objects, if they are in the view layer, and make one of them active."""
     for item in context.selected_objects:
         item.select_set(False)
     shown = []
     for item in items:
-        # Blender raises for what the view layer leaves out.
+        # Blender raises an error for objects that are not in the view layer.
         with contextlib.suppress(RuntimeError):
             item.select_set(True)
             shown.append(item)
@@ -178,7 +178,7 @@ def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
 
 
 def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
-    """Draw these properties in groups, a column each."""
+    """Draw each group of properties in its own column."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     for names in groups:
@@ -188,7 +188,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
 
 
 def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
-    """Report what was done and the notes, with all of these in the console."""
+    """Report the result and the notes. The console has all notes."""
     for line in report.lines():
         operator.report({"INFO"}, str(line))
     report_notes(operator, report.damage, "WARNING")
@@ -208,7 +208,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     filename_ext = ".3ds"
     filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
 
-    use_selection: BoolProperty(name="Selected Only", description="Export selected objects and their targets only")
+    use_selection: BoolProperty(name="Selected Only", description="Export only selected objects and their targets")
     global_scale: property_of(EXPORT["global_scale"])
     frame_start: property_of(EXPORT["frame_start"])
     others: property_of(EXPORT["others"])
@@ -231,7 +231,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         return super().invoke(context, event)
 
     def execute(self, context: bpy.types.Context) -> Status:
-        # Not with the extension: few sessions export such files.
+        # Imported here, because few sessions export such files.
         from ..exchange.conversion import conversion_of
         from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Show a track, set its choices, and time it by a frame function."""
+"""Operators that show a track, set its method, cycle and turns, and edit its frame function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..ui.track_text import shown_state
 
 
 class TCB_OT_track_select(bpy.types.Operator):
-    """Show this track's keys below"""
+    """Show the keys of this track"""
 
     bl_idname = "tcb.track_select"
     bl_label = "Show Track"
@@ -31,7 +31,7 @@ class TCB_OT_track_select(bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        """Return the state of the track."""
+        """Return the state of the track as the tooltip."""
         for datablock, track in selection.active_tracks(context):
             if selection.track_identifier(datablock, track) == properties.track:
                 return shown_state(datablock, track).tooltip
@@ -44,7 +44,7 @@ class TCB_OT_track_select(bpy.types.Operator):
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
-    """Set method, cycle and turns of a TCB track of the selection"""
+    """Set method, cycle and turns of a TCB track in the selection"""
 
     bl_idname = "tcb.track_choose"
     bl_label = "Set TCB Track"
@@ -68,7 +68,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
         given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not given:
             names = ", ".join(CHOICES)
-            self.report({"ERROR"}, rpt_("Nothing to set: give one of {:s}", names))
+            self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
             return {"CANCELLED"}
 
         owners = selection.owners_of(context, self.track)
@@ -78,19 +78,19 @@ class TCB_OT_track_choose(bpy.types.Operator):
 
 LEVEL_ITEMS = (
     ("TRACK", "Track", "Track that the sidebar shows"),
-    ("OBJECT", "Object", "All tracks of the object or data that has this track"),
+    ("OBJECT", "Object", "All tracks of the object or data with this track"),
     ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
 )
 
 
 class _OfLevel:
-    """Base of the operators on the frame function of the active object, track or scene."""
+    """Base class of operators on the frame function of the active track, object or scene."""
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     level: EnumProperty(
         name="For",
-        description="Motion that the frame function times",
+        description="Motion whose timing changes",
         items=LEVEL_ITEMS,
         translation_context=contexts.id_action,
     )
@@ -123,12 +123,12 @@ class _OfLevel:
         return {"FINISHED"}
 
     def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        """Do it to the track of the datablock. Raises AnimationError."""
+        """Apply the operator to the track of the datablock. Raises AnimationError."""
         raise NotImplementedError
 
 
 class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
-    """Add a curve that sets the frame that plays at each frame"""
+    """Add a curve that sets the frame to play at each frame"""
 
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"
@@ -162,14 +162,12 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
             self.report({"INFO"}, rpt_("Frame function with {:d} keys. Bake to play it", count))
         else:
             change = 100 * timing.speed_change
-            text = n_(
-                "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame. Bake to play it"
-            )
+            text = n_("Frame function with {:d} keys. The speed varies by {:.2g} % between frames. Bake to play it")
             self.report({"INFO"}, rpt_(text, count, change))
 
 
 class TCB_OT_frame_function_remove(_OfLevel, bpy.types.Operator):
-    """Remove the frame function, so that every frame plays at its original time"""
+    """Remove the frame function and restore the original timing"""
 
     bl_idname = "tcb.frame_function_remove"
     bl_label = "Remove Frame Function"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels and menus, and what is drawn in the viewport."""
+"""Panels, menus and drawings in the viewport."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake in all sidebars: its toggle, its options, the menu Finish, and the defaults of keys."""
+"""Panels for Bake in all sidebars: the button, its options, the menu Finish and the default parameters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .header import baked_otherwise
 from .widgets import draw_parameters, draw_text, sidebar_settings
 
 _UNITS = 16
-"""Width of the options, in heights of a button."""
+"""Width of the options, in button heights."""
 
 
 class BakePanel:
-    """Bake TCB motion, free it or keep it as plain animation"""
+    """Bake TCB motion, free it, or finish with plain animation"""
 
     bl_label = "Bake"
 
@@ -28,14 +28,14 @@ class BakePanel:
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
         is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
-        # Of strips the operator alone looks at the actions.
+        # Only the operator examines the actions of strips.
         is_baked |= bool(selection.in_strips_only(context)) and selection.has_tracks(context, "BAKED")
         row = column.row(align=True)
         if is_baked:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
         else:
             bake_options.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
-        # Always there, so that nothing moves under the mouse.
+        # Always visible, so that the layout does not move under the mouse.
         again = row.row(align=True)
         again.enabled = is_baked
         bake_options.copy(settings, again.operator("tcb.bake", text="", icon="FILE_REFRESH"))
@@ -70,7 +70,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
 
 class TCB_PT_defaults(Advanced, bpy.types.Panel):
-    """Parameters used for keys that have none of their own"""
+    """Parameters of keys without their own parameters"""
 
     bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"

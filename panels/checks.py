@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels of the sidebar tab TCB about whole motions: Reduce and Checks."""
+"""Panels Reduce and Checks in the sidebar tab TCB."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .widgets import draw_text, sidebar_settings
 
 
 class TCB_UL_findings(bpy.types.UIList):
-    """Findings, each with a button that jumps to its frame"""
+    """Findings, each with a button to jump to its frame"""
 
     bl_idname = "TCB_UL_findings"
 
@@ -37,8 +37,8 @@ class TCB_UL_findings(bpy.types.UIList):
         row.label(text=item.name, translate=False)
 
 
-_ZERO = {"key_count": n_("Unlimited"), "still": n_("Largest Error"), "period": n_("Off")}
-"""What 0 stands for."""
+_ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
+"""Displayed meaning of 0."""
 
 
 class TCB_PT_reduce(Advanced, bpy.types.Panel):
@@ -54,7 +54,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context).reduction
-        text = iface_("Few keys for motion keyed on every frame, in a copy of the action")
+        text = iface_("Replace dense curves with few keys, in a copy of the action")
         draw_text(layout, context, text)
         column = layout.column()
         column.use_property_split = True
@@ -78,7 +78,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
 
 
 def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
-    """Draw how many keys errors need: a bar as long as these are of the most, and a button that reduces so."""
+    """Draw a row per error: a bar for its number of keys, and a button that reduces with this error."""
     manager: Any = context.window_manager
     most = max((count.key_count for count in manager.tcb_key_counts), default=1)
     column = layout.column(align=True)
@@ -92,7 +92,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
 
 
 class TCB_PT_checks(Advanced, bpy.types.Panel):
-    """Conditions that the motion must meet at every moment, and rotations that flip"""
+    """Checks for conditions at every frame, and for rotations that flip"""
 
     bl_idname = "TCB_PT_checks"
     bl_label = "Checks"
@@ -110,7 +110,7 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         manager: Any = context.window_manager
-        text = iface_("Find frames with faults of cameras, targets, scales or joints")
+        text = iface_("Find faults of cameras, targets, scales and joints")
         draw_text(layout, context, text)
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab TCB of the Dope Sheet and the Graph Editor: the parameters of the selected keys."""
+"""Sidebar tab TCB of the Dope Sheet and the Graph Editor, with the parameters of the selected keys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _KeysPanel:
 
 
 class _OfChosenKeys:
-    """Show a panel where keys are selected."""
+    """Show a panel only if keys are selected."""
 
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 
@@ -83,7 +83,7 @@ class _TrackPanel(_OfChosenKeys):
 
 
 class _HiddenHeader:
-    """Leave out the line of a panel that would fold it."""
+    """Hide the header of a panel."""
 
     bl_options: ClassVar[Any] = {"HIDE_HEADER"}
 
@@ -102,7 +102,7 @@ def _count(chosen: list[TrackKeys]) -> str:
 
 
 def _panel(space: str, prefix: str, name: str, base: type) -> Any:
-    """Return the panel for the tab of one editor; all but that of the keys are inside that one."""
+    """Return the panel for the tab of one editor. Panels other than the keys panel are its subpanels."""
     identifier = f"{prefix}_PT_tcb_{name}"
     where = {"bl_idname": identifier, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
     if name != "keys":

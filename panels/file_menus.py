@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menu items in the menu File: 3D Studio files, tables, and curves of other files.
+"""Entries of the File menu: 3D Studio files, tables, and curves of other files.
 
-3D Studio files can also be dropped onto the viewport.
+3D Studio files can also be dropped on the viewport.
 """
 
 from __future__ import annotations

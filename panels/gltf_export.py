@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A warning among the options of Blender's glTF exporter, which ignores the lengths of handles unless it samples."""
+"""Warning in the options of the glTF exporter, which ignores handle lengths unless it samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..ui.redraw import layout_of
 
 
 class TCB_PT_gltf_export(bpy.types.Panel):
-    """Rotations and eased tracks that come out wrong without Always Sample Animations, and their bake"""
+    """Rotations and eased tracks that need Always Sample Animations or a bake"""
 
     bl_label = "TCB"
     bl_space_type = "FILE_BROWSER"
@@ -36,5 +36,5 @@ class TCB_PT_gltf_export(bpy.types.Panel):
     def draw(self, _context: bpy.types.Context) -> None:
         column = layout_of(self).column()
         column.label(text="Handles play rotations or eases:", icon="ERROR")
-        column.label(text="wrong unless sampled", icon="BLANK1")
+        column.label(text="exported wrong unless sampled", icon="BLANK1")
         column.operator("tcb.bake_for_gltf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first two lines of the tab in all editors: Live with the state of the tracks, and a line of messages."""
+"""First two rows of the tab in all editors: Live with the state of the tracks, and the messages."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from ..ui.track_text import settings_error, shown_state, track_label
 from .widgets import cut_text, draw_text
 
 _MOST = 12
-"""Messages that are listed."""
+"""Maximum number of listed messages."""
 _UNITS = 20
-"""Width of the list of messages, in heights of a button."""
+"""Width of the message list, in button heights."""
 _ARROW = 4
-"""Letters that the arrow of the list takes beside the first message."""
+"""Width of the list's arrow next to the first message, in characters."""
 _LIVE = 0.36
-"""Part of the first line that Live takes."""
+"""Fraction of the first row for Live."""
 
 
 class _Message(NamedTuple):
-    """A message of the tab, with the notes of Live that it is made of, and a button that answers it."""
+    """Message of the tab, with its notes of Live, and a button to resolve it."""
 
     text: str
     notes: tuple[Finding, ...] = ()
     short: str = ""
-    """The text without the names of object and track, for the line that is cut; empty: as the text."""
+    """Text without the names of object and track, for the shortened row. Empty means the full text."""
     button: str = ""
-    """"FREE", "DISCARD" or "WHOLE"; empty: none."""
+    """"FREE", "DISCARD" or "WHOLE", or empty for no button."""
     is_refusal: bool = False
 
 
 class TCB_PT_messages(bpy.types.Panel):
-    """Messages about the last edits, with the buttons that answer them"""
+    """Messages about recent edits, with buttons to resolve them"""
 
     bl_idname = "TCB_PT_messages"
     bl_label = "Messages"
@@ -78,7 +78,7 @@ class TCB_PT_messages(bpy.types.Panel):
 
 
 def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw Live beside the state or Enable TCB, and the first message; both lines are there always."""
+    """Draw Live next to the state or Enable TCB, and the first message. Both rows are always visible."""
     redraw.begin()
     actions = selection.active_actions(context)
     row = layout.split(factor=_LIVE, align=True)
@@ -103,7 +103,7 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw Enable TCB while something in the selection is not TCB; else the state that needs most attention."""
+    """Draw Enable TCB if some selected track is not TCB, or else the most important state."""
     states = shown_states(context)
     if not states or not selection.is_all_tcb(context) or any(not track.enabled for _, track, _ in states):
         layout.operator("tcb.enable", icon="KEYFRAME_HLT")
@@ -117,13 +117,13 @@ def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 @redraw.once
 def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, Any]]:
-    """Return the tracks that the tab lists, with their states."""
+    """Return the tracks in the tab with their states."""
     return [(datablock, track, shown_state(datablock, track)) for datablock, track in selection.active_tracks(context)]
 
 
 @redraw.once
 def _messages(context: bpy.types.Context) -> list[_Message]:
-    """Return the messages, refusals first."""
+    """Return the messages, with refusals first."""
     messages = []
     reason = reason_not_moved(selection.chosen_keys(context))
     if reason:
@@ -131,13 +131,15 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
     edited = selection.count_edited_outside(context)
     if edited:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
-        text = counted(edited, one, more) + iface_("Finish > Apply keeps the edits")
+        text = counted(edited, one, more) + iface_("To keep the edits, use Finish > Apply")
         messages.append(_Message(text, button="DISCARD", is_refusal=True))
     tracks = [track for _, track in selection.active_tracks(context)]
     if any(map(_needs_whole_keys, tracks)):
         messages.append(_Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE"))
     if selection.unused_tracks(context):
-        messages.append(_Message(iface_("Keys of another rotation mode do not play. Choose their mode in the list")))
+        messages.append(
+            _Message(iface_("Keys of another rotation mode do not play. Choose their rotation mode in the list"))
+        )
     others = baked_otherwise(context, only_live=True)
     if others:
         messages.append(_Message(iface_("Baked with other options or defaults: Bake Again changes {:s}", others)))
@@ -154,11 +156,11 @@ def _icon(message: _Message) -> Any:
 
 
 def _rest(count: int) -> str:
-    return counted(count, n_("… and {:d} message more"), n_("… and {:d} messages more"))
+    return counted(count, n_("… and {:d} more message"), n_("… and {:d} more messages"))
 
 
 def _needs_whole_keys(track: Track) -> bool:
-    """Check for a TCB rotation that handles can't play, as its channels are not keyed at the same frames."""
+    """Return whether handles cannot play a TCB rotation because its channels are keyed at different frames."""
     if not (track.is_rotation and track.enabled) or track.is_baked:
         return False
     own = read_own_keys(track)
@@ -166,9 +168,9 @@ def _needs_whole_keys(track: Track) -> bool:
 
 
 def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
-    """Return the names of the tracks that were baked with other options or defaults than the sidebar's.
+    """Return the names of listed tracks that were baked with other options or defaults than those in the sidebar.
 
-    Of those that the sidebar lists, or the live ones among them; empty where there is none.
+    With `only_live`, only live tracks count. The result is empty if there are none.
     """
     options = handlers.sidebar_options(context.scene)
     names = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram; every row has a fixed place."""
+"""Chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram, in rows at fixed positions."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .pictures.diagram import draw_diagram
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
 
 _TEXT = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
-"""Part of a row that the reason why sliders are gray takes beside its button."""
+"""Fraction of a row for the reason why sliders are gray, next to its button."""
 _MOST_CURVES = 12
-"""Curves that the diagram draws over each other."""
+"""Maximum number of curves in one diagram."""
 
 
 def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:
-    """Draw a heading between buttons that go to the previous and the next key.
+    """Draw a heading between buttons for the previous and the next key.
 
-    `can_make`: whether Make TCB Key acts, which is beside it; None: it is not there.
+    `can_make`: whether the button Make TCB Key is enabled. None hides the button.
     """
     row = layout.row(align=True)
     row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
@@ -50,7 +50,7 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | Non
 
 
 def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw sliders of the chosen keys, of which there is one at least, and the buttons for them."""
+    """Draw the sliders and buttons of the chosen keys. At least one key is chosen."""
     chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
     refusals = _refusals(context)
     numbers = selection.chosen_parameters(context)
@@ -65,7 +65,7 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
 
 
 def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None) -> None:
-    """Draw fields of frame and value of the chosen keys. `now`: values at the current frame, drawn beside them."""
+    """Draw frame and value fields of the chosen keys, next to the values at the current frame (`now`)."""
     chosen = selection.chosen_keys(context)
     column = layout.column(align=True)
     column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen)
@@ -74,12 +74,12 @@ def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapp
 
 @once_a_drag
 def _refusals(context: bpy.types.Context) -> list[str]:
-    """Return why the keys of each track can't be edited, or empty texts."""
+    """Return the reason why keys cannot be edited for each track, or an empty string."""
     return [editing_blocked_by(keys.datablock, keys.track) for keys in selection.chosen_keys(context)]
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the diagram of the chosen keys; those that differ faintly, over each other."""
+    """Draw the diagram of the chosen keys. Keys that differ are overlaid faintly."""
     numbers, sides = selection.chosen_parameters(context), selection.chosen_sides(context)
     different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
     parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
@@ -87,7 +87,7 @@ def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) 
 
 
 def has_diagram(context: bpy.types.Context) -> bool:
-    """Check whether there are chosen keys, of a track whose curve bends by their parameters."""
+    """Return whether keys are chosen and their parameters affect the curve."""
     tracks = [keys.track for keys in selection.chosen_keys(context)]
     return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
 
@@ -99,7 +99,7 @@ def _draw_reason(
     chosen: Sequence[TrackKeys],
     refusal: str,
 ) -> None:
-    """Draw one line with the reason why sliders are gray, and the way out; it is there always."""
+    """Draw one row with the reason why sliders are gray and a solution. The row is always visible."""
     causes = [] if refusal else [obstacle.cause for obstacle in played.obstacles]
     cause = causes[0] if causes else ""
     row = layout.split(factor=_TEXT[cause]) if cause in _TEXT else layout.row()
@@ -116,12 +116,12 @@ def _draw_reason(
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
-    """Draw sliders for the velocity of the keys whose method uses it; return whether it differs between keys."""
+    """Draw velocity sliders for keys whose method uses it, and return whether the velocities differ."""
     tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
     if not tracks:
         return False
     if len({track.is_rotation for _, track in tracks}) > 1:
-        layout.label(text="Velocity: select values or rotations only", icon="INFO")
+        layout.label(text="Velocity: select only values or only rotations", icon="INFO")
         return False
     components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
     texts = {component: _mixed(context, numbers) for component, numbers in enumerate(components)}
@@ -133,7 +133,7 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
 def _draw_place(
     layout: bpy.types.UILayout, context: bpy.types.Context, chosen: Sequence[TrackKeys], now: Mapping[int, float]
 ) -> None:
-    """Draw the fields of frame and value; of keys of different properties that of the frame alone."""
+    """Draw the frame and value fields. Keys of different properties have only the frame field."""
     settings = sidebar_settings(context)
     row = layout.split(factor=SLIDER, align=True) if now else layout.row()
     field = row.row(align=True)
@@ -160,14 +160,14 @@ def _draw_place(
 
 
 def _mixed(context: bpy.types.Context, numbers: Numbers) -> str:
-    """Return the range of numbers that differ; empty where they do not."""
+    """Return the range of the values, or an empty string if all are equal."""
     if not len(numbers) or not is_mixed(numbers):
         return ""
     return range_text(context, numbers.min(), numbers.max(), 3)
 
 
 def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
-    """Return the range of mixed parameters."""
+    """Return the range of a mixed parameter."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.shows_numbers_of_50(context):
         return range_text(context, of_50(name, low), of_50(name, high), 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menus TCB of the Dope Sheet, the Graph Editor and the viewport's menu Animation, and the presets."""
+"""TCB menus of the Dope Sheet, the Graph Editor and the viewport, and menus of presets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TCB_MT_presets(bpy.types.Menu):
 
 
 class TCB_MT_presets_of_yours(bpy.types.Menu):
-    """Presets that you saved"""
+    """Your saved presets"""
 
     bl_idname = "TCB_MT_presets_of_yours"
     bl_label = "Remove Preset"
@@ -83,7 +83,7 @@ class TCB_MT_keys(bpy.types.Menu):
 
 
 class TCB_MT_objects(bpy.types.Menu):
-    """Tension, continuity, bias and ease for the keys of the selected objects or bones"""
+    """Tension, continuity, bias and ease of keys of the selected objects or bones"""
 
     bl_idname = "TCB_MT_objects"
     bl_label = "TCB"

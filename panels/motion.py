@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Smoothness of the sidebar tab TCB: how smooth the track shown is at its keys, and its velocities."""
+"""Panel Smoothness of the sidebar tab TCB: measured smoothness of the active track at its keys, and velocities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 
 
 class TCB_PT_motion(Advanced, bpy.types.Panel):
-    """Smoothness of the track at its keys, as measured"""
+    """Measured smoothness of the track at its keys"""
 
     bl_idname = "TCB_PT_motion"
     bl_label = "Smoothness"
@@ -49,14 +49,14 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
 
 @redraw.once
 def _measured(context: bpy.types.Context) -> Smoothness:
-    """Return the smoothness of the track shown. Raises AnimationError."""
+    """Return the smoothness of the active track. Raises AnimationError."""
     found = selection.active_track(context)
     assert found is not None
     return smoothness(found[1], selection.default_parameters(context))
 
 
 def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
-    as_measured = iface_("Measured as {:s}. Largest jumps:", measured.continuity)
+    as_measured = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
     layout.label(
         text=as_measured if measured.continuity else iface_("The values jump. Largest jumps:"), translate=False
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab TCB of the 3D viewport: bake, tracks, the key near the current frame, the track's choices."""
+"""Sidebar tab TCB of the 3D Viewport: bake, tracks, the key near the current frame, and track settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HEADINGS = {
 
 
 class _InSidebar(bpy.types.Panel):
-    """Put panels into the sidebar's tab."""
+    """Base class of panels in the sidebar tab."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -74,7 +74,7 @@ class TCB_PT_place(_InSidebar):
         found = selection.active_key(context)
         assert found is not None
         datablock, track, key = found
-        # The turn is shown for a rotation instead.
+        # Rotations show the turn instead.
         has_values = key.where != "AT" and not track.is_rotation
         draw_place(
             layout, context, values_now(track, selection.action_frame(context, datablock)) if has_values else None
@@ -100,7 +100,7 @@ class TCB_PT_diagram(_InSidebar):
 
 
 class TCB_PT_track(_InSidebar):
-    """Method, cycle and turns of the track as a whole"""
+    """Method, cycle and turns of the whole track"""
 
     bl_idname = "TCB_PT_track"
     bl_parent_id = "TCB_PT_tracks"
@@ -125,7 +125,7 @@ class TCB_PT_bake(BakePanel, _InSidebar):
 
 
 def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Draw the tracks of the active object or bone, or the reason why there is none."""
+    """Draw the tracks of the active object or bone, or the reason why there are none."""
     tracks, lost, unused = shown_states(context), selection.lost_tracks(context), selection.unused_tracks(context)
     bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
     if not (tracks or bones or lost or unused):
@@ -167,7 +167,7 @@ def _draw_key(
 def _draw_list(
     context: bpy.types.Context, column: bpy.types.UILayout, tracks: list[tuple[bpy.types.ID, Track, ShownState]]
 ) -> None:
-    """Draw a button for each track, with its maximum error where that is above the tolerance."""
+    """Draw a button for each track, with its maximum error if it exceeds the tolerance."""
     shown = selection.active_track(context)
     several = len({datablock for datablock, _, _ in tracks}) > 1
     for datablock, track, state in tracks:
@@ -185,7 +185,7 @@ def _draw_list(
 
 
 def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Draw why no track is listed, and the way out."""
+    """Draw the reason why no track is listed, and a solution."""
     layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
     strips = selection.in_strips_only(context)
     if layered:
@@ -211,7 +211,7 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
 
 
 def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
-    """Draw the turn of a rotation from the last key to the current frame, as 3D Studio's Key Info shows it."""
+    """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)
     try:

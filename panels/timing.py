@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Timing of the sidebar tab TCB: the frame functions of the track shown, its object and the scene."""
+"""Panel Timing of the sidebar tab TCB, with the frame functions of the active track, its object and the scene."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .widgets import draw_text
 
 
 class TCB_PT_timing(Advanced, bpy.types.Panel):
-    """Curves that change the timing of the motion, without changing its keys"""
+    """Curves that change the timing of the motion without changing its keys"""
 
     bl_idname = "TCB_PT_timing"
     bl_label = "Timing"
@@ -44,7 +44,7 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
         if found is not None:
             _, track = found
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
-        draw_text(layout, context, iface_("A curve sets the frame that plays at each frame. Bake to play it"))
+        draw_text(layout, context, iface_("A curve sets the frame to play at each frame. Bake to play it"))
         for level, fcurve in curves.items():
             _draw_level(layout, context, level, fcurve)
         function = function_of(found[1]) if found is not None else None
@@ -83,10 +83,10 @@ def _draw_level(
 
 
 def shape_text(fcurve: bpy.types.FCurve) -> str:
-    """Return what a frame function does, and the frames of its keys, such as "Reverse, frames 1 to 60"."""
+    """Return the shape of a frame function and the frames of its keys, such as "Reverse, frames 1 to 60"."""
     keys = [(float(point.co.x), float(point.co.y)) for point in fcurve.keyframe_points]
     if not keys:
-        return iface_("It has no keys")
+        return iface_("No keys")
     name = iface_(_shape(fcurve, keys))
     if fcurve.mute:
         name = iface_("{:s} (off)", name)
@@ -94,7 +94,7 @@ def shape_text(fcurve: bpy.types.FCurve) -> str:
 
 
 def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str:
-    """Return the name of what the keys do, as far as they are one of the shapes that Timing makes."""
+    """Return the name of the shape, or "Curve" if it is not a shape of the Timing panel."""
     (first, start), (last, end) = keys[0], keys[-1]
     modifier = next(iter(fcurve.modifiers), None)
     if len(keys) == _ENDS and modifier is not None:

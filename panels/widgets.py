@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts of panels that the 3D viewport and the animation editors share."""
+"""Panel elements shared by the 3D Viewport and the animation editors."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from ..ui.track_text import component_label, settings_error
 from .pictures.preset_pictures import draw_presets
 
 _LETTER = 6.4
-"""Mean width of a letter, in pixels at a resolution scale of 1."""
+"""Mean width of a character, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
-"""Width of what stands beside a text, in the same pixels: an icon, margins and the tabs."""
+"""Width of the space next to a text, in the same pixels: icon, margins and tabs."""
 _BESIDE_SLIDER = 60.0
-"""Width of all but a slider and the range beside it, in the same pixels: margins, gaps and the tabs."""
+"""Width of the space around a slider and its range, in the same pixels: margins, gaps and tabs."""
 _UNIT = 20.0
 """Height of a button, in the same pixels."""
 _SHORTEST = 20
-"""Letters of a line. Narrower regions cut lines."""
+"""Minimum number of characters per line. Narrower regions cut lines."""
 _FILLER = "\N{WORD JOINER}"
-"""Stands behind each character of double width while a text is broken into lines."""
+"""Placeholder after each double-width character during line breaking."""
 _CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
-"""Characters that begin no line."""
+"""Characters that cannot start a line."""
 _ADVANCED = ("ends", "construction")
-"""Choices that only old files need."""
+"""Settings that only old files need."""
 SLIDER = 0.62
-"""Part of a row that a slider takes beside the range of mixed numbers."""
+"""Fraction of a row for a slider next to the range of mixed values."""
 
 
 def sidebar_settings(context: bpy.types.Context) -> Any:
-    """Return the properties that the sidebar tab edits."""
+    """Return the properties of the sidebar tab."""
     scene: Any = context.scene
     return scene.tcb
 
 
 def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO", units: int = 0) -> None:
-    """Draw a sentence, after an icon or "NONE", in as many lines as it takes where the region is narrow.
+    """Draw a sentence with an icon (or "NONE"), wrapped at the width of the region.
 
-    `units`: the width of a popover, in heights of a button.
+    `units`: width of a popover, in button heights.
     """
     column = layout.column(align=True)
     for number, line in enumerate(wrapped(context, text, units)):
@@ -60,15 +60,15 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
 
 
 def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
-    """Return the lines that a sentence takes beside an icon in the region, or in a popover of that width."""
+    """Return a sentence wrapped next to an icon in the region, or in a popover of this width."""
     width = units * _UNIT if units else _width(context)
     return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
 def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
-    """Return a sentence cut at its end to one line of the region, where other text takes so many letters.
+    """Return a sentence shortened at its end to one row of the region, next to `taken` other characters.
 
-    Blender would cut it in the middle.
+    Blender would shorten it in the middle.
     """
     width = _width(context)
     if width <= 0.0:
@@ -80,7 +80,7 @@ def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
 def lines(text: str, letters: int) -> list[str]:
     """Return the lines of a text.
 
-    Chinese and Japanese characters are two letters wide and are not separated by spaces.
+    Chinese and Japanese characters have double width and are not separated by spaces.
     """
     doubled = "".join(each + _FILLER if unicodedata.east_asian_width(each) in "WF" else each for each in text)
     broken = [line.replace(_FILLER, "") for line in textwrap.wrap(doubled, letters)]
@@ -92,7 +92,7 @@ def lines(text: str, letters: int) -> list[str]:
 
 
 def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
-    """Return the range of mixed numbers, with so many of these decimals as have room beside a slider; at least 1."""
+    """Return the range of mixed values, with as many decimals as fit next to a slider, at least 1."""
     width = _width(context) - _BESIDE_SLIDER
     # A hidden region has no width.
     room = (1.0 - SLIDER) * width / _LETTER if width > 0.0 else math.inf
@@ -104,7 +104,7 @@ def range_text(context: bpy.types.Context, low: float, high: float, decimals: in
 def _width(context: bpy.types.Context) -> float:
     """Return the width of the region, in pixels at a resolution scale of 1."""
     region, user = context.region, context.preferences
-    # Without a window there is no scale, and may be no region.
+    # Without a window there is no scale and perhaps no region.
     return region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
 
 
@@ -115,9 +115,9 @@ def draw_parameters(
     ranges: Mapping[str, str] | None = None,
     played: Collection[str] = PARAMETERS,
 ) -> None:
-    """Draw a slider for each parameter, with the range of those that differ from key to key beside it.
+    """Draw a slider for each parameter, with its range if it differs between keys.
 
-    `played`: the parameters that affect what plays; the others are grey.
+    `played`: parameters that affect the motion. Others are gray.
     """
     whole = layout
     for name, slider in shown_names(context).items():
@@ -137,7 +137,7 @@ def draw_velocity(
     tracks: Sequence[tuple[bpy.types.ID, Track]],
     ranges: Mapping[int, str] | None = None,
 ) -> None:
-    """Draw a slider for each component of the tracks' velocities, with ranges as `draw_parameters`."""
+    """Draw a slider for each component of the velocities, with ranges as in `draw_parameters`."""
     layout.label(text="Velocity per frame:")
     sizes = [velocity_size(track) for _, track in tracks]
     for index in range(min(SLIDERS_OF_VELOCITY, max(sizes))):
@@ -155,7 +155,7 @@ def draw_velocity(
 
 
 def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
-    """Draw the buttons for the parameters of keys: presets, copy, paste, reset, and for mixed numbers Relative."""
+    """Draw the buttons for key parameters: presets, copy, paste, reset, and Relative for mixed values."""
     whole = layout.row(align=True)
     draw_presets(whole.row(), context)
     column = whole.column(align=True)
@@ -170,7 +170,7 @@ def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mi
 
 
 def draw_choices(layout: Any, context: bpy.types.Context) -> None:
-    """Draw the choices of tracks as a whole; of several those that all have, and a word where they differ."""
+    """Draw the settings that all chosen tracks have, with a note if they differ."""
     tracks = [track for _, track in selection.chosen_tracks(context)]
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -190,10 +190,10 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
 
 
 def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
-    """Return the choices that matter on all tracks; advanced ones where they are in use or a preference shows them."""
+    """Return the settings that apply to all tracks. Advanced settings need the preference or must be in use."""
     names = ["method", "angles", "cycle", "ends", "construction", "path"]
     for track in tracks:
-        # A rotation's method says itself where it can't turn as far as the keys.
+        # The method of a rotation reports turns that it cannot keep.
         always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
         names = [name for name in names if name in always or name in setting_names(track, track.settings)]
     if preferences.shows_advanced(context):

@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = [ROOT / "docs" / name for name in ("reference/api", "reference/interp", "splines")]
 """Folders whose pages are made from docstrings."""
-PACKAGES = ("animation", "cli", "exchange", "formats", "interp")
+PACKAGES = ("animation", "cli", "exchange", "formats", "interp", "operators", "panels", "ui")
 MOST_WORDS = 35
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules that operators and panels share: properties, selection, Live, reports."""
+"""Modules shared by operators and panels: properties, selection, Live and reports."""

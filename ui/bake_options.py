@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of a bake, as the operator and the sidebar have them."""
+"""Options of a bake for the operator and the sidebar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED = ("output", "step", "value_tolerance", "rotation_tolerance")
 
 
 class BakeOptions:
-    """Options that the operator and the sidebar share."""
+    """Options shared by the operator and the sidebar."""
 
     output: property_of(BAKE["output"])
     step: property_of(BAKE["step"])
@@ -31,7 +31,7 @@ _NAMES = tuple(BakeOptions.__annotations__)
 
 
 def used(settings: Any) -> list[str]:
-    """Return the options that matter to the output, in the order in which they are drawn."""
+    """Return the options that affect the output, in drawing order."""
     unused = {"value_tolerance", "rotation_tolerance"} if settings.output == "SAMPLES" else {"step"}
     if settings.output == "HANDLES":
         unused.add("use_scene_range")
@@ -39,13 +39,13 @@ def used(settings: Any) -> list[str]:
 
 
 def copy(settings: object, operator: object) -> None:
-    """Hand all options to an operator: it keeps those that are not set from its last call."""
+    """Copy all options to an operator, which would otherwise keep values from its last call."""
     for name in _NAMES:
         setattr(operator, name, getattr(settings, name))
 
 
 def options(settings: Any, scene: Any, defaults: dict[str, float], **more: Any) -> Options:
-    """Return the options as the animation's functions take them. Raises ValueError where they make no sense."""
+    """Return the options for functions of `animation`. Raises ValueError if they are invalid."""
     return Options(
         extend=(float(scene.frame_start), float(scene.frame_end)) if settings.use_scene_range else None,
         defaults=defaults,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""List of what the checks found, which lasts as long as the window and is not saved."""
+"""List of findings of the checks. It is kept until the window closes and is not saved."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 
 @dataclass(frozen=True)
 class FoundPlace:
-    """An object, a frame, and the error there."""
+    """An object, a frame and the error at this frame."""
 
     obj: bpy.types.Object
     frame: float
     place: str
-    """The range of frames, as text."""
+    """Frame range as text."""
     track: str
-    """The property or constraint; empty where the error names it."""
+    """Property or constraint, or empty if the error names it."""
     message: str
     bone: str = ""
 
 
 class TCBFinding(bpy.types.PropertyGroup):
-    """A row of the list; its name is the error."""
+    """Row of the list. Its name is the error."""
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())
@@ -36,7 +36,7 @@ class TCBFinding(bpy.types.PropertyGroup):
 
 
 def put(window_manager: Any, findings: Iterable[FoundPlace], result: str) -> None:
-    """Replace the list with these findings, and the result above it."""
+    """Replace the findings in the list, and the result above it."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result
     window_manager.tcb_finding = 0
@@ -50,7 +50,7 @@ def register() -> None:
     bpy.utils.register_class(TCBFinding)
     manager: Any = bpy.types.WindowManager
     manager.tcb_findings = CollectionProperty(type=TCBFinding, options={"SKIP_SAVE"})
-    manager.tcb_finding = IntProperty(name="Finding", description="Marked line", options={"SKIP_SAVE"})
+    manager.tcb_finding = IntProperty(name="Finding", description="Index of the active finding", options={"SKIP_SAVE"})
     manager.tcb_result = StringProperty(
         name="Result", description="Result of the last check or adjustment", options={"SKIP_SAVE"}
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties for a custom range of frames."""
+"""Properties for a custom frame range."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CustomRange:
 
 
 def frame_range(settings: Any, scene: bpy.types.Scene) -> tuple[float, float] | None:
-    """Return the first and last frame of the chosen range; None means from the first to the last key."""
+    """Return the first and last frames of the chosen range. None means the range of all keys."""
     if settings.frames == "SCENE":
         return float(scene.frame_start), float(scene.frame_end)
     return (settings.frame_start, settings.frame_end) if settings.frames == "CUSTOM" else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts that the preferences add, and those of Blender that are explained where keys are locked."""
+"""Shortcuts from the preferences, and Blender's shortcuts that are explained if keys are locked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYMAPS = (
     ("Dopesheet", "DOPESHEET_EDITOR"),
     ("Graph Editor", "GRAPH_EDITOR"),
 )
-"""Names and spaces of Blender's keymaps: neither these nor those that are asked after them have our keys."""
+"""Names and spaces of Blender's keymaps. These keymaps and later keymaps do not use the keys of the shortcuts."""
 
 
 class _Offer(NamedTuple):
@@ -39,7 +39,7 @@ _OFFERS = (
 
 
 class _Watched(NamedTuple):
-    """A shortcut of Blender's that is explained where the keys that it works on are locked."""
+    """Shortcut of Blender that is explained if its keys are locked."""
 
     edit: str
     key: str
@@ -62,7 +62,7 @@ _watching: list[tuple[Any, Any]] = []
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the shortcuts as the user has them, to be unticked and changed."""
+    """Draw the shortcuts with the user's changes, so that the user can disable or change them."""
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
     column = layout.column()
     for name, space in _KEYMAPS:
@@ -74,14 +74,14 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         for item in keymap.keymap_items:
             offer = _offer_of(item)
             if offer is not None:
-                # Blender's own row names the operator only, which several shortcuts share.
+                # Blender's own row shows only the operator, which several shortcuts share.
                 row = column.split(factor=0.2)
                 row.label(text=offer.label)
                 rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, row.column(), 0)
 
 
 def _offer_of(item: Any) -> _Offer | None:
-    """Return the offer that a shortcut is of; None: it is another's."""
+    """Return the offer of a shortcut, or None if the shortcut is not from this add-on."""
     for offer in _OFFERS:
         given = offer.properties.items()
         if item.idname == offer.operator and all(
@@ -92,7 +92,7 @@ def _offer_of(item: Any) -> _Offer | None:
 
 
 def offer(is_on: bool) -> None:
-    """Add the shortcuts that the preferences offer, or remove them."""
+    """Add or remove the shortcuts that the preferences offer."""
     _remove(_offered)
     keyconfig = _keyconfig()
     if not is_on or keyconfig is None:

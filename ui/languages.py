@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translations of the interface, which Blender looks up: a file per language, `translations/LOCALE.po`."""
+"""Register the translations of the interface, with one file per language: `translations/LOCALE.po`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ENTRY = re.compile(r'^(?:msgctxt "(.*)"\n)?msgid "(.+)"\nmsgstr "(.*)"$', re.MU
 def entries(file: Path) -> list[tuple[str, str, str]]:
     """Return context, English text and translation of each entry of a .po file.
 
-    The context is "" for Blender's default, the translation where it is missing.
+    The context is "" for Blender's default context. A missing translation is "".
     """
-    # Editors of such files break long texts into several strings. No text has a line break or a backslash.
+    # PO editors split long texts into several strings. No text has a line break or a backslash.
     text = file.read_bytes().decode().replace("\r\n", "\n").replace('"\n"', "").replace('\\"', '"')
     return _ENTRY.findall(text)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties of Blender for the options that are declared in animation/options.py."""
+"""Blender properties for the options declared in animation/options.py."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NUMBERS: dict[Kind, tuple[Any, str]] = {
     "DISTANCE": (FloatProperty, "DISTANCE"),
     "ANGLE": (FloatProperty, "ANGLE"),
 }
-"""Property and subtype of each kind of number."""
+"""Property and subtype for each kind of number."""
 _BOUNDS = {"low": "min", "high": "max", "soft_low": "soft_min", "soft_high": "soft_max", "precision": "precision"}
 
 
 def property_of(option: Option, **changes: Any) -> Any:
-    """Return the property of an option, with changes to what is declared."""
+    """Return the property of an option, with changes to its declaration."""
     declared: dict[str, Any] = {
         "name": option.name,
         "description": option.description,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension's page in the preferences: numbers, paths, Live, advanced panels and shortcuts."""
+"""Preferences of the extension: parameter values, paths, Live, advanced panels and shortcuts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE = __package__.rpartition(".")[0]
 
 _NUMBERS = [
     ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1"),
-    ("OF_50", "0 to 50", "Numbers of 3ds Max, with 25 as the default, and 0 for eases"),
+    ("OF_50", "0 to 50", "3ds Max values, with defaults of 25, and 0 for eases"),
 ]
 
 
@@ -28,15 +28,15 @@ def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
 
 
 class TCBPreferences(bpy.types.AddonPreferences):
-    """Preferences: numbers of parameters, width of paths, completed rotations, advanced panels and shortcuts."""
+    """Preferences: parameter values, path width, completed rotations, advanced panels and shortcuts."""
 
     bl_idname = PACKAGE
 
-    numbers: EnumProperty(name="Numbers", description="Range in which parameters are shown and typed", items=_NUMBERS)
+    numbers: EnumProperty(name="Numbers", description="Range of displayed and typed parameter values", items=_NUMBERS)
 
     path_width: FloatProperty(
         name="Path Width",
-        description="Width of paths in the 3D viewport, in pixels at a resolution scale of 1",
+        description="Width of paths in the 3D Viewport, in pixels at a resolution scale of 1",
         default=PATH_WIDTH,
         min=1.0,
         max=10.0,
@@ -45,19 +45,19 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     complete_rotations: BoolProperty(
         name="Key All Rotation Channels",
-        description="Key the other channels where only part of a rotation was keyed",
+        description="Key the remaining channels where only part of a rotation was keyed",
         default=True,
     )
 
     advanced: BoolProperty(
         name="Advanced",
-        description="Show Timing, Smoothness, Reduce, Checks and Defaults in the tab, and methods for comparison",
+        description="Show the panels Timing, Smoothness, Reduce, Checks and Defaults, and comparison methods",
         default=False,
     )
 
     use_shortcuts: BoolProperty(
         name="Shortcuts",
-        description="Add shortcuts in Object and Pose Mode, the Dope Sheet and the Graph Editor",
+        description="Add shortcuts in Object and Pose Mode, Dope Sheet and Graph Editor",
         default=False,
         update=_on_shortcuts,
     )
@@ -83,32 +83,32 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
 
 def shows_numbers_of_50(context: bpy.types.Context) -> bool:
-    """Return whether parameters are shown as 3ds Max numbers them."""
+    """Return whether parameters are displayed as 3ds Max values."""
     return bool(getattr(_preferences(context), "numbers", "") == "OF_50")
 
 
 def path_width(context: bpy.types.Context) -> float:
-    """Return how wide paths are drawn, in pixels at a resolution scale of 1."""
+    """Return the width of paths in pixels at a resolution scale of 1."""
     return float(getattr(_preferences(context), "path_width", PATH_WIDTH))
 
 
 def completes_rotations() -> bool:
-    """Return whether Live keys a rotation in all channels where only some were keyed."""
+    """Return whether Live keys all channels of a rotation if only some were keyed."""
     return bool(getattr(_preferences(bpy.context), "complete_rotations", True))
 
 
 def shows_advanced(context: bpy.types.Context) -> bool:
-    """Return whether the tab shows its advanced panels and choices."""
+    """Return whether the tab shows advanced panels and settings."""
     return bool(getattr(_preferences(context), "advanced", False))
 
 
 def offers_shortcuts(context: bpy.types.Context) -> bool:
-    """Return whether the add-on has shortcuts of its own."""
+    """Return whether the shortcuts of the add-on are on."""
     return bool(getattr(_preferences(context), "use_shortcuts", False))
 
 
 def _preferences(context: bpy.types.Context) -> Any:
-    """Return the extension's preferences; None where a package that is run from a checkout has none."""
+    """Return the extension's preferences, or None for a package in a checkout."""
     preferences: Any = context.preferences
     addon = preferences.addons.get(PACKAGE)
     return None if addon is None else addon.preferences

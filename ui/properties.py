@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties that a .blend keeps beside the F-curves, and that the sidebar edits.
+"""Properties for the sidebar, some of which are saved in the .blend file.
 
-`ID.tcb_tracks` and `PoseBone.tcb_tracks` only give the F-curves of frame functions (see animation/store/paths.py) a
-property to name: their rows in the Dope Sheet read "Frame Function" then, not a path. The data is in the F-curves.
+`ID.tcb_tracks` and `PoseBone.tcb_tracks` exist only as properties for the F-curves of frame functions (see
+animation/store/paths.py). Their rows in the Dope Sheet are then named "Frame Function" instead of a path. The data is
+in the F-curves.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from ..animation.reduction.reduce_request import ReduceRequest
 
 _COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
-"""Methods for comparison, which the preference Advanced shows."""
+"""Comparison methods, which are visible with the preference Advanced."""
 
 
 @lru_cache
 def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the items of methods for these kinds of tracks, of those for comparison only the ones shown.
+    """Return the enum items of methods for these kinds of tracks, with only the shown comparison methods.
 
-    They are kept here: Blender keeps no reference to items that it gets while drawing.
+    The items are cached, because Blender keeps no reference to items from callbacks.
     """
     return [
         (name, *texts, number)
@@ -56,7 +57,7 @@ def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str
 
 
 def _track_choice(name: str) -> Any:
-    """Return the property of one choice of the tracks that the tab is about."""
+    """Return the property for one setting of the tracks in the tab."""
 
     def get(_self: object) -> int:
         tracks = selection.chosen_tracks(bpy.context)
@@ -64,7 +65,7 @@ def _track_choice(name: str) -> Any:
 
     def set_(_self: object, value: int) -> None:
         for datablock, track in selection.chosen_tracks(bpy.context):
-            # The panel says why it can't be done.
+            # The panel shows the reason.
             with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
@@ -77,12 +78,12 @@ def _track_choice(name: str) -> Any:
 
 
 def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
-    """Return the methods that all the tracks shown can have."""
+    """Return the methods that all tracks in the tab support."""
     context = context or bpy.context
     tracks = [track for _, track in selection.chosen_tracks(context)]
     kinds = {track.is_rotation for track in tracks}
     is_advanced = preferences.shows_advanced(context)
-    # A damaged table shows all: the panel has the reason.
+    # With a damaged table all methods are listed. The panel shows the reason.
     used = frozenset(track.settings.method for track in tracks if not settings_error(track)) & _COMPARED
     return _methods_of(
         tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there),
@@ -90,11 +91,11 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     )
 
 
-FRAME_DESCRIPTION = "Frame of the motion that plays now, where this is animated"
+FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
 
 
 class TCBTrack(bpy.types.PropertyGroup):
-    """Owner of one track's frame function, which gives it a name in the Dope Sheet."""
+    """Owner of a track's frame function, which names it in the Dope Sheet."""
 
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
 
@@ -114,15 +115,15 @@ REDUCE_FRAMES = [
     (
         "SELECTED",
         "Selected Keys",
-        "From the first to the last selected key of properties with selected keys",
+        "Keys between the first and last selected keys of properties with selected keys",
     ),
-    ("SCENE", "Scene Range", "Keys in the scene's frame range, without changes before and after it"),
-    ("CUSTOM", "Custom Range", "Keys in a range of frames, without changes before and after it"),
+    ("SCENE", "Scene Range", "Keys in the scene frame range. Motion outside is unchanged"),
+    ("CUSTOM", "Custom Range", "Keys in a custom frame range. Motion outside is unchanged"),
 ]
 
 
 class ReduceOptions(CustomRange):
-    """What Reduce is asked for, in its panel and of its operator."""
+    """Options of Reduce, for its panel and its operator."""
 
     error: property_of(REDUCE["error"], options=set())
     angle: property_of(REDUCE["angle"], options=set())
@@ -134,14 +135,14 @@ class ReduceOptions(CustomRange):
     method: property_of(REDUCE["method"], default="TCB", options=set())
 
     def used(self, context: bpy.types.Context) -> list[str]:
-        """Return the options that matter in this mode and to these frames, in the order in which they are drawn."""
+        """Return the options that apply to this mode and these frames, in drawing order."""
         names = ["method", "error", "angle", "still", "period", "together", "key_count", "frames"]
         if context.mode == "POSE":
             names.remove("angle")
         return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
 
     def wanted(self, scene: bpy.types.Scene) -> ReduceRequest:
-        """Return what is asked for. Raises ValueError for a period of 2 frames or less, and an empty range."""
+        """Return the requested reduction. Raises ValueError for a period of 2 frames or less, or an empty range."""
         from ..animation.reduction.reduce_request import ReduceRequest
 
         names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
@@ -149,17 +150,17 @@ class ReduceOptions(CustomRange):
         return ReduceRequest(**asked, frame_range=frame_range(self, scene))
 
     def hand_to(self, operator: object) -> None:
-        """Set all of it for an operator."""
+        """Copy all options to an operator."""
         for name in (*ReduceOptions.__annotations__, *CustomRange.__annotations__):
             setattr(operator, name, getattr(self, name))
 
 
 class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):
-    """What Reduce is asked for in the tab."""
+    """Options of Reduce in the sidebar tab."""
 
 
 class TCBKeyCount(bpy.types.PropertyGroup):
-    """How many keys an error needs, of Reduce."""
+    """Number of keys that Reduce needs for an error."""
 
     error: FloatProperty()
     key_count: IntProperty()
@@ -167,11 +168,11 @@ class TCBKeyCount(bpy.types.PropertyGroup):
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
-    """Values of the tabs of all editors: parameters, frame and value of keys, choices of tracks, bake options."""
+    """Values of the sidebar tabs: parameters, frames and values of keys, track settings, bake options."""
 
     relative: BoolProperty(
         name="Relative",
-        description=("Shift differing values by the same amount, as Alt does, instead of making them equal"),
+        description=("Shift differing values by the same amount instead of making them equal (Alt)"),
         options=set(),
     )
     tension: key_parameter("tension")
@@ -206,7 +207,7 @@ _CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
-    """Yield the properties that Blender's own types gain: the type, the name, the definition."""
+    """Yield the properties to add to Blender's types: type, name and definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)

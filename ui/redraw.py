@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redraws of editors, and a cache for what panels and sliders look up several times in one redraw."""
+"""Redraw editors, and cache values that panels and sliders need several times per redraw."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Found = TypeVar("Found")
 
 _REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
 SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
-"""The editors that have the sidebar's tabs."""
+"""Editors with the sidebar tab."""
 
-# Results since `begin`; None while nothing is drawn. They may be F-curves, which are valid only in one redraw.
+# Results since `begin`, or None outside drawing. F-curves among them are valid for only one redraw.
 _found: dict[tuple[str, int], Any] | None = None
 _handlers: list[tuple[Any, Any]] = []
 
 
 def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> bpy.types.UILayout:
-    """Return the layout into which a panel, menu or operator draws: while it draws there is one."""
+    """Return the layout of a panel, menu or operator, which exists while it draws."""
     layout = drawn.layout
     assert layout is not None
     return layout
 
 
 def begin() -> None:
-    """Begin the redraw of a panel: until its region is drawn, what is looked up does not change."""
+    """Begin the redraw of a panel. Cached values do not change until its region is drawn."""
     global _found
-    # Without windows nothing tells when a redraw ends.
+    # Without windows the end of a redraw is unknown.
     if _found is None and not bpy.app.background:
         _found = {}
         if not bpy.app.timers.is_registered(_end):
@@ -38,12 +38,12 @@ def begin() -> None:
 
 
 def is_drawing() -> bool:
-    """Check whether a panel is drawn."""
+    """Return whether a panel is being drawn."""
     return _found is not None
 
 
 def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
-    """Call the function once a redraw for each area."""
+    """Call the function once per redraw for each area."""
 
     @wraps(function)
     def found(context: bpy.types.Context) -> Found:
@@ -59,7 +59,7 @@ def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.
 
 
 def redraw_editors() -> None:
-    """Redraw the editors that show keys and values: Blender does not see bulk changes of keys."""
+    """Redraw the editors that show keys and values, because Blender does not detect bulk changes of keys."""
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:
             if area.type in _REDRAWN:
@@ -67,7 +67,7 @@ def redraw_editors() -> None:
 
 
 def frame_selected(context: bpy.types.Context) -> None:
-    """Frame what is selected in the 3D viewports of the context's window."""
+    """Frame the selection in the 3D Viewports of the context's window."""
     screen = context.screen
     for area in screen.areas if screen is not None else ():
         region = next((region for region in area.regions if region.type == "WINDOW"), None)
@@ -78,7 +78,7 @@ def frame_selected(context: bpy.types.Context) -> None:
 
 
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
-    """Show texts in the area's header and the status bar while an operator runs, with None Blender's own; redraw."""
+    """Show texts in the area's header and the status bar during an operator, or Blender's own with None, and redraw."""
     workspace: Any = context.workspace
     area.header_text_set(header)
     workspace.status_text_set(status)
@@ -86,7 +86,7 @@ def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: st
 
 
 def _end() -> None:
-    """End the redraw; also called by a timer, as a popover has no region that tells when it is drawn."""
+    """End the redraw. A timer also calls this, because a popover has no region that reports the end of drawing."""
     global _found
     _found = None
 

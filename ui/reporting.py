@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""End of an operator: its report, its return value, and its undo step."""
+"""End of an operator: report, return value and undo step."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ else:
     Status = set
 
 SHOWN_NOTES = 5
-"""Notes that are shown one by one; the rest is counted."""
+"""Maximum number of notes to show. The rest is counted."""
 
-NO_OWN_KEY_SELECTED = n_("Select your own keys. Generated keys have no parameters")
+NO_OWN_KEY_SELECTED = n_("Generated keys have no parameters. Select your own keys")
 
 Selected = dict[bpy.types.ID, list[str] | None]
 
 
 def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
-    """Add up the work on each datablock; one that refuses does not keep the others from it."""
+    """Apply the function to each datablock and add up the reports. An error in one does not affect the others."""
     report = Report()
     for datablock, prefixes in selected.items():
         try:
@@ -43,7 +43,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
 
 
 def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
-    """Do as `for_each` with the named track of each datablock, or of each of its bones; `keys` of each are set."""
+    """Apply the function as in `for_each` to the named track of each datablock or bone. Each sets `keys` keys."""
 
     def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
         report = Report()
@@ -63,7 +63,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
 
 
 def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
-    """Do as `for_each` with keys of several tracks."""
+    """Apply the function as in `for_each` to keys of several tracks."""
     report = Report()
     datablocks = {}
     for keys in chosen:
@@ -80,9 +80,9 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
 
 
 def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
-    """Report what was done (`done`) and refused, or `otherwise` where there was neither; return the status.
+    """Report the result (`done`) and the refusals, or `otherwise` if there are neither, and return the status.
 
-    Where something was done there is an undo step, whatever else was refused.
+    If there is a result, there is an undo step, even if some tracks were refused.
     """
     report_notes(operator, report.notes)
     if report.tracks:
@@ -101,15 +101,15 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 def report_notes(
     operator: bpy.types.Operator, notes: Sequence[Finding], level: Literal["INFO", "WARNING"] = "INFO"
 ) -> None:
-    """Show one note of each kind; where there are more, the console has all."""
+    """Show one note of each kind. If there are more notes, the console has all of them."""
     kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:
         operator.report({level}, note)
     if len(kinds) > SHOWN_NOTES:
         rest = len(kinds) - SHOWN_NOTES
         one, more = (
-            n_("… and {:d} note more, which the console has"),
-            n_("… and {:d} notes more, which the console has"),
+            n_("… and {:d} more note in the console"),
+            n_("… and {:d} more notes in the console"),
         )
         operator.report({level}, counted(rest, one, more))
     if kinds[:SHOWN_NOTES] != list(map(str, notes)):
@@ -122,7 +122,7 @@ def _print(lines: Iterable[Finding]) -> None:
 
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Check whether something is selected that can be worked on; if not, the greyed button says why."""
+    """Return whether the selection can be used. If not, the grayed-out button shows the reason."""
     reason = selection.reason_nothing_is_selected(context)
     if reason:
         operator.poll_message_set(reason)
@@ -130,7 +130,7 @@ def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Contex
 
 
 def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Check for a key to work on: in an animation editor a selected one, elsewhere the sidebar's."""
+    """Return whether there is a key to use: a selected key in an animation editor, or else the sidebar's key."""
     reason = selection.reason_no_key_is_chosen(context)
     if reason:
         operator.poll_message_set(reason)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Selection: objects or bones, the active track, the key at the current frame; in animation editors keys."""
+"""Selection: objects, bones, the active track, the key at the current frame, and keys in animation editors."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _FIRST_KEYS = 8
 
 
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
-    """Return the datablocks to work on, each with the paths that its tracks must start with; None for all.
+    """Return the datablocks to use, each with the path prefixes of its tracks, or None for all tracks.
 
-    In Pose mode they are the armatures with their selected bones; else the selected objects, or with `use_data` those
-    with their data that have animation.
+    In Pose Mode these are the armatures with their selected bones, or else the selected objects. With `use_data`, they
+    also include the animated data of the objects.
     """
     if context.mode == "POSE":
         bones: dict[bpy.types.ID, list[str] | None] = {}
@@ -61,9 +61,9 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
 
 
 def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
-    """Return the selected datablocks as `selected_datablocks` does, for an object the one that has the track.
+    """Return the selected datablocks as in `selected_datablocks`, or for an object the datablock with the track.
 
-    That is the object itself or a part of its data.
+    This is the object itself or part of its data.
     """
     if context.mode == "POSE":
         return selected_datablocks(context, use_data=False)
@@ -81,7 +81,7 @@ def _owner(obj: bpy.types.Object, track: str) -> bpy.types.ID:
 
 
 def reason_nothing_is_selected(context: bpy.types.Context) -> str:
-    """Return why there is nothing to work on; empty where there is something."""
+    """Return the reason why nothing can be used, or an empty string."""
     if context.mode == "POSE":
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
@@ -92,11 +92,11 @@ def reason_nothing_is_selected(context: bpy.types.Context) -> str:
 
 
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
-    """Check whether something selected has tracks of this kind.
+    """Return whether the selection has tracks of this kind.
 
-    "TCB": TCB tracks, what is left of a bake whose table is gone, or a frame function. "PLAYED": played with handles or
-    baked. "BAKED": baked. "": any.
-    True also where that is unknown: a damaged table, or an action of several layers.
+    "TCB" means TCB tracks, the rest of a bake whose table is missing, or a frame function. "PLAYED" means played with
+    handles or baked. An empty string means any track.
+    The result is also true if the state is unknown, due to a damaged table or an action with several layers.
     """
     if not kind:
         return True
@@ -120,23 +120,23 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
 
 @redraw.once
 def is_all_tcb(context: bpy.types.Context) -> bool:
-    """Check whether all tracks in use of the selection are TCB."""
+    """Return whether all used tracks of the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
     return not any(has_plain_tracks(*each) for each in selected.items())
 
 
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
-    """Check for a locked curve with generated keys, by its first keys alone: a button asks on each redraw."""
+    """Return whether a curve is locked with generated keys. It reads only the first keys, because buttons poll it."""
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks that the sidebar lists: a bone's in Pose mode, else the active object's and its data's."""
+    """Return the tracks in the sidebar: of the bone in Pose Mode, or else of the active object and its data."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
 def any_baked(context: bpy.types.Context) -> bool:
-    """Check whether a selected object or bone is baked, fast enough for each redraw of a viewport."""
+    """Return whether a selected object or bone is baked. This is fast enough for each viewport redraw."""
     for datablock, prefixes in selected_datablocks(context, use_data=False).items():
         animation = animation_data(datablock)
         if animation is None or animation.action is None or not has_baked_tracks(animation.action):
@@ -152,7 +152,7 @@ def any_baked(context: bpy.types.Context) -> bool:
 
 @redraw.once
 def count_edited_outside(context: bpy.types.Context) -> int:
-    """Count the tracks that the sidebar lists whose baked curves were changed since the bake."""
+    """Count the tracks in the sidebar whose baked curves have changed since the bake."""
     baked = [track for _, track in active_tracks(context) if track.is_baked]
     return sum(edited_outside(baked)) + len(lost_tracks(context))
 
@@ -172,7 +172,7 @@ def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
 
 
 def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
-    """Return animation data of the active object that has NLA strips and no action."""
+    """Return the animation data of the active object that has NLA strips but no action."""
     if context.object is None:
         return []
     every = [animation_data(datablock) for datablock in of_object(context.object)]
@@ -180,7 +180,7 @@ def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
 
 
 def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks of rotation modes that the active bone or object does not use."""
+    """Return the tracks of unused rotation modes of the active bone or object."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if not track.in_use]
 
 
@@ -211,7 +211,7 @@ def identifier_of_path(datablock: bpy.types.ID, path: str) -> str:
 
 @redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
-    """Return the track chosen in the list, or else its first; of a bone its rotation, where it has one."""
+    """Return the track chosen in the list, or else the first track, or the rotation of a bone."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
     found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
@@ -221,13 +221,13 @@ def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | Non
 
 
 def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
-    """Return the current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    """Return the current frame in the time of the datablock's action, which an NLA strip in tweak mode may change."""
     scene: Any = context.scene
     return action_time(datablock, float(scene.frame_current_final))
 
 
 def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
-    """Convert a frame of the datablock's action to the time of the scene."""
+    """Convert a frame of the datablock's action to scene time."""
     animation = animation_data(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
@@ -246,12 +246,12 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKe
 
 
 def default_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """Return the scene's defaults for keys that have no parameters of their own; those that are not 0."""
+    """Return the scene's nonzero default parameters for keys without parameters."""
     return defaults_of(context.scene)
 
 
 def defaults_of(scene: Any) -> dict[str, float]:
-    """Return the same of any scene."""
+    """Return the nonzero default parameters of a scene."""
     numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
     return {name: number for name, number in numbers.items() if number}
 
@@ -262,9 +262,9 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
 
 @redraw.once
 def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return the selected keys that an animation editor shows; elsewhere the key that the sidebar shows, and others.
+    """Return the selected keys in an animation editor, or else the sidebar's key and related keys.
 
-    These are the keys of the same property, at the same frame, of what else is selected.
+    Related keys are keys of the same property at the same frame in the rest of the selection.
     """
     dragged = shown_in(context)
     if dragged is not None:
@@ -275,9 +275,9 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 def selected_paths(
     context: bpy.types.Context, use_data: bool
 ) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
-    """Return by datablock the paths of tracks with selected keys, and the frames of the first and the last of these.
+    """Return the paths of tracks with selected keys by datablock, and the first and last frames of these keys.
 
-    They are those that an animation editor shows, elsewhere those of the selected objects or bones.
+    These are the keys in an animation editor, or else the keys of the selected objects or bones.
     """
     if in_animation_editor(context):
         found = [(keys.datablock, keys) for keys in chosen_keys(context)]
@@ -298,7 +298,7 @@ def selected_paths(
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks of the selected keys in an animation editor; elsewhere the active one."""
+    """Return the tracks of the selected keys in an animation editor, or else the active track."""
     if in_animation_editor(context):
         return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
     found = active_track(context)
@@ -331,9 +331,9 @@ def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
-    """Return the chosen keys and all keys of the selection at their frame, as a column of the Dope Sheet.
+    """Return the chosen keys and all keys of the selection at their frame, like a column of the Dope Sheet.
 
-    Tracks that can't be edited are left out, as they are when Blender moves a column.
+    Tracks that cannot be edited are skipped, as when Blender moves a column.
     """
     column = list(chosen)
     frame = scene_frame(chosen[0].datablock, float(chosen[0].frames[0]))
@@ -357,7 +357,7 @@ def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[Track
 def _same_property(
     context: bpy.types.Context, datablock: bpy.types.ID, track: Track
 ) -> dict[bpy.types.ID, frozenset[str]]:
-    """Return the paths of the track's property, or of the rotation in use, of all selected bones or objects."""
+    """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
     bone = context.active_pose_bone
     delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
     if context.mode == "POSE" and bone is not None:
@@ -381,7 +381,7 @@ def _same_property(
 
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
+    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
     numbers, dragged = dict(_parameters_before(context)), shown_in(context)
     if dragged is not None:
         numbers |= {name: own for name, (_, own) in dragged.numbers.items() if name in numbers}
@@ -390,7 +390,7 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
 
 @once_a_drag
 def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the same without what a slider's drag changes."""
+    """Return the values of each parameter, without changes by a slider's current drag."""
     defaults = default_parameters(context)
     read = [_readable(keys, defaults) for keys in chosen_keys(context)]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
@@ -399,7 +399,7 @@ def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
 @redraw.once
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
+    """Return Blender's interpolation on both sides of the chosen keys, or None if it differs or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
 
@@ -407,7 +407,7 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
 @redraw.once
 @once_a_drag
 def is_valley(context: bpy.types.Context) -> bool:
-    """Check whether the first of the chosen keys is lower than its neighbors, in the component that bends most."""
+    """Return whether the first chosen key is below its neighbors, in the component that bends most."""
     chosen = chosen_keys(context)
     keys = chosen[0] if chosen else None
     if keys is None or (keys.track.is_rotation and keys.track.kind != "EULER"):
@@ -426,13 +426,13 @@ def is_valley(context: bpy.types.Context) -> bool:
 @redraw.once
 @once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return the parameters that affect the motion at the chosen keys, and the obstacles to the others."""
+    """Return the parameters that affect the motion at the chosen keys, and the reasons why others do not."""
     return played_parameters(chosen_keys(context))
 
 
 @redraw.once
 def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the chosen keys whose method uses velocities, with these: a row a key, a column a component."""
+    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
     before, dragged = _velocities_before(context), shown_in(context)
     if dragged is None:
         return before
@@ -447,7 +447,7 @@ def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbe
 
 @once_a_drag
 def _velocities_before(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the same without what a slider's drag changes."""
+    """Return the keys and velocities, without changes by a slider's current drag."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
 
 
@@ -459,7 +459,7 @@ def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]
 
 
 def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return all keys that an animation editor shows; elsewhere those of the active track."""
+    """Return all keys in an animation editor, or else the keys of the active track."""
     if in_animation_editor(context):
         return list(keys_among(editable_fcurves(context)))
     found = active_track(context)
@@ -467,9 +467,9 @@ def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
-    """Return the F-curves that the context's animation editor shows and that can be changed.
+    """Return the editable F-curves in the context's animation editor.
 
-    Blender leaves out those that a bake has locked: TCB's own tools edit the saved keys behind them.
+    Blender's list lacks curves that a bake has locked. TCB tools edit their saved keys.
     """
     editable = list(context.editable_fcurves or ())
     shown = list(context.visible_fcurves or ())
@@ -481,7 +481,7 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
 
 
 def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
-    """Return why there is no key to work on; empty where there may be one."""
+    """Return the reason why there is no key to use, or an empty string."""
     if in_animation_editor(context):
         shown = editable_fcurves(context)
         return reason_for_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
@@ -489,17 +489,17 @@ def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
 
 
 def reason_for_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
-    """Return why none of the selected keys can be worked on, where all are of actions with several layers."""
+    """Return the reason if all selected keys are in actions with several layers."""
     actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
     refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
     return str(refused[0][0]) if refused and all(refused) else ""
 
 
 def reason_for_no_track(context: bpy.types.Context) -> str:
-    """Return why there is no active track, where there is none."""
+    """Return the reason why there is no active track, or an empty string."""
     for datablock in of_object(context.object) if context.object is not None else ():
         try:
             channels_of(datablock)
         except AnimationError as refusal:
             return str(refusal)
-    return rpt_("The active object has no track")
+    return rpt_("The active object has no tracks")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts on tracks: labels, states, and reasons why they can't be edited, read or used."""
+"""Texts on tracks: labels, states, and reasons why they cannot be edited, read or used."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _COMPONENT_LETTERS = {
     "COLOR": "RGBA",
     "COLOR_GAMMA": "RGBA",
 }
-"""Blender's letters of the components of properties, by their subtypes."""
+"""Blender's component letters by property subtype."""
 
 
 def track_label(datablock: bpy.types.ID, track: Track) -> str:
-    """Return the property's name as Blender shows it, with the name of the datablock's part that has it, as a bone."""
+    """Return Blender's name of the property, with the name of its owner in the datablock, such as a bone."""
     label = property_label(datablock, track)
     bone = getattr(_owner(datablock, track), "name", "") if split(track.path)[0].startswith(BONES) else ""
     return f"{label}, {bone}" if bone and label != track.path else label
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
-    """Return the same without the name of a bone, where a list is a bone's."""
+    """Return the label without the name of the bone, for lists of a single bone."""
     owner_path, name = split(track.path)
     if name.startswith("["):
         return name[1:-1]
@@ -59,7 +59,7 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
 
 
 def component_label(datablock: bpy.types.ID, track: Track, index: int) -> str:
-    """Return Blender's name of that component of the property."""
+    """Return Blender's name of a component of the property."""
     owner = _owner(datablock, track)
     prop = owner and owner.bl_rna.properties.get(split(track.path)[1])
     letters = _COMPONENT_LETTERS.get(prop.subtype, "") if prop else ""
@@ -69,7 +69,7 @@ def component_label(datablock: bpy.types.ID, track: Track, index: int) -> str:
 
 
 def _owner(datablock: bpy.types.ID, track: Track) -> Any:
-    """Return what has the animated property."""
+    """Return the owner of the animated property."""
     owner_path = split(track.path)[0].removesuffix(".")
     try:
         return datablock.path_resolve(owner_path) if owner_path else datablock
@@ -78,7 +78,7 @@ def _owner(datablock: bpy.types.ID, track: Track) -> Any:
 
 
 def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
-    """Return why nothing of the track can be changed; empty where it can."""
+    """Return the reason why the track cannot be changed, or an empty string."""
     try:
         check_editable(datablock)
     except AnimationError as error:
@@ -88,7 +88,7 @@ def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
 
 
 def settings_error(track: Track) -> str:
-    """Return why the track's saved settings can't be read; empty where they can."""
+    """Return the reason why the saved settings of the track cannot be read, or an empty string."""
     try:
         _ = track.settings
     except AnimationError as error:
@@ -97,7 +97,7 @@ def settings_error(track: Track) -> str:
 
 
 def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
-    """Return the reason why sliders of keys are gray; else what they will do, empty where that needs no text."""
+    """Return the reason why key sliders are gray, or their effect, or an empty string."""
     if played.obstacles:
         return _obstacle_text(played.obstacles[0])
     return "" if any(track.enabled for track in tracks) else iface_("Moving a slider enables TCB")
@@ -124,24 +124,24 @@ _ENDS = {
 
 @record()
 class ShownState:
-    """The state of a track as the tab shows it."""
+    """Displayed state of a track."""
 
     name: str
     """A key of `track_state.STATES`, or "APPROXIMATE" or "BLOCKED"."""
     icon: str
     label: str
-    """A title such as "Up to Date", translated; of approximate handles the maximum error."""
+    """Translated title such as "Up to Date", or the maximum error of approximate handles."""
     tooltip: str
-    """The label with the reason or the way out, translated."""
+    """Translated tooltip with the reason or a solution."""
 
     @property
     def rank(self) -> int:
-        """Return the place among the states, of which the one that needs most attention comes first."""
+        """Return the rank of the state. The most important state comes first."""
         return list(_SHOWN).index(self.name)
 
 
 _SHOWN = {
-    "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside"), n_("Changed since the bake. Apply the edits, or discard them")),
+    "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside"), n_("Changed since the bake. Apply or discard the edits")),
     "BLOCKED": ("CANCEL", n_("Blocked"), ""),
     "OUT_OF_DATE": ("FILE_REFRESH", n_("Out of Date"), n_("Changed since the last update. Bake again")),
     "OTHER_MODE": ("ORIENTATION_GIMBAL", n_("Other Rotation Mode"), n_("Up to date for another rotation mode")),
@@ -151,11 +151,11 @@ _SHOWN = {
         n_("Maximum error {:s} at frame {:g}. Bake for an exact render"),
     ),
     "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
-    "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or switch Live on")),
+    "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or switch on Live")),
     "BAKED": ("LOCKED", n_("Baked"), n_("Exact and locked. Free the bake to edit")),
     "HANDLES": ("CHECKMARK", n_("Up to Date"), n_("Handles play the motion")),
 }
-"""Icon, label and tooltip of states; the one that needs most attention comes first."""
+"""Icon, label and tooltip of states, with the most important state first."""
 
 
 def _error_text(track: Track, size: float) -> str:
@@ -164,7 +164,7 @@ def _error_text(track: Track, size: float) -> str:
 
 
 def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
-    """Return the state of a track as the tab shows it."""
+    """Return the displayed state of a track."""
     error = track.state.error if track.enabled and track.state is not None else None
     reason = settings_error(track)
     name = "BLOCKED" if reason else state(track)

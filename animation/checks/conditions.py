@@ -136,7 +136,7 @@ class Checks:
         if self.holds:
             return rpt_("All conditions hold: {:s}", objects)
         missed = len(self.errors) + len(self.notes)
-        return rpt_("Violated: {:,}, not checked: {:,}, in {:s}", len(self.violations), missed, objects)
+        return rpt_("Violations: {:,}, not checked: {:,}, in {:s}", len(self.violations), missed, objects)
 
 
 @checked
@@ -289,13 +289,13 @@ class _ObjectCheck:
                 near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
                 crossed.setdefault(near, []).append(component)
         for frame, components in sorted(crossed.items()):
-            message = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
+            message = rpt_("scale {:s} passes through zero, which turns it inside out", _letters(components))
             yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message)
         some: BoolArray = np.asarray(zero.any(axis=1))
         for first, last in _runs(some):
             letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
             start, end = float(self.frames[first]), float(self.frames[last])
-            message = rpt_("scale {:s} is zero: nothing of it is left", letters)
+            message = rpt_("scale {:s} is zero, which makes it invisible", letters)
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
@@ -330,7 +330,7 @@ class _ObjectCheck:
                 ends = float(self.frames[worst]), float(self.frames[worst + 1])
                 frame = ends[0] + part[worst] * (ends[1] - ends[0])
                 message = rpt_(
-                    "its view comes within {:s} of {:s}, and turns round there",
+                    "the view comes within {:s} of {:s}, where it flips",
                     size_text(float(angle[worst]), is_angle=True),
                     word,
                 )
@@ -368,10 +368,10 @@ class _ObjectCheck:
             # The constraint rotates the object only about this axis, so the axis is the same before and after it.
             axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
-            return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the axis that is locked")
+            return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the locked axis")
         axis = np.zeros(3)
         axis[_AXES[constraint.track_axis[-1]]] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
-        return _in(own, way), (axis.tolist(),), rpt_("straight behind it")
+        return _in(own, way), (axis.tolist(),), rpt_("the direction straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:
         """Return the target's matrices and the tracked point."""
@@ -469,9 +469,9 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
 def _too_small(path: str, values: Values, limit: float, row: int) -> str:
     name = rpt_(_NAMES[path])
     if limit <= 0.0:
-        return rpt_("{:s} {:s}, which is not above 0", name, number_text(values[row]))
+        return rpt_("{:s} {:s} is not above 0", name, number_text(values[row]))
     return rpt_(
-        "{name:s} {value:s}, where the least that Blender plays is {limit:s}",
+        "{name:s} {value:s} is below Blender's minimum of {limit:s}",
         name=name,
         value=number_text(values[row], 7),
         limit=number_text(limit, 7),

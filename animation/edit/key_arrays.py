@@ -283,10 +283,10 @@ def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
         raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
     names = list(value)
     if len(names) != count:
-        raise ValueError(rpt_("interpolation must be one name, or {:d}, not {:d}", count, len(names)))
+        raise ValueError(rpt_("interpolation must have 1 or {:d} names, not {:d}", count, len(names)))
     for name in names:
         if name not in get_args(KeyInterpolation):
-            raise ValueError(rpt_("interpolation {!r} is none of {:s}", name, ", ".join(get_args(KeyInterpolation))))
+            raise ValueError(rpt_("interpolation {!r} is not one of {:s}", name, ", ".join(get_args(KeyInterpolation))))
     return np.array([INTERPOLATION[name] for name in names], dtype=np.uint8)
 
 

@@ -100,7 +100,7 @@ def free(
     2
     >>> animation.free(ball)
     Traceback (most recent call last):
-    AnimationError: "Ball": nothing on it is baked
+    AnimationError: "Ball": no track is baked
     """
     report = _work_on(datablock, prefixes, _free, discards=discard_edits)
     _check_done(report, datablock, "NOTHING_BAKED")
@@ -164,7 +164,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     2
     >>> animation.restore(ball)
     Traceback (most recent call last):
-    AnimationError: "Ball": none of its tracks is baked or played with handles
+    AnimationError: "Ball": no track is baked or played with handles
     """
     report = _work_on(datablock, prefixes, _restore)
     _check_done(report, datablock, "NOTHING_PLAYED")

@@ -115,7 +115,7 @@ def retime(  # noqa: PLR0913
     """
     shapes = RETIME["shape"].choices
     if shape not in shapes:
-        raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(shapes)))
+        raise ValueError(rpt_("shape {!r} is not one of {:s}", shape, ", ".join(shapes)))
     if shape in _BETWEEN:
         if not (by or track):
             raise AnimationError(Finding("TIMING_WHICH_TRACK", name_of(datablock)))

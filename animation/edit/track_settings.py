@@ -65,7 +65,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     'rotation_euler'
     >>> animation.find_track(ball, "scale")
     Traceback (most recent call last):
-    AnimationError: "Ball", scale: it has no track of this name; its tracks: location, rotation_euler
+    AnimationError: "Ball", scale: no such track. Available tracks: location, rotation_euler
     """
     channels = channels_of(datablock)
     is_rotation = name.rpartition(".")[2] == "rotation"
@@ -106,7 +106,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     >>> animation.choose(ball, "location", method="CATMULL_ROM", cycle="LOOP")
     >>> animation.choose(ball, "location", cycle="TWICE")
     Traceback (most recent call last):
-    ValueError: cycle 'TWICE' is none of SINGLE, REPEAT, LOOP
+    ValueError: cycle 'TWICE' is not one of SINGLE, REPEAT, LOOP
     """
     check_editable(datablock)
     found = find_track(datablock, track)

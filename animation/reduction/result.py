@@ -108,40 +108,38 @@ class Reduction:
         """Return the result as text."""
         if self.is_minimal:
             error = size_text(self.wanted)
-            return rpt_("already minimal within {:s}: {:,} keys; {:.1f} s", error, self.keys, self.seconds)
-        text = rpt_("{:,} keys in place of {:,}", self.keys, self.keys_before)
+            return rpt_("no fewer keys possible within {:s}: {:,} keys, {:.1f} s", error, self.keys, self.seconds)
+        text = rpt_("{:,} keys instead of {:,}", self.keys, self.keys_before)
         if self.error_at:
             text += rpt_(
-                "; the largest error is {error:s} ({place:s}), the mean {mean:s}",
+                ". Maximum error {error:s} ({place:s}), mean {mean:s}",
                 error=size_text(self.error),
                 place=self.error_at,
                 mean=size_text(self.mean),
             )
         if self.angle_at:
-            text += rpt_(
-                "; rotations are off by up to {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at
-            )
+            text += rpt_(". Maximum rotation error {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at)
         if self.between > self.wanted * _ROOM:
-            text += rpt_("; between frames up to {:s} ({:s})", size_text(self.between), self.between_at)
-        text += rpt_("; {:.1f} s", self.seconds)
+            text += rpt_(". Between frames up to {:s} ({:s})", size_text(self.between), self.between_at)
+        text += rpt_(". Time {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM and self.evaluated:
             text += rpt_(
-                "; that is more than {:s}, as constraints or drivers make more of small changes", size_text(self.wanted)
+                ". This exceeds {:s}, because constraints or drivers amplify small changes", size_text(self.wanted)
             )
         elif self.error > self.wanted * _ROOM:
             text += rpt_(
-                "; that is more than {:s}, as handles can't play these keys: a bake does", size_text(self.wanted)
+                ". This exceeds {:s}, because handles cannot play these keys. Bake them", size_text(self.wanted)
             )
         if self.wanted_still is not None:
-            text += rpt_("; what stands still is off by up to {:s}", size_text(self.still))
+            text += rpt_(". Maximum error at rest {:s}", size_text(self.still))
             text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
         if self.noise:
-            text += rpt_("; the filter took away up to {:s} ({:s})", size_text(self.noise), self.noise_at)
-            text += rpt_(", both together are off by up to {:s} ({:s})", size_text(self.unfiltered), self.unfiltered_at)
+            text += rpt_(". The filter moved points by up to {:s} ({:s})", size_text(self.noise), self.noise_at)
+            text += rpt_(", total error up to {:s} ({:s})", size_text(self.unfiltered), self.unfiltered_at)
         if self.noise_angle:
-            text += rpt_("; the filter turned by up to {:s}", size_text(self.noise_angle, is_angle=True))
-            text += rpt_(", both together by up to {:s}", size_text(self.unfiltered_angle, is_angle=True))
+            text += rpt_(". The filter changed rotations by up to {:s}", size_text(self.noise_angle, is_angle=True))
+            text += rpt_(", total error up to {:s}", size_text(self.unfiltered_angle, is_angle=True))
         if self.angle > self.wanted_angle * _ROOM:
             most = size_text(self.wanted_angle, is_angle=True)
-            text += rpt_("; that is more than {:s}, as handles can't play these keys: a bake does", most)
+            text += rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", most)
         return text

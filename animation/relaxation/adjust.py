@@ -61,10 +61,10 @@ class Relaxation:
 
     def __str__(self) -> str:
         if not self.keys:
-            text = n_("nothing to change: the largest error was {:s} (frame {:g})")
+            text = n_("no change needed: maximum error {:s} (frame {:g})")
             return f'"{self.name}": {rpt_(text, size_text(self.before), self.before_frame)}'
         errors = rpt_(
-            "the largest error was {:s} (frame {:g}), is {:s} (frame {:g})",
+            "maximum error before {:s} (frame {:g}), now {:s} (frame {:g})",
             size_text(self.before),
             self.before_frame,
             size_text(self.after),

@@ -51,7 +51,7 @@ from .table.rows import Columns, Fields
 from .table.session import session
 from .tracks import Track
 
-_HANDLE = n_("a handle is not at finite numbers")
+_HANDLE = n_("a handle position is not a finite number")
 _KEYS_AT_ONCE = 50_000
 """Maximum number of keys to read together, which take a few megabytes."""
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])

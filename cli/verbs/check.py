@@ -41,7 +41,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     report.samples = checks.samples
     outcome.summary = "" if outcome.nothing_to_do else checks.summary
     if apart:
-        outcome.summary = rpt_("Joints apart: {:,}. {:s}", len(apart), checks.summary)
+        outcome.summary = rpt_("Joints with a gap: {:,}. {:s}", len(apart), checks.summary)
     outcome.results = {
         "violations": [each.to_dict() for each in checks.violations],
         "joints": [gap.to_dict() for gap in gaps],

@@ -115,7 +115,7 @@ def _property(
 def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
     """Add a custom property with the file's own quantity, in degrees, to the datablock."""
     datablock[name] = float(keys.values[0, 0])
-    description = rpt_("3D Studio's {:s}, in degrees; a driver makes Blender's of it", name)
+    description = rpt_("3D Studio's {:s}, in degrees, which drives Blender's property", name)
     datablock.id_properties_ui(name).update(description=description)
     return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
 

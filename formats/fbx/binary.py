@@ -55,11 +55,11 @@ def read_records(data: bytes) -> tuple[int, Record]:
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
-        fault = n_("it is an FBX file of text; save it as binary") if ascii_start else n_("it is not an FBX file")
+        fault = n_("a text FBX file. Save it as binary") if ascii_start else n_("not an FBX file")
         raise FbxError(fault)
     (version,) = _VERSION.unpack_from(data, len(_MAGIC))
     if not _OLDEST <= version <= _NEWEST:
-        raise FbxError(n_("it is of version {:d}, and {:d} to {:d} are read", version, _OLDEST, _NEWEST))
+        raise FbxError(n_("FBX version {:d} is not supported, only {:d} to {:d}", version, _OLDEST, _NEWEST))
     header = _WIDE if version >= _FIRST_WIDE else _NARROW
     return version, Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
 
@@ -94,7 +94,7 @@ class Record:
             name = at + header.size
             start = name + name_size
             if not start + size <= end <= self.end:
-                raise FbxError(n_("the record at byte {:d} ends beyond the one that holds it", at))
+                raise FbxError(n_("the record at byte {:d} extends past the end of its parent", at))
             text = data[name:start].decode("ascii", "replace")
             records.append(Record(data, header, text, start, count, start + size, end))
             at = end
@@ -130,9 +130,7 @@ class Record:
                 self._check(at)
                 values.append(None)
             else:
-                raise FbxError(
-                    n_("the record {:s} at byte {:d} has a property of no known type", self.name, self.start)
-                )
+                raise FbxError(n_("the record {:s} at byte {:d} has a property of unknown type", self.name, self.start))
         return values
 
     def _check(self, at: int) -> None:
@@ -165,7 +163,7 @@ class Record:
             except zlib.error as error:
                 raise FbxError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error
         elif encoding != _PLAIN:
-            raise FbxError(n_("the array {:s} at byte {:d} is packed in no known way", self.name, self.start))
+            raise FbxError(n_("the array {:s} at byte {:d} has an unknown encoding", self.name, self.start))
         if len(content) != size:
             raise FbxError(
                 n_("the array {:s} at byte {:d} has {:d} bytes, not {:d}", self.name, self.start, len(content), size)

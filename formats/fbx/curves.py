@@ -53,15 +53,15 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     if not count:
         return None
     if len(values) != count or len(flags) != len(counts) or len(data) != 4 * len(counts):
-        raise _error(record, n_("its keys, values and attributes are not as many"))
+        raise _error(record, n_("the numbers of keys, values and attributes differ"))
     if (counts < 0).any() or int(counts.astype(np.int64).sum()) != count:
-        raise _error(record, n_("its attributes are not those of {:d} keys", count))
+        raise _error(record, n_("the attributes do not cover {:d} keys", count))
     seconds, numbers = times.astype(np.float64) / ticks, values.astype(np.float64)
     if (np.diff(seconds) < 0.0).any():
-        raise _error(record, n_("its key {:d} is before the key before it", int(np.argmin(np.diff(seconds)) + 1)))
+        raise _error(record, n_("key {:d} is earlier than the previous key", int(np.argmin(np.diff(seconds)) + 1)))
     sound = (np.abs(numbers) < 1e30) & (np.abs(seconds) <= 1e9)
     if not sound.all():
-        raise _error(record, n_("the time or value of its key {:d} is not finite", int(np.argmin(sound))))
+        raise _error(record, n_("the time or value of key {:d} is not finite", int(np.argmin(sound))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
     # Of keys at one time, only the last is played.
@@ -76,12 +76,12 @@ def _error(record: Record, fault: str) -> FbxError:
 def _array(record: Record, name: str) -> npt.NDArray[Any]:
     found = record.find(name)
     if found is None:
-        raise _error(record, n_("it has no {:s}", name))
+        raise _error(record, n_("no {:s}", name))
     array = found.array()
     if name != "KeyAttrDataFloat" and name != "KeyValueFloat" and array.dtype.kind != "i":
-        raise _error(record, n_("its {:s} are not integers", name))
+        raise _error(record, n_("{:s} are not integers", name))
     if name == "KeyAttrDataFloat" and array.dtype.itemsize != 4:
-        raise _error(record, n_("its {:s} are not 32-bit numbers", name))
+        raise _error(record, n_("{:s} are not 32-bit numbers", name))
     return array
 
 

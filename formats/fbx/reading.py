@@ -65,7 +65,7 @@ class _Scene:
             if record.name in ("Model", "AnimationStack", "AnimationLayer", "AnimationCurveNode", "AnimationCurve"):
                 values = record.values
                 if not values or type(values[0]) is not int:
-                    raise FbxError(n_("the object at byte {:d} has no number", record.start))
+                    raise FbxError(n_("the object at byte {:d} has no ID", record.start))
                 self.objects[values[0]] = record
         self.below: dict[int, list[_Connection]] = defaultdict(list)
         self.above: dict[int, list[_Connection]] = defaultdict(list)
@@ -166,7 +166,7 @@ class _Scene:
                 record = self.objects[connection.child]
                 found[channel] = read_curve(record, self.ticks)
                 if _is_extrapolated(record):
-                    notes.append(n_("curves that repeat or go on outside their keys hold their ends"))
+                    notes.append(n_("extrapolation of curves is not supported: the first and last values are held"))
         return LayerCurves(layer, tuple(found), defaults)
 
 

@@ -32,7 +32,7 @@ def read_accessor(document: Document, number: object, components: int, what: str
     kind = accessor.get("type")
     if not isinstance(kind, str) or _COMPONENTS.get(kind) != components:
         raise GltfError(
-            n_("{:s} is of type {}, and {:s} needs {:d} components", name, str(kind)[:20], what, components)
+            n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], what, components)
         )
     count = document.count(accessor.get("count"), f"{name}.count")
     fault = number_limit(count * components, name)
@@ -52,7 +52,7 @@ def read_accessor(document: Document, number: object, components: int, what: str
 
 def _type(value: object, what: str) -> np.dtype[Any]:
     if type(value) is not int or value not in _TYPES:
-        raise GltfError(n_("{:s} has the component type {}, which there is not", what, str(value)[:20]))
+        raise GltfError(n_("{:s} has an unknown component type, {}", what, str(value)[:20]))
     component: np.dtype[Any] = np.dtype(_TYPES[value])
     return component
 
@@ -69,15 +69,17 @@ def _view(
     first = document.count(view.get("byteOffset", 0), f"{name}.byteOffset")
     length = document.count(view.get("byteLength"), f"{name}.byteLength")
     if first + length > len(data):
-        raise GltfError(n_("{:s} ends at byte {:d} of a buffer of {:d}", name, first + length, len(data)))
+        raise GltfError(
+            n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", name, first + length, len(data))
+        )
     start = document.count(offset, f"{what}.byteOffset")
     size = component.itemsize * shape[1]
     stride = document.count(view.get("byteStride", 0), f"{name}.byteStride") or size
     if stride < size:
-        raise GltfError(n_("{:s} has a stride of {:d} bytes, and an element {:d}", name, stride, size))
+        raise GltfError(n_("{:s} has a stride of {:d} bytes, but an element has {:d}", name, stride, size))
     needed = start + (stride * (shape[0] - 1) + size if shape[0] else 0)
     if needed > length:
-        raise GltfError(n_("{:s} needs {:d} bytes of {:s}, which has {:d}", what, needed, name, length))
+        raise GltfError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", what, needed, name, length))
     if not shape[0]:
         return np.zeros(shape, dtype=component)
     return np.ndarray(shape, component, data, first + start, (stride, component.itemsize)).copy()

@@ -37,36 +37,38 @@ class Document:
         self._buffers: dict[int, bytes] = {}
         text = self._text_of_binary(data) if data[:4] == b"glTF" else data
         if len(text) > _MOST_TEXT:
-            raise GltfError(n_("its JSON has {:d} bytes, and {:d} are the most", len(text), _MOST_TEXT))
+            raise GltfError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MOST_TEXT))
         try:
             root = json.loads(text.decode("utf-8-sig"), parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise GltfError(n_("its JSON can't be read: {}", str(error)[:200])) from error
+            raise GltfError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
         if not isinstance(root, dict):
-            raise GltfError(n_("its JSON is not an object"))
+            raise GltfError(n_("the JSON is not an object"))
         self.root: Mapping[str, Any] = root
         version = self.object(root.get("asset"), n_("asset")).get("version")
         if not isinstance(version, str) or not version.startswith("2."):
-            raise GltfError(n_("it is of version {}, and only 2 is read", str(version)[:20]))
+            raise GltfError(n_("glTF version {} is not supported, only 2", str(version)[:20]))
 
     def _text_of_binary(self, data: bytes) -> bytes:
         """Return the JSON of a .glb file, and note its binary chunk."""
         if len(data) < _HEADER.size:
-            raise GltfError(n_("it ends within its header"))
+            raise GltfError(n_("the file ends within the header"))
         _, version, length = _HEADER.unpack_from(data)
         if version != 2:
-            raise GltfError(n_("it is of version {}, and only 2 is read", version))
+            raise GltfError(n_("glTF version {} is not supported, only 2", version))
         chunks: dict[int, bytes] = {}
         at, end = _HEADER.size, min(length, len(data))
         while at + _CHUNK.size <= end:
             size, kind = _CHUNK.unpack_from(data, at)
             at += _CHUNK.size
             if size > end - at:
-                raise GltfError(n_("the chunk at byte {:d} claims {:d} bytes, and {:d} are left", at, size, end - at))
+                raise GltfError(
+                    n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", at, size, end - at)
+                )
             chunks.setdefault(kind, data[at : at + size])
             at += size
         if _JSON not in chunks:
-            raise GltfError(n_("it has no JSON"))
+            raise GltfError(n_("no JSON"))
         self._binary = chunks.get(_BINARY)
         return chunks[_JSON]
 
@@ -87,7 +89,7 @@ class Document:
     def index(self, value: object, size: int, what: str) -> int:
         """Return an index below a size."""
         if type(value) is not int or not 0 <= value < size:
-            raise GltfError(n_("{:s} is {}, and must be from 0 to {:d}", what, str(value)[:40], size - 1))
+            raise GltfError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
         return value
 
     def count(self, value: object, what: str) -> int:
@@ -102,7 +104,7 @@ class Document:
             content = self._content(entry.get("uri"), index, what)
             length = self.count(entry.get("byteLength"), f"{what}.byteLength")
             if len(content) < length:
-                raise GltfError(n_("{:s} claims {:d} bytes, and has {:d}", what, length, len(content)))
+                raise GltfError(n_("{:s} declares {:d} bytes, but has {:d}", what, length, len(content)))
             self._buffers[index] = content[:length]
         return self._buffers[index]
 
@@ -120,16 +122,16 @@ class Document:
             try:
                 return base64.b64decode(body, validate=True)
             except (binascii.Error, ValueError) as error:
-                raise GltfError(n_("the data of {:s} can't be decoded: {}", what, error)) from error
+                raise GltfError(n_("the data of {:s} cannot be decoded: {}", what, error)) from error
         name = unquote(uri)
         if "://" in name or name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or "\0" in name:
-            raise GltfError(n_("{:s} is in {:s}, which is outside this file's folder", what, name[:80]))
+            raise GltfError(n_("{:s} refers to {:s}, which is outside the folder of this file", what, name[:80]))
         if self._fetch is None:
-            raise GltfError(n_("{:s} is in the file {:s}, which is not at hand", what, name[:80]))
+            raise GltfError(n_("{:s} refers to the file {:s}, which is not available", what, name[:80]))
         try:
             return self._fetch(name)
         except (OSError, ValueError) as error:
-            raise GltfError(n_("{:s}: the file {:s} can't be read", what, name[:80])) from error
+            raise GltfError(n_("{:s}: the file {:s} cannot be read", what, name[:80])) from error
 
 
 def _no_number(text: str) -> float:

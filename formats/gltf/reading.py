@@ -135,17 +135,17 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str)
     values = read_accessor(document, sampler.get("output"), components, f"{what}.output")
     mode = sampler.get("interpolation", "LINEAR")
     if not isinstance(mode, str) or mode not in _INTERPOLATION:
-        raise GltfError(n_("{:s} has the interpolation {}, which there is not", what, str(mode)[:40]))
+        raise GltfError(n_("{:s} has an unknown interpolation, {}", what, str(mode)[:40]))
     kind = _INTERPOLATION[mode]
     each = 3 if kind == CUBIC else 1
     if not len(times) or len(values) != each * len(times):
-        raise GltfError(n_("{:s} has {:d} keys and {:d} values", what, len(times), len(values)))
+        raise GltfError(n_("{:s} has {:d} keys but {:d} values", what, len(times), len(values)))
     faults = ~(np.isfinite(times) & (np.abs(times) < 1e9) & (np.abs(values).reshape(len(times), -1) < 1e30).all(axis=1))
     if faults.any():
         raise GltfError(n_("{:s}: key {:d} is not a finite number", what, int(np.argmax(faults))))
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
-        raise GltfError(n_("{:s}: key {:d} is not later than the key before it", what, int(late[0]) + 1))
+        raise GltfError(n_("{:s}: key {:d} is not later than the previous key", what, int(late[0]) + 1))
     if path == "rotation":
         values = values[:, _W_FIRST]
     arriving, values, leaving = (
@@ -153,7 +153,7 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str)
     )
     if path == "rotation" and not (np.linalg.norm(values, axis=1) > 1e-6).all():
         raise GltfError(
-            n_("{:s}: key {:d} is a quaternion without length", what, int(np.argmin(np.abs(values).sum(axis=1))))
+            n_("{:s}: key {:d} is a quaternion of zero length", what, int(np.argmin(np.abs(values).sum(axis=1))))
         )
     if kind == LINEAR and path == "rotation":
         values = rotations.unroll_signs(_unit(values))

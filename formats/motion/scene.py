@@ -36,7 +36,7 @@ class MotionError(ValueError):
 def number_limit(count: int, what: str) -> Text | None:
     """Return the fault of so many numbers, if they are more than a file may have."""
     return (
-        n_("{:s} has {:d} numbers, and {:d} are the most", what, count, _MOST_NUMBERS)
+        n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS)
         if count > _MOST_NUMBERS
         else None
     )

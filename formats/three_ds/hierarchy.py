@@ -31,15 +31,20 @@ def find_parents(
         ident = index if own is None else own
         first = owners.setdefault(ident, index)
         if first != index:
-            text = n_("its id {:d} is also that of node {:d}, which children of {:d} are given to", ident, first, ident)
+            text = n_(
+                "the id {:d} is also used by node {:d}, which becomes the parent of the children of {:d}",
+                ident,
+                first,
+                ident,
+            )
             errors.append((index, text))
     found: list[int | None] = []
     for index, parent in enumerate(parents):
         owner = None if parent is None else owners.get(parent)
         if parent is not None and owner is None:
-            errors.append((index, n_("its parent, id {:d}, is not in the file; it is taken to have none", parent)))
+            errors.append((index, n_("the parent, id {:d}, is not in the file. Imported without a parent", parent)))
         found.append(owner)
-    circular = n_("it hangs from itself, by way of its parents; it is taken to have none")
+    circular = n_("the node is its own ancestor. Imported without a parent")
     errors += [(cut, circular) for cut in _cut(found)]
     return tuple(found), errors
 

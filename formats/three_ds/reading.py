@@ -85,21 +85,24 @@ def read(data: bytes) -> Scene:
     """
     source = _Source(data)
     if len(data) < HEADER.size:
-        raise ThreeDSError(n_("not a .3ds file: it is only {:d} bytes long", len(data)), 0)
+        raise ThreeDSError(n_("not a .3ds file: only {:d} bytes long", len(data)), 0)
     ident, length = HEADER.unpack_from(data)
     if ident != idents.M3DMAGIC:
         wanted = chunk_name(idents.M3DMAGIC)
         raise ThreeDSError(n_("not a .3ds file: begins with {:s}, not {:s}", chunk_name(ident), wanted), 0)
     if length < HEADER.size:
-        raise ThreeDSError(n_("{:s} claims a length of {:d} bytes", chunk_name(ident), length), 2)
+        raise ThreeDSError(n_("{:s} declares a length of {:d} bytes", chunk_name(ident), length), 2)
     whole = _Span(ident, 0, min(length, len(data)), max(0, length - len(data)))
     if whole.missing:
         text = n_(
-            "{:s} claims {:d} bytes, but the file has {:d}; what is there is read", chunk_name(ident), length, len(data)
+            "{:s} declares {:d} bytes, but the file has {:d}. The existing bytes were read",
+            chunk_name(ident),
+            length,
+            len(data),
         )
         source.warn(0, text, lost=True)
     elif length < len(data):
-        text = n_("{:d} bytes after the end of {:s} are skipped", len(data) - length, chunk_name(ident))
+        text = n_("{:d} bytes after the end of {:s} were skipped", len(data) - length, chunk_name(ident))
         source.warn(length, text)
     parts = _contents(source, whole, whole.body, _MAIN)
     return Scene(**{"version": None, **parts.values}, chunks=parts.chunks, warnings=source.all_warnings())
@@ -144,12 +147,12 @@ class _Source:
     def all_warnings(self) -> tuple[ReadWarning, ...]:
         if not self.left_out:
             return tuple(self.warnings)
-        text = n_("{:d} more warnings are left out", len(self.left_out))
+        text = n_("{:d} more warnings are not listed", len(self.left_out))
         return (*self.warnings, ReadWarning(len(self.data), text, any(self.left_out)))
 
     def numbers(self, layout: struct.Struct, span: _Span, at: int) -> tuple[Any, ...]:
         if span.end - at < layout.size:
-            raise ChunkError(at, n_("has {:d} bytes left, and needs {:d}", max(0, span.end - at), layout.size))
+            raise ChunkError(at, n_("has {:d} bytes left, but needs {:d}", max(0, span.end - at), layout.size))
         return layout.unpack_from(self.data, at)
 
     def array(
@@ -160,28 +163,28 @@ class _Source:
         size = columns * dtype.itemsize
         left = max(0, span.end - at)
         if count * size > left:
-            raise ChunkError(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, size, left))
+            raise ChunkError(at, n_("declares {:d} times {:d} bytes, but has {:d}", count, size, left))
         numbers = np.frombuffer(self.data, dtype.newbyteorder("<"), count * columns, at)
         return _frozen(numbers.reshape(count, columns).astype(dtype)), at + count * size
 
     def string(self, span: _Span, at: int) -> tuple[bytes, int]:
         stop = self.data.find(b"\0", at, span.end)
         if stop < 0:
-            raise ChunkError(at, n_("has a name without an end"))
+            raise ChunkError(at, n_("has a name without a terminating zero"))
         return self.data[at:stop], stop + 1
 
     def finish(self, span: _Span, at: int) -> None:
         """Warn of bytes that are left at the end of a chunk."""
         if at < span.end:
             left = span.end - at
-            self.warn(at, n_("{:s}: {:d} bytes more than it needs are skipped", chunk_name(span.ident), left))
+            self.warn(at, n_("{:s}: {:d} extra bytes were skipped", chunk_name(span.ident), left))
 
     def inside(self, parent: _Span, at: int) -> Iterator[_Span]:
         """Yield the chunks from there to the parent's end."""
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
-                text = n_("{:s}: the last {:d} bytes are not a chunk and are skipped", chunk_name(parent.ident), left)
+                text = n_("{:s}: the last {:d} bytes are not a chunk and were skipped", chunk_name(parent.ident), left)
                 self.warn(at, text)
                 return
             ident, length = HEADER.unpack_from(self.data, at)
@@ -190,7 +193,7 @@ class _Source:
                 raise ThreeDSError(n_("has more than {:d} chunks", MOST_CHUNKS), at)
             if length < HEADER.size:
                 text = n_(
-                    "{:s} claims a length of {:d} bytes; the rest of {:s}, {:d} bytes, is skipped",
+                    "{:s} declares a length of {:d} bytes. The rest of {:s}, {:d} bytes, was skipped",
                     chunk_name(ident),
                     length,
                     chunk_name(parent.ident),
@@ -241,9 +244,9 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
         if span.missing and not (taken and parent.missing):
             there = span.end - span.start
             known = chunk_name(span.ident), there + span.missing, chunk_name(parent.ident), there
-            text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; it is skipped", *known)
+            text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. It was skipped", *known)
             if taken:
-                text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; what is there is read", *known)
+                text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. The existing bytes were read", *known)
             source.warn(span.start, text, lost=True)
         if span.missing and not taken:
             continue
@@ -251,13 +254,13 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
             chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
             continue
         if part.field in values:
-            text = n_("{:s} is there a second time, and is skipped", chunk_name(span.ident))
+            text = n_("{:s} occurs a second time and was skipped", chunk_name(span.ident))
             source.warn(span.start, text, lost=part.holds_chunks)
             continue
         try:
             value = part.read(source, span)
         except ChunkError as error:
-            text = n_("{:s} {:s}; it is skipped", chunk_name(span.ident), error.message)
+            text = n_("{:s} {:s}. It was skipped", chunk_name(span.ident), error.message)
             source.warn(error.offset, text, lost=True)
             continue
         if value is None:
@@ -350,7 +353,7 @@ def _mesh(source: _Source, span: _Span) -> Mesh:
     mesh = Mesh(**parts.values, chunks=parts.chunks)
     count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
     if mapped not in (0, count):
-        text = n_("{:s} has {:d} vertices and {:d} texture coordinates", chunk_name(span.ident), count, mapped)
+        text = n_("{:s} has {:d} vertices but {:d} texture coordinates", chunk_name(span.ident), count, mapped)
         source.warn(span.start, text)
     if faces is None:
         return mesh
@@ -450,14 +453,14 @@ def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
         if header is None:
             # It is kept, so that the nodes after it keep their numbers where the file gives no ids.
             names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
-            text = n_("{:s} has no {:s}: without a name, its tracks are skipped", *names)
+            text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
             source.warn(span.start, text, lost=True)
             return span.start, Node(kind, b"")
         node = Node(kind, **header, **parts.values, tracks=parts.many, chunks=parts.chunks)
         for track_kind, count in Counter(track.kind for track in node.tracks).items():
             if count > 1:
                 name = chunk_name(TRACK_KINDS[track_kind])
-                source.warn(span.start, n_("{:s} is there {:d} times; the first counts", name, count))
+                source.warn(span.start, n_("{:s} occurs {:d} times. The first is used", name, count))
         source.name_owner(before, n_("node {!r}", _shown(node.name)))
         return span.start, node
 

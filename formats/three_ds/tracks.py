@@ -22,7 +22,7 @@ from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-_NO_ROOM = n_("has no room for its key {:d}")
+_NO_ROOM = n_("has too few bytes for key {:d}")
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 """The flags of a key for the parameters that follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
@@ -61,13 +61,13 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
         If the bytes up to `end` can't hold it.
     """
     if end - start < _TRACK_HEADER.size:
-        raise ChunkError(start, n_("has {:d} bytes, and needs {:d} before its keys", end - start, _TRACK_HEADER.size))
+        raise ChunkError(start, n_("has {:d} bytes, but needs {:d} before its keys", end - start, _TRACK_HEADER.size))
     flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
     at = start + _TRACK_HEADER.size
     smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
     if count * smallest > end - at:
         most = (end - at) // smallest
-        raise ChunkError(at - 4, n_("claims {:d} keys, but {:d} bytes hold {:d} at most", count, end - at, most))
+        raise ChunkError(at - 4, n_("declares {:d} keys, but {:d} bytes hold at most {:d}", count, end - at, most))
     names: list[bytes] = []
     uniform = None if kind == "MORPH" else _keys_of_one_size(data, at, end, count, COMPONENTS[kind])
     arrays, at = uniform or _keys_of_many_sizes(
@@ -167,7 +167,7 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
         name = at + sizes[data[at + _FLAGS_AT]]
         stop = data.find(b"\0", name, end)
         if stop < 0:
-            raise ChunkError(name, n_("has no end to the name of its key {:d}", key))
+            raise ChunkError(name, n_("has no terminating zero in the name of key {:d}", key))
         names.append(data[name:stop])
         at = stop + 1
     return starts, at
@@ -182,10 +182,10 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
-        yield _key_warning(track, start, keys, n_("comes after frame {:d}", frames[keys[0] - 1]))
+        yield _key_warning(track, start, keys, n_("follows frame {:d}", frames[keys[0] - 1]))
     if frames.min() < -LAST_FRAME or frames.max() > LAST_FRAME:
         keys = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
-        yield _key_warning(track, start, keys, n_("is beyond frame {:d}", LAST_FRAME))
+        yield _key_warning(track, start, keys, n_("is after frame {:d}", LAST_FRAME))
     if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
@@ -260,13 +260,13 @@ def _check(track: Track) -> None:
     check_array("key_flags", track.key_flags, np.uint16, (count,))
     check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
-        raise ThreeDSError(n_("{:d} keys and {:d} names", count, len(track.names)))
+        raise ThreeDSError(n_("{:d} keys but {:d} names", count, len(track.names)))
     unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0
     lost = (track.parameters != 0) & unflagged
     if lost.any():
         row, key = np.argwhere(lost)[0]
         text = n_(
-            "key {:d} at frame {:d} has a {:s}, and no flag that says so",
+            "key {:d} at frame {:d} has a {:s} without its flag",
             key,
             track.frames[key],
             WORDS[PARAMETERS[row]],

@@ -159,7 +159,7 @@ def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
 
 def _string(text: bytes) -> bytes:
     if b"\0" in text:
-        raise ThreeDSError(n_("{!r} has a zero in it, which would end it", text))
+        raise ThreeDSError(n_("{!r} contains a zero character, which would end the name", text))
     return text + b"\0"
 
 
@@ -174,7 +174,7 @@ def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
 
 def _of(kinds: Mapping[str, int], kind: str) -> int:
     if kind not in kinds:
-        raise ThreeDSError(n_("{!r} is none of {:s}", kind, ", ".join(kinds)))
+        raise ThreeDSError(n_("{!r} is not one of {:s}", kind, ", ".join(kinds)))
     return kinds[kind]
 
 

@@ -52,7 +52,7 @@ def check_arcs(keys: Keys) -> None:
     gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
     if (gaps < ANTIPODAL).any():
         key = int(np.argmax(gaps < ANTIPODAL)) + 1
-        raise keys.error(n_("is a whole turn from the key before it, which as keyed has no axis"), key)
+        raise keys.error(n_("is a full turn from the previous key, so the axis of the turn is undefined"), key)
 
 
 def turned_keys(
@@ -96,7 +96,7 @@ def turned_keys(
     unit, size = unit_vectors(rows)
     missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
     if missing.any():
-        raise turns.error(n_("turns, but its axis is zero"), int(np.argmax(missing)))
+        raise turns.error(n_("has a turn with a zero axis"), int(np.argmax(missing)))
     angles = turns.values[:, 0] * turn_sign(convention)
     orientations = turns_to_rotations(angles, unit, first=first)
     return turns.with_values(orientations), angles, _axes_of_neighbours(angles, unit)

@@ -307,7 +307,7 @@ def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
     """Return the number of steps in which to follow curves of some length, in radians, from each key to the next."""
     steps = np.maximum(np.ceil(length / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
-        fault = n_("turns too often from the key before it to be counted")
+        fault = n_("has too many turns from the previous key")
         raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
     return steps.astype(np.intp)
 

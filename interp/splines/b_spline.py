@@ -322,7 +322,9 @@ def _controls(
     own_keys = slice(tracks.first[track], tracks.last[track] + 1)
     key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
     frame = float(tracks.frames[own_keys][key])
-    fault = n_("the keys about it turn back and forth too far for a B-spline through them. Add a key between them")
+    fault = n_(
+        "the rotation between neighboring keys changes too much for a B-spline through them. Insert a key between them"
+    )
     raise KeysError(fault, key, frame)
 
 
@@ -341,7 +343,7 @@ def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> 
 METHOD = Method(
     "B_SPLINE",
     n_("B-Spline"),
-    n_("Smoothest curve, near the keys, through the first and last key only"),
+    n_("Smoothest curve. It passes only through the first and last keys"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),
@@ -349,7 +351,7 @@ METHOD = Method(
 THROUGH = Method(
     "B_SPLINE_THROUGH",
     n_("B-Spline Through Keys"),
-    n_("B-spline through the keys, with values of the natural cubic spline"),
+    n_("B-spline through the keys. Values are as with Cubic, Natural"),
     ThroughVectorSpline,
     ThroughRotationSpline,
     rotation_options=("path",),

@@ -102,7 +102,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "CATMULL_ROM",
     n_("Catmull-Rom"),
-    n_("Through each key with the velocity that its neighbours have on average"),
+    n_("Velocity at each key from its neighbors"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

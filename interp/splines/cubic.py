@@ -233,7 +233,7 @@ def _end_to_end(velocities: Sequence[Float64Array]) -> Float64Array:
 CLAMPED = Method(
     "CUBIC_CLAMPED",
     n_("Cubic, Clamped"),
-    n_("Continuous acceleration, with the velocities of the first and the last key"),
+    n_("Continuous acceleration. First and last key have their own velocities"),
     ClampedVectorSpline,
     ClampedRotationSpline,
     value_options=("velocities",),
@@ -242,7 +242,7 @@ CLAMPED = Method(
 NATURAL = Method(
     "CUBIC_NATURAL",
     n_("Cubic, Natural"),
-    n_("Continuous acceleration, without acceleration at both ends"),
+    n_("Continuous acceleration. Zero acceleration at both ends"),
     NaturalVectorSpline,
     NaturalRotationSpline,
     rotation_options=("path",),

@@ -73,11 +73,13 @@ class VectorSpline(ComponentSpline):
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
         if len(keys) > _MOST_KEYS:
-            raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
+            raise KeysError(n_("has {:d} keys, more than the limit of {:d} for a polynomial", len(keys), _MOST_KEYS))
         swings = cast(_Polynomials, self.prepared.curve).swings
         # NaN counts as too large.
         if not self.swing <= _FARTHEST:
-            fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
+            fault = n_(
+                "a polynomial through {:d} such keys oscillates beyond the range of numbers after this key", len(keys)
+            )
             raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
 
     @property
@@ -97,7 +99,7 @@ class VectorSpline(ComponentSpline):
         if count <= CALM_KEYS:
             return ()
         text = n_(
-            "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do", count, self.swing
+            "Lagrange through {:d} keys oscillates between them, up to {:.3g} times their range", count, self.swing
         )
         return (text,)
 
@@ -259,7 +261,7 @@ class _Polynomials:
 METHOD = Method(
     "LAGRANGE",
     n_("Lagrange"),
-    n_("One polynomial through all keys, which overshoots among many keys"),
+    n_("One polynomial through all keys. It overshoots with many keys"),
     VectorSpline,
     None,
 )

@@ -69,7 +69,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "LINEAR",
     n_("Linear"),
-    n_("Straight from key to key: no smoothness, no overshoot"),
+    n_("Straight lines between keys, without smoothness or overshoot"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

@@ -58,12 +58,14 @@ class VectorSpline(ComponentSpline):
                 fault = n_("component {:d} of the value is 0, which has no logarithm", component)
             else:
                 fault = n_(
-                    "component {:d} of the value is {:g}, of another sign than the first key's", component, value
+                    "component {:d} of the value is {:g}, with a different sign than the first key", component, value
                 )
             raise keys.error(fault, key, component)
         large = _largest_logarithms(keys, cast(Exponentials, self.prepared.curve).onward) > _LARGEST
         if large.any():
-            raise keys.error(n_("after it the spline of the logarithms goes beyond float32"), int(np.argmax(large)))
+            raise keys.error(
+                n_("the spline of logarithms exceeds the range of float32 after this key"), int(np.argmax(large))
+            )
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Exponentials:
@@ -119,7 +121,7 @@ def _exponential(start: Float64Array, way: Float64Array, *derivatives: Float64Ar
 METHOD = Method(
     "LOGARITHMIC",
     n_("Logarithmic"),
-    n_("Catmull-Rom of logarithms, for scales and other values that keep their sign"),
+    n_("Catmull-Rom of logarithms, for scale and other values that keep their sign"),
     VectorSpline,
     None,
 )

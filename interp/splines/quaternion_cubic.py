@@ -56,8 +56,8 @@ class RotationSpline(OrientationSpline):
         key = _first_short(cast(Normalised, self.prepared.curve).components, len(self.keys))
         if key is not None:
             fault = n_(
-                "on the way to the next key the four components come within {!s} of 0, where they mean none;"
-                " set keys between",
+                "before the next key the four components come within {!s} of 0, where the rotation is "
+                "undefined. Insert keys between them",
                 _SHORTEST,
             )
             raise self.keys.error(fault, key)
@@ -124,7 +124,7 @@ def _first_short(components: Cubics, keys: int) -> int | None:
 METHOD = Method(
     "RAW_CUBIC",
     n_("Raw Cubic"),
-    n_("Catmull-Rom of a quaternion's four components: quick, and for small turns as good"),
+    n_("Catmull-Rom of the four quaternion components. Fast, and accurate for small turns"),
     None,
     RotationSpline,
     rotation_options=("path",),

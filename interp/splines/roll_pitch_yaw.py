@@ -144,7 +144,7 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
         spline: Spline = angles.values(keys)
     except KeysError as error:
         key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
-        fault = n_("as Euler angles by {:s}: {:s}", angles.label, error.message)
+        fault = n_("as Euler angles with {:s}: {:s}", angles.label, error.message)
         raise KeysError(fault) if key is None else own.error(fault, key) from error
     return spline
 
@@ -206,7 +206,7 @@ def _rotated_axes(
 METHOD = Method(
     "ROLL_PITCH_YAW",
     n_("Roll, Pitch, Yaw"),
-    n_("Three angles, each by itself, to compare: uneven where all three change"),
+    n_("Three separate angles, for comparison. Uneven if all three change"),
     None,
     RotationSpline,
     rotation_options=("angles",),

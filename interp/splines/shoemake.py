@@ -139,7 +139,7 @@ def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
 METHOD = Method(
     "SHOEMAKE",
     n_("Shoemake 1985"),
-    n_("Great arcs through mirrored and bisected controls, by de Casteljau's construction"),
+    n_("Great arcs through mirrored and bisected controls (de Casteljau)"),
     None,
     RotationSpline,
     rotation_options=("path",),
@@ -147,7 +147,7 @@ METHOD = Method(
 BLEND_METHOD = Method(
     "SHOEMAKE_BLEND",
     n_("Shoemake 1985, Blended"),
-    n_("Great arcs from key to key, blended with those towards mirrored and bisected controls"),
+    n_("Great arcs between keys, blended with arcs to mirrored and bisected controls"),
     None,
     BlendSpline,
     rotation_options=("path",),

@@ -578,7 +578,7 @@ def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:
 METHOD = Method(
     "TCB",
     n_("TCB"),
-    n_("Tension, continuity and bias of each key, as 3D Studio has them"),
+    n_("Tension, continuity and bias of each key, as in 3D Studio"),
     VectorSpline,
     RotationSpline,
     rotation_options=("ends", "construction", "path"),

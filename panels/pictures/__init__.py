@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawings: the diagram of a key's parameters, and paths and a text in the 3D viewport."""
+"""Drawings: the diagram of key parameters, and paths and text in the 3D Viewport."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A line of text in the 3D viewport and the animation editors while a baked object or bone is selected.
+"""Text in the 3D Viewport and the animation editors while a baked object or bone is selected.
 
-Blender shows no lock in the viewport, and does not explain in the editors that locked keys stay where they are. For the
-time to read it the line is the message on what was last tried.
+Blender shows no lock in the viewport, and does not explain in the editors that locked keys cannot move. After an
+attempt to edit, the text is temporarily the message on this attempt.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ...ui import redraw, selection
 from ...ui.live import attempts
 
 _TEXT = 11.0
-"""Size in points, as Blender's own text in the viewport."""
+"""Font size in points, as for Blender's own text in the viewport."""
 _MARGIN = 20.0
-"""Pixels at a display scale of 1, from the corner at the bottom left."""
+"""Offset from the bottom left corner, in pixels at a display scale of 1."""
 
 _handles: list[tuple[Any, object]] = []
 
 
 def _draw() -> None:
-    """Write the text into an editor that shows text; Blender calls this for each."""
+    """Draw the text if the editor shows text. Blender calls this for each editor."""
     context = bpy.context
     if not (_shows_text(context.space_data) and (attempts.is_fresh() or selection.any_baked(context))):
         return
@@ -42,7 +42,7 @@ def _draw() -> None:
 
 
 def _shows_text(space: Any) -> bool:
-    """Check whether there is room for text in the space, and whether its user wants to see any."""
+    """Return whether the space has room for text and its text overlay is on."""
     if space.type == "VIEW_3D":
         return bool(space.overlay.show_overlays and space.overlay.show_text)
     # A timeline is one row high.
@@ -50,7 +50,7 @@ def _shows_text(space: Any) -> bool:
 
 
 def _corner(area: Any, region: Any) -> tuple[int, int]:
-    """Return the corner at the bottom left of the part of a region that no other region overlaps, in its pixels."""
+    """Return the bottom left corner of the visible part of a region, in pixels of the region."""
     x = y = 0
     for other in area.regions:
         if other.type == "TOOLS" and other.x == region.x and other.width > 1:

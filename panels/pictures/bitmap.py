@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Antialiased lines and dots in an array of pixels."""
+"""Draw antialiased lines and dots into an array of pixels."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 Points = npt.NDArray[np.float64]
 Colour = Sequence[float]
-"""Red, green, blue and alpha, 0 to 1."""
+"""Red, green, blue and alpha, from 0 to 1."""
 
 
 class Bitmap:
-    """An empty image of `size` x `size` pixels. Points are in pixels from the lower left corner, x first.
+    """Empty image of `size` x `size` pixels. Points are (x, y) in pixels from the lower left corner.
 
-    What is drawn covers what was drawn before. A pixel that a shape covers in part is tinted by that part.
+    Each shape covers earlier shapes. A partly covered pixel is blended by the covered fraction.
     """
 
     def __init__(self, size: int) -> None:
         self._pixels = np.zeros((size, size, 4), dtype=np.float32)
-        """Row 0 is the lowest; red, green and blue are multiplied by alpha, as Blender draws icons."""
+        """Row 0 is the lowest. Colors are multiplied by alpha, as in Blender's icons."""
 
     @property
     def size(self) -> int:
@@ -31,15 +31,15 @@ class Bitmap:
 
     @property
     def pixels(self) -> npt.NDArray[np.float32]:
-        """Return red, green, blue and alpha of the pixels, shape (size, size, 4), the lowest row first."""
+        """Return the pixels as RGBA, shape (size, size, 4), with the lowest row first."""
         return self._pixels
 
     def packed(self) -> npt.NDArray[np.int32]:
-        """Return the pixels, shape (size * size,), as Blender's `image_pixels` takes them: a byte for each of RGBA."""
+        """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), a byte per channel."""
         return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
 
     def fill(self, radius: float, colour: Colour) -> None:
-        """Fill the image but for round corners."""
+        """Fill the image except for rounded corners."""
         half = self.size / 2
         away = np.maximum(np.abs(np.arange(self.size) + 0.5 - half) - (half - radius), 0.0)
         self._cover((slice(None), slice(None)), radius - np.hypot(away[:, np.newaxis], away), colour)
@@ -63,23 +63,23 @@ class Bitmap:
             self._cover(window, radius - np.hypot(x - point[0], y - point[1]), colour)
 
     def diamond(self, point: Points, radius: float, colour: Colour) -> None:
-        """Draw a key, as animation editors do."""
+        """Draw a key as in animation editors."""
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), colour)
 
     def turn_over(self) -> None:
-        """Exchange above and below."""
+        """Flip the image vertically."""
         self._pixels = self._pixels[::-1].copy()
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
-        """Return the slices of the pixels from `low` to `high` with a margin, and these pixels' x and y."""
+        """Return the slices of the pixels from `low` to `high` with a margin, and the x and y of these pixels."""
         left, bottom = (min(max(math.floor(each - margin - 1.0), 0), self.size) for each in low.tolist())
         right, top = (min(max(math.ceil(each + margin + 1.0), 0), self.size) for each in high.tolist())
         window = slice(bottom, top), slice(left, right)
         return window, np.arange(left, right) + 0.5, np.arange(bottom, top)[:, np.newaxis] + 0.5
 
     def _cover(self, window: tuple[slice, slice], inside: Points, colour: Colour) -> None:
-        """Paint where pixels lie `inside` the shape, in pixels from its edge."""
+        """Paint the pixels of a shape. `inside` is the distance inside its edge, in pixels."""
         part = (np.clip(inside + 0.5, 0.0, 1.0) * colour[3])[..., np.newaxis]
         pixels = self._pixels[window]
         pixels *= 1.0 - part

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Diagram of one key's parameters, as in 3D Studio's Key Info.
+"""Diagram of the parameters of a key, as in Key Info of 3D Studio.
 
-It shows the curve from the key before to the key after, with dots at equal steps of time, and the key's tangents. Where
-Blender plays a side by another interpolation, the spline ends at the key. Keys that differ are drawn faintly over each
-other, and a key below its neighbors as a valley.
+It shows the curve between the previous and the next key, with dots at equal steps of time, and the key's tangents. The
+spline ends at the key on a side where Blender plays another interpolation. Keys that differ are overlaid faintly. A key
+below its neighbors is drawn as a valley.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ from .bitmap import Bitmap, Colour, Points
 _FRAMES = (0.0, 1.0, 2.0)
 _VALUES = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
 _STEPS = 10
-"""Dots from key to key."""
+"""Number of dots between keys."""
 _FINE = 4
-"""Pieces of the curve from dot to dot, at least."""
+"""Minimum number of curve segments between dots."""
 _CENTRE = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
-"""Half the size of the picture around the centre. With any parameters the spline lies within -1.12 to 1.12 by -0.12 to
-1.6; what Blender plays beside it may leave the picture."""
+"""Half the size of the picture around its center. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that
+Blender plays may leave the picture."""
 _CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
 _ROUNDED = 200
-"""Parameters are drawn in steps of 1/200: finer ones move no pixel."""
+"""Parameters are drawn in steps of 1/200, because smaller steps do not move a pixel."""
 _FEWEST_KEPT = 128
-"""Pictures that are kept at least: more than the diagrams of all windows, and some that may be wanted again."""
+"""Minimum number of cached pictures: more than the diagrams of all windows, and some for reuse."""
 _UNITS = 8.0
-"""The picture's height, in heights of a button."""
+"""Height of the picture, in button heights."""
 KEY_COLOUR = (1.0, 0.75, 0.2, 1.0)
-"""The colour of a selected key in Blender's own theme, which shows on dark and on light."""
+"""Color of a selected key in Blender's default theme. It is visible on dark and light backgrounds."""
 
 INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
-"""Colours of the tangents, here and on paths."""
+"""Colors of the tangents, in the diagram and on paths."""
 THIRD = 3.0
-"""A tangent is shown a third as long as it is, as a Bezier handle is."""
+"""Tangents are drawn at a third of their length, like Bezier handles."""
 KEY = np.array(_VALUES[1])
 CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1])
-"""To the key, and from it."""
+"""Incoming and outgoing tangents."""
 _INSIDE = 0.94
-"""How far out, in half sizes of the picture, the end of a longer tangent is shown."""
+"""Maximum distance of the end of a tangent, in half sizes of the picture."""
 
 _FAINTEST = 0.25
-"""Opacity that each of several curves has at least."""
+"""Minimum opacity of each of several curves."""
 
 Rounded = tuple[int, ...]
 Picture = tuple[tuple[Rounded, ...], Sides, bool, int, bool, tuple[float, ...], tuple[float, ...]]
-"""Parameters of the curves, sides, whether it is a valley, size, whether it has tangents, colors."""
+"""Parameters of the curves, sides, whether the key is a valley, size, whether there are tangents, colors."""
 _previews: Any = None
 _shown: OrderedDict[Picture, str] = OrderedDict()
 _kept = _FEWEST_KEPT
-"""Pictures that are kept: twice as many as a list names, of which Blender shows all at once."""
+"""Cached pictures: at least twice as many as in a list, because Blender shows an entire list at the same time."""
 
 
 def draw_diagram(
     layout: bpy.types.UILayout, parameters: Sequence[Mapping[str, float]], sides: Sides, is_valley: bool
 ) -> None:
-    """Draw keys with these parameters over each other, and the segments that Blender plays beside them."""
+    """Draw keys with these parameters, overlaid, and adjacent segments that Blender plays."""
     row = layout.row()
     row.alignment = "CENTER"
     row.template_icon(icon_value=icon_of(parameters, sides, is_valley, has_tangents=True), scale=_UNITS)
@@ -86,7 +86,7 @@ def icon_of(
     is_valley: bool = False,
     has_tangents: bool = False,
 ) -> int:
-    """Return Blender's number of the picture of these parameters."""
+    """Return the icon ID of the picture of these parameters."""
     rounded = tuple(
         tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
         for parameters in every
@@ -96,7 +96,7 @@ def icon_of(
 
 
 def icons_of(every: Sequence[Mapping[str, float] | None]) -> list[int]:
-    """Return Blender's numbers of the pictures of a list, none of which is freed before the next list."""
+    """Return the icon IDs of the pictures of a list. They remain valid until the next list."""
     global _kept
     _kept = max(_FEWEST_KEPT, 2 * len(every))
     return [icon_of([] if parameters is None else [parameters]) for parameters in every]
@@ -105,8 +105,8 @@ def icons_of(every: Sequence[Mapping[str, float] | None]) -> list[int]:
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
     """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
 
-    It is points of the curve, shape (m, 2), and the dots on it, shape (2 * steps + 1, 2). `sides`: what Blender plays
-    before and after the key. Where nothing is played there is no curve.
+    The result is the points of the curve, shape (m, 2), and its dots, shape (2 * steps + 1, 2). `sides`: interpolation
+    that Blender plays before and after the key. A side without playback has no curve.
     """
     first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
     sides = _played(sides)
@@ -127,13 +127,13 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
 
 
 def _played(sides: Sides) -> Sides:
-    """Return the sides; nothing as the spline, which the key would have there."""
+    """Return the sides, with the key's spline on sides without playback."""
     before, after = (None if side == NOTHING else side for side in sides)
     return before, after
 
 
 class _Beside:
-    """The diagram's segments that Blender plays: even along x, and along y by their interpolation."""
+    """Segments of the diagram that Blender plays: linear in x, and interpolated in y."""
 
     def __init__(self, sides: Sides) -> None:
         self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
@@ -145,7 +145,7 @@ class _Beside:
             start, way = np.array(_VALUES[row]), np.subtract(_VALUES[row + 1], _VALUES[row])
             numbers = (np.array([number]) for number in (way[1], 1.0, side.back, side.amplitude, side.period))
             eases = np.array([side.easing], dtype=np.uint8)
-            # Of Bezier the handles are not known here.
+            # The handles of Bezier segments are unknown here.
             kind = _LINEAR if side.interpolation == _BEZIER else side.interpolation
             gone, _, _ = easing.gone(kind, eases, u[own], easing.Segments(*numbers))
             points[:, own] = start[0] + way[0] * u[own], start[1] + gone
@@ -155,7 +155,7 @@ class _Beside:
 def ends_of_tangents(
     parameters: Mapping[str, float], sides: Sides = (None, None)
 ) -> tuple[Points | None, Points | None]:
-    """Return where the tangents to and from the key end; None on a side that Blender plays, or where nothing is."""
+    """Return the ends of both tangents of the key, None on a side that Blender plays or without playback."""
     numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
     incoming, outgoing = tangents_of(numbers, CHORDS[0][np.newaxis], CHORDS[1][np.newaxis], np.array([0.5]))
     before, after = (
@@ -166,7 +166,7 @@ def ends_of_tangents(
 
 
 def shown_at(end: Points) -> Points:
-    """Return where the end of a tangent is shown: within the picture."""
+    """Return the displayed end of a tangent, which is inside the picture."""
     away = end - KEY
     low, high = _CENTRE - _INSIDE * _REACH - KEY, _CENTRE + _INSIDE * _REACH - KEY
     room = np.where(away < 0.0, low, high)
@@ -184,7 +184,7 @@ def bitmap(
     is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
-    """Draw the diagram, `size` x `size` pixels, of keys with these parameters; without any it is empty."""
+    """Draw the diagram of keys with these parameters, `size` x `size` pixels. Without keys it is empty."""
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
@@ -194,7 +194,7 @@ def bitmap(
     if not every:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
-    # Of many each is fainter.
+    # Many curves are drawn fainter.
     opacity = max(_FAINTEST, 1.0 / len(every))
     for parameters in every:
         line, dots = (placed(points, size) for points in curve(parameters, sides))
@@ -217,7 +217,7 @@ def bitmap(
 
 
 def size_drawn() -> int:
-    """Return the width in pixels at which Blender draws the picture: any other would be scaled, and blurred."""
+    """Return the width of the picture in pixels on screen. Another width would be scaled and blurred."""
     preferences: Any = bpy.context.preferences
     system = preferences.system
     button: int = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
@@ -225,20 +225,20 @@ def size_drawn() -> int:
 
 
 def placed(points: npt.NDArray[np.float64], size: int) -> Points:
-    """Return the pixels, from the lower left, at which a picture of that size shows points."""
+    """Return the pixel coordinates of points, from the lower left, in a picture of this size."""
     pixels: Points = ((points - _CENTRE) / _REACH + 1.0) * (size / 2)
     return pixels
 
 
 def _theme_colours() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the theme's colours of a text field: the text, and the background."""
+    """Return the theme's text and background colors of a text field."""
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
 
 
 def _icon(picture: Picture) -> int:
-    """Return Blender's number of the picture, which is drawn if it is not kept."""
+    """Return the icon ID of the picture. It is drawn if it is not cached."""
     if picture in _shown:
         _shown.move_to_end(picture)
         return int(_previews[_shown[picture]].icon_id)

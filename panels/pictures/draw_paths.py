@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths on the graphics card; all of this is called in a draw callback."""
+"""Draw paths on the GPU. All functions are called in a draw callback."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _SPEEDS = np.array(
 # Sizes in pixels at display scale 1.
 _THIN, _KNOB, _DIAMOND, _GLOW = 1.0, 5.0, 11.0, 18.0
 _WIDER, _HERE_WIDER = 2.0, 8.0
-"""By how much dots at frames, and the one at the playhead, are wider than the line."""
+"""Additional widths of the dots at frames and at the playhead, compared with the line."""
 _BEFORE = 0.55
-"""Part of its brightness that the path keeps before the playhead."""
+"""Brightness factor of the path before the playhead."""
 _PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
-"""Part that dots keep of the difference between the path's colour and white."""
+"""Factor of the difference between white and the path's color, for dots."""
 
 _VERTEX = """
 void main()
@@ -48,7 +48,7 @@ void main()
   tint = color;
 }
 """
-# The viewport's overlays are sRGB: a shader's output is taken as linear, and Blender's own shaders convert it.
+# Viewport overlays are sRGB. Shader output is treated as linear, and Blender's own shaders convert it.
 _FRAGMENT = """
 void main()
 {
@@ -60,16 +60,16 @@ void main()
 
 
 class PathStyle(NamedTuple):
-    """How a path is drawn."""
+    """Drawing style of a path."""
 
     by_speed: bool
     colour: Colour
     window: tuple[int, int] | None
-    """The first and the last frame that are drawn; None: all."""
+    """First and last frame to draw. None draws all."""
 
 
 class Picture:
-    """A path as batches: its lines, and its points."""
+    """Batches of a path's lines and points."""
 
     def __init__(self, path: Path, style: PathStyle) -> None:
         self.style = style
@@ -92,7 +92,7 @@ class Picture:
         self._draw_line(np.ones(len(path.points), dtype=np.float32))
 
     def mark(self, playhead: int | None) -> None:
-        """Draw what lies before the frame darker, and a dot at it; None: all alike."""
+        """Mark a frame with a dot, and draw the path before it darker. None draws the path uniformly."""
         if playhead == self._marked:
             return
         self._marked, self.here = playhead, None
@@ -129,8 +129,8 @@ def draw(
 ) -> None:
     """Draw the paths, tangents below and keys on top.
 
-    `highlight`: the place of what is under the mouse; `width`: of the paths, in pixels at a display scale of 1; `view`:
-    from their space to the world, shape (4, 4), where they are not in the world.
+    `highlight`: position of the element under the mouse. `width`: path width, in pixels at a display scale of 1.
+    `view`: matrix from camera space to world space, shape (4, 4). None means world space.
     """
     if not pictures:
         return
@@ -162,7 +162,7 @@ def draw(
 
 
 def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
-    """Write frames beside places (n, 2) in the region, in pixels; called where Blender draws pixels."""
+    """Draw frame numbers next to positions (n, 2) in pixels of the region. Called in a pixel draw callback."""
     preferences: Any = bpy.context.preferences
     scale = preferences.system.ui_scale
     blf.size(0, _TEXT * scale)
@@ -202,7 +202,7 @@ def _repeated(colour: Sequence[float], count: int) -> npt.NDArray[np.float32]:
 
 
 def _speed_colours(speeds: Points) -> npt.NDArray[np.float32]:
-    """Return colours, shape (n, 4): the path's slowest point at one end of the scale, the fastest at the other."""
+    """Return colors, shape (n, 4), from the path's slowest point to its fastest point."""
     low, high = speeds.min(initial=np.inf), speeds.max(initial=0.0)
     part = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
     stops = np.linspace(0.0, 1.0, len(_SPEEDS))
@@ -216,7 +216,7 @@ def _line_shader() -> Any:
 
 @cache
 def _dot_shader() -> Any:
-    """Return a shader of round or diamond dots with soft edges in their own colours, which Blender 4.2 lacks."""
+    """Return a shader for round or diamond dots with soft edges and individual colors, which Blender 4.2 lacks."""
     types: Any = gpu.types
     info = types.GPUShaderCreateInfo()
     info.push_constant("MAT4", "ModelViewProjectionMatrix")

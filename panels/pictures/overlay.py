@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of selected objects and bones in the 3D viewport: which are wanted, kept, and out of date.
+"""Paths of selected objects and bones in the 3D Viewport: selection, cache and updates.
 
-A path is computed when it is drawn and something that it depends on has changed. Paths that take too long for a redraw
-follow outside of drawing, a few milliseconds at a time. Where a key was inserted it waits for Live's update. Kept paths
-refer to objects by `session_uid` and to bones by name: after an undo every reference is dead.
+A path is computed on redraw if its dependencies have changed. Paths that take too long for a redraw are computed in a
+timer, a few milliseconds at a time. After a key is inserted, its path waits for the update by Live. Cached paths refer
+to objects by `session_uid` and to bones by name, because an undo invalidates all references.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
-"""Seconds of work from redraw to redraw."""
+"""Time in seconds of work between redraws."""
 _AT_ONCE = 0.05
-"""Seconds of work in a redraw, on paths that have changed since the last one."""
+"""Time in seconds per redraw for paths that have changed."""
 _WAIT = 0.2
-"""Seconds until the next check whether frames can be stepped through."""
+"""Time in seconds until the next check whether Blender can step through frames."""
 _FEWEST_KEPT = 64
-"""Paths that are kept at least, though others are drawn now."""
+"""Minimum number of cached paths, including paths that are not drawn."""
 
 TOOL = "tcb.path_tool"
-"""The tool that edits paths: while it is active, paths are shown."""
+"""Identifier of the tool that edits paths. Paths are visible while it is active."""
 
 _FAINT = 0.45
-"""Part of its opacity that a path keeps beside the active one."""
+"""Opacity factor of paths other than the active path."""
 
 _APART = 12.0
-"""Pixels that numbers between keys are apart from the one before."""
+"""Minimum distance between frame numbers, in pixels."""
 
 Wanted = tuple[Thing, Trace]
 
@@ -59,11 +59,11 @@ Wanted = tuple[Thing, Trace]
 class _Kept:
     path: Path
     read: set[int]
-    """The `session_uid` of all that the path depends on."""
+    """The `session_uid` of all dependencies of the path."""
     note: str
-    """Why Blender had to step through the frames; empty where it had not."""
+    """Reason why Blender had to step through the frames, or empty."""
     inputs: Fingerprint | None = None
-    """The mark of what it was computed from; None where that has no mark."""
+    """Mark of the source data, or None."""
     picture: Picture | None = None
     stale: bool = False
 
@@ -71,22 +71,22 @@ class _Kept:
 @dataclass
 class _State:
     kept: OrderedDict[Wanted, _Kept] = field(default_factory=OrderedDict)
-    """The path that was drawn last comes last."""
+    """Cached paths, in order of their last drawing."""
     wanted: dict[Wanted, None] = field(default_factory=dict)
     stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
-    """Paths that Blender has to step through frames for, and why."""
+    """Paths for which Blender must step through frames, with the reason."""
     sampler: DepsgraphSampler | None = None
     unseen: dict[Wanted, None] = field(default_factory=dict)
-    """Paths that wait for their cameras, for which Blender has to step through frames."""
+    """Paths that wait for cameras whose frames Blender must step through."""
     cameras: Cameras = field(default_factory=Cameras)
     drawn: int = 0
-    """Paths in the viewport that was drawn last."""
+    """Paths in the last drawn viewport."""
     inputs: Fingerprints = field(default_factory=Fingerprints)
-    """The marks as they are now."""
+    """Current marks."""
     hovered: Picked | None = None
-    """What is under the mouse, or dragged."""
+    """Element under the mouse, or dragged."""
     failed: bool = False
-    """An error was reported: nothing more is drawn until the switch is used."""
+    """An error was reported. Drawing is off until the setting changes."""
 
 
 _state = _State()
@@ -94,9 +94,9 @@ _handles: list[object] = []
 
 
 def status(context: bpy.types.Context) -> str:
-    """Return the note on the paths; empty where there is none."""
+    """Return the note on the paths, or an empty string."""
     if _state.failed:
-        return iface_("Paths can't be drawn. See the system console")
+        return iface_("Paths cannot be drawn. See the system console")
     if _state.unseen and _state.cameras.is_stepping:
         return iface_("{:s}: stepping through frames, {:.0%}", _state.cameras.reason, _state.cameras.part)
     if _state.stepped:
@@ -113,7 +113,7 @@ def status(context: bpy.types.Context) -> str:
 
 
 def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
-    """Yield what this viewport draws paths of: visible objects, or the selected bones with their objects."""
+    """Yield the visible selected objects, or the selected bones with their objects, whose paths this viewport draws."""
     if context.mode == "POSE":
         bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
         active = context.active_pose_bone
@@ -128,7 +128,7 @@ def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
 
 
 def followed(scene: Any) -> Followed:
-    """Return the point that the scene's paths follow."""
+    """Return the followed point of the scene's paths."""
     settings = scene.tcb_paths
     return Followed(settings.point, settings.axis, settings.length)
 
@@ -142,14 +142,14 @@ def _trace(scene: Any) -> Trace:
 
 
 def _ends(scene: Any) -> tuple[int, int]:
-    """Return the first and the last frame that are played."""
+    """Return the first and last frames of playback."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
 
 
 def _window(scene: Any) -> tuple[int, int] | None:
-    """Return the first and the last frame that are drawn; None where all are."""
+    """Return the first and last frames to draw, or None for all."""
     settings = scene.tcb_paths
     if not settings.around:
         return None
@@ -157,7 +157,7 @@ def _window(scene: Any) -> tuple[int, int] | None:
 
 
 def _draw() -> None:
-    """Draw the paths of a viewport; Blender calls this for each."""
+    """Draw the paths of a viewport. Blender calls this for each viewport."""
     if _state.failed:
         return
     try:
@@ -184,7 +184,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
         if wanted not in _state.kept or _state.kept[wanted].stale:
             _want(wanted)
     if _state.wanted:
-        # In the same redraw as what moves: a timer would come after it.
+        # Paths update in the same redraw as the motion, which a timer would miss.
         _by_curves({obj.session_uid: obj for obj in bpy.data.objects}, _AT_ONCE)
     for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
@@ -220,7 +220,7 @@ def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> 
 
 
 def path_colour(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) -> Colour:
-    """Return the colour of a path: the bone's, where one is set; others than the active one's are faint."""
+    """Return the color of a path, which is the bone's color if it is set. With `is_faint`, the opacity is reduced."""
     red, green, blue, alpha = PATH
     for owner in (obj.pose.bones[bone], obj.data.bones[bone]) if bone else ():
         if owner.color.palette == "CUSTOM":
@@ -234,7 +234,7 @@ def path_colour(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool)
 
 
 def _highlight(path: Path, hovered: Picked) -> Any:
-    """Return the place of the key or the tangent's end that is under the mouse; None where it is gone."""
+    """Return the position of the key or the tangent's end under the mouse, or None if it no longer exists."""
     rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
     if hovered.row < 0 or not len(rows):
         return None
@@ -242,7 +242,7 @@ def _highlight(path: Path, hovered: Picked) -> Any:
 
 
 def is_on(context: bpy.types.Context) -> bool:
-    """Return whether paths are shown: they are switched on, or the tool that edits them is active."""
+    """Return whether paths are visible, because they are on or the tool that edits paths is active."""
     scene: Any = context.scene
     return bool(scene.tcb_paths.show) or is_tool_active(context)
 
@@ -255,7 +255,7 @@ def is_tool_active(context: bpy.types.Context) -> bool:
 
 
 def shown_paths(context: bpy.types.Context) -> list[Shown]:
-    """Return the paths that are drawn in the context's viewport, as they were computed last."""
+    """Return the last computed paths in the context's viewport."""
     space: Any = context.space_data
     if _state.failed or not is_on(context) or not space.overlay.show_overlays:
         return []
@@ -270,15 +270,15 @@ def shown_paths(context: bpy.types.Context) -> list[Shown]:
 
 
 def hover(picked: Picked | None) -> bool:
-    """Highlight what is under the mouse; return whether it was another before."""
+    """Highlight the element under the mouse, and return whether it has changed."""
     before, _state.hovered = _state.hovered, picked
     return before != picked
 
 
 def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
-    """Return the rows of places (n, 2) that are farther from the last one returned; NaN is not a place.
+    """Return the rows of positions (n, 2) that are at least this far from the previous one. NaN is skipped.
 
-    Where a path stands still or goes slowly its numbers would lie upon each other.
+    Otherwise numbers on slow parts of a path would overlap.
     """
     rows: list[int] = []
     for row, place in enumerate(places):
@@ -288,7 +288,7 @@ def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
 
 
 def _draw_labels() -> None:
-    """Write the frames of keys beside them; Blender calls this for each viewport, in its pixels."""
+    """Draw frame numbers next to keys. Blender calls this for each viewport, in pixels."""
     context = bpy.context
     scene: Any = context.scene
     region: Any = context.region
@@ -316,7 +316,7 @@ def _want(wanted: Wanted) -> None:
 
 
 def _work() -> float | None:
-    """Compute wanted paths for some milliseconds; Blender's timer calls this until it returns None."""
+    """Compute missing paths for some milliseconds. Blender's timer calls this until it returns None."""
     try:
         if not (_state.wanted or _state.unseen or _state.stepped or _state.cameras.is_stepping):
             return None
@@ -343,7 +343,7 @@ def _work() -> float | None:
 
 
 def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
-    """Compute wanted paths, as far as the time allows, from F-curves; it changes no data, so that drawing may do it."""
+    """Compute missing paths from F-curves in the given time. This changes no data, so it is allowed while drawing."""
     end = time.perf_counter() + seconds
     worlds: dict[bytes, TransformSampler] = {}
     waiting = []
@@ -357,7 +357,7 @@ def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
 
 
 def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[bytes, TransformSampler]) -> bool:
-    """Compute a path; return False where it has to wait for Live, as an inserted key bends the motion until then."""
+    """Compute a path. Return False if it must wait until Live has updated the motion after a key was inserted."""
     inputs = _state.inputs
     (uid, bone), trace = wanted
     obj = objects.get(uid)
@@ -394,7 +394,7 @@ def _has_cameras(trace: Trace, objects: dict[int, Any]) -> bool:
 
 
 def _views(trace: Trace, planned: Plan, objects: dict[int, Any]) -> Views | None:
-    """Return the views of the trace's cameras; None where it has none, or they stand still; raise IsSteppedError."""
+    """Return the views of the trace's cameras, or None without moving cameras. Raises IsSteppedError."""
     if not trace.cameras:
         return None
     cameras, inputs = _state.cameras, _state.inputs
@@ -423,7 +423,7 @@ def _by_stepping(objects: dict[int, Any]) -> None:
         try:
             views = _views(trace, planned, objects)
         except IsSteppedError:
-            # It was moved while Blender stepped.
+            # The object was moved while Blender stepped through frames.
             _state.unseen[wanted] = None
             continue
         made = path(planned, sampler.frames, sampler.matrices(wanted[0]), trace, _tail(objects[uid], bone), views)
@@ -437,7 +437,7 @@ def _tail(obj: Any, bone: str) -> float:
 
 
 def _fail() -> None:
-    """Report the error, and stop drawing, which would fail again and again."""
+    """Report the error, and stop drawing to avoid repeated errors."""
     traceback.print_exc()
     _forget()
     _state.failed = True
@@ -458,7 +458,7 @@ def _redraw() -> None:
 
 @handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Mark the paths that depend on something that changed."""
+    """Mark the paths whose dependencies have changed."""
     _state.inputs = Fingerprints()
     if not _state.kept and _state.sampler is None and not _state.unseen:
         return
@@ -470,7 +470,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     if not changed:
         return
     _state.cameras.mark_stale(changed)
-    # Marks say nothing of other kinds of data.
+    # Marks do not cover other kinds of data.
     others = {
         update.id.original.session_uid
         for update in depsgraph.updates
@@ -489,7 +489,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 @handlers.persistent
 def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
-    """Mark all paths: anything may have changed."""
+    """Mark all paths, because any data may have changed."""
     for kept in _state.kept.values():
         kept.stale = True
     _state.inputs = Fingerprints()
@@ -515,7 +515,7 @@ _DRAWN: tuple[tuple[Any, Any], ...] = ((_draw, "POST_VIEW"), (_draw_labels, "POS
 
 
 def switched(is_on: bool) -> None:
-    """Draw anew as a setting was changed; what is switched off is forgotten."""
+    """Redraw after a setting was changed. If paths are off, clear them."""
     _state.failed = False
     if not is_on:
         _forget()
@@ -534,7 +534,7 @@ def unregister() -> None:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
     _handles.clear()
     for handlers_of_event, handler in _HANDLERS:
-        # Another add-on or Load Factory Settings may have cleared the list.
+        # Another add-on or Load Factory Settings may have cleared the handlers.
         if handler in handlers_of_event:
             handlers_of_event.remove(handler)
     if bpy.app.timers.is_registered(_work):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks of your own keys on baked curves in the Graph Editor, which shows all keys alike."""
+"""Mark your own keys on baked curves in the Graph Editor, which draws all keys alike."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...animation.store.table.custom_property import has_baked_tracks
 from .diagram import KEY_COLOUR
 
 _RADIUS = 5.0
-"""Of a diamond, in pixels at a display scale of 1."""
+"""Size of a diamond, in pixels at a display scale of 1."""
 _handles: list[Any] = []
 
 
 def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
-    """Return frames and values, as the Graph Editor shows them, of the own keys of baked curves, shape (n, 2)."""
+    """Return the displayed frames and values of your own keys on baked curves, shape (n, 2)."""
     found = [np.empty((0, 2))]
     for fcurve in fcurves:
         action = fcurve.id_data
@@ -37,18 +37,18 @@ def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
 
 
 def _unit(fcurve: Any, context: Any) -> float:
-    """Return the factor from a value to the unit in which the Graph Editor shows it: degrees, mostly."""
+    """Return the factor from a value to its unit in the Graph Editor, such as degrees."""
     is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
     return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
 
 
 def _draw() -> None:
-    """Draw a diamond around each own key; Blender calls this for each Graph Editor."""
+    """Draw a diamond around each of your own keys. Blender calls this for each Graph Editor."""
     context: Any = bpy.context
     space = context.space_data
     obj = context.object
     in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
-    # Values and frames that the editor shows are others then.
+    # Displayed values and frames are different then.
     if space.mode != "FCURVES" or space.use_normalization or in_strip:
         return
     places = own_places(context.visible_fcurves or (), context)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dragging a key of a path, the end of a tangent, or a key along the path, with the motion following."""
+"""Drag a key on a path, the end of a tangent, or a key along the path. The motion updates during the drag."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ else:
     Status = set
 
 _STILL = 3.0
-"""Pixels, at a display scale of 1, by which a click may move without being a drag."""
+"""Distance in pixels, at a display scale of 1, up to which a mouse press is a click, not a drag."""
 _AXES = "XYZ"
 
 
 class _Seen(NamedTuple):
-    """Where the mouse was when it moved last, in the pixels of a region."""
+    """Last position of the mouse, in pixels of a region."""
 
     region: int
     at: tuple[int, int]
@@ -52,17 +52,17 @@ _seen: _Seen | None = None
 
 
 def see(context: bpy.types.Context, event: bpy.types.Event) -> None:
-    """Remember where the mouse has moved to."""
+    """Store the position of the mouse."""
     global _seen
     region = context.region
     _seen = _Seen(region.as_pointer(), (event.mouse_region_x, event.mouse_region_y)) if region is not None else None
 
 
 def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int, int]:
-    """Return where a button was pressed, in the pixels of the region.
+    """Return the position of a mouse press, in pixels of the region.
 
-    Where the hand is swifter than Blender's redraw, Blender tells where the mouse is by now; its last move was to where
-    the button was pressed.
+    If the mouse is faster than the redraw, Blender's event has a later position. The last mouse move was at the
+    position of the press.
     """
     now = event.mouse_region_x, event.mouse_region_y
     has_gone_on = (event.mouse_prev_x, event.mouse_prev_y) != (event.mouse_x, event.mouse_y)
@@ -71,7 +71,7 @@ def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int,
 
 
 def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Picked, Shown] | None:
-    """Return what of the paths is there, in the pixels of the region."""
+    """Return the path element at the mouse position, in pixels of the region."""
     region, view = context.region, context.region_data
     preferences: Any = context.preferences
     if region is None or view is None or region.type != "WINDOW":
@@ -90,10 +90,9 @@ _TANGENT_HINT = n_("Release: confirm, Esc: cancel, Shift: this side only, Ctrl: 
 
 
 class _Pointer:
-    """The mouse in the viewport where a drag began.
+    """Mouse in the viewport of a drag.
 
-    Places and directions are those of the world at the key's frame: where a path is shown as a camera sees it, they are
-    drawn elsewhere.
+    Positions and directions are in world space at the key's frame. Paths in camera space are drawn at other positions.
     """
 
     def __init__(self, context: bpy.types.Context, start: tuple[int, int], shown: Shown, row: int) -> None:
@@ -107,10 +106,10 @@ class _Pointer:
         self.axis = ""
         self.typed = ""
         self.alone = self.other = False
-        """Shift and Ctrl are held."""
+        """Whether Shift and Ctrl are held."""
 
     def move(self, event: bpy.types.Event) -> None:
-        # The region of the event is another one where the mouse has left it.
+        # If the mouse has left the region, the event has another region.
         self.at = (event.mouse_x - self.region.x, event.mouse_y - self.region.y)
 
     @property
@@ -120,7 +119,7 @@ class _Pointer:
 
     @property
     def number(self) -> float | None:
-        """Return the number that was typed."""
+        """Return the typed number."""
         try:
             return float(self.typed)
         except ValueError:
@@ -128,14 +127,14 @@ class _Pointer:
 
     @property
     def to_drawn(self) -> View:
-        """Return the matrix from the world at the key's frame to the world in which it is drawn now, shape (4, 4)."""
+        """Return the matrix from world space at the key's frame to the drawn position, shape (4, 4)."""
         if self._at_key is None:
             return np.eye(4)
         drawn: View = view_now(self._scene) @ np.linalg.inv(self._at_key)
         return drawn
 
     def ray(self) -> tuple[Vector, Vector]:
-        """Return the origin and the direction of what is under the mouse."""
+        """Return the origin and the direction of the ray under the mouse."""
         origin = np.array(view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.at))
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.at))
         if self._at_key is None:
@@ -144,7 +143,7 @@ class _Pointer:
         return transformed(into, origin), into[:3, :3] @ direction
 
     def beside(self, place: Vector) -> Vector:
-        """Return what is under the mouse, as far from the eye as the place; on its axis, where one was chosen."""
+        """Return the point under the mouse at the depth of the position, or on the chosen axis."""
         if not self.axis:
             drawn = self.to_drawn
             depth = BlenderVector(transformed(drawn, place).tolist())
@@ -158,7 +157,7 @@ class _Pointer:
             moved: Vector = place + self.number * along
             return moved
         origin, direction = self.ray()
-        # The point of the axis that is nearest to the ray.
+        # The point of the axis closest to the ray.
         across = along - direction * float(along @ direction) / float(direction @ direction)
         square = float(across @ across)
         part = float((origin - place) @ across) / square if square > 1e-6 else 0.0
@@ -167,18 +166,18 @@ class _Pointer:
 
 
 class _Drag(Protocol):
-    """Drag something of a path with the mouse."""
+    """Drag of a path element with the mouse."""
 
     frame: float
-    """The frame of the key now."""
+    """Current frame of the key."""
 
     def to(self, pointer: _Pointer) -> str:
-        """Follow the mouse, and return what it is now; raise AnimationError where it can't be changed."""
+        """Follow the mouse, and return a text about the new state. Raises AnimationError if it cannot be changed."""
         ...
 
 
 class _Place:
-    """Drag a key through the world."""
+    """Drag of a key in world space."""
 
     def __init__(self, spot: Spot, at: Vector) -> None:
         self._held: MovablePoint = movable_point(spot)
@@ -194,7 +193,7 @@ class _Place:
 
 
 class _Tangent:
-    """Drag the end of a tangent."""
+    """Drag of the end of a tangent."""
 
     def __init__(self, spot: Spot, shown: Shown, picked: Picked, pointer: _Pointer, defaults: dict[str, float]) -> None:
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
@@ -216,7 +215,7 @@ class _Tangent:
 
 
 class _Time:
-    """Drag a key along the path: its frame changes."""
+    """Drag of a key along the path, which changes its frame."""
 
     def __init__(self, spot: Spot, shown: Shown) -> None:
         self._tracks = keyed_tracks(spot)
@@ -258,7 +257,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
             return {"PASS_THROUGH"}
         self._picked, self._shown = found
         if self._picked.part == "PATH":
-            # The second click of two makes a key; the first must not select what lies behind.
+            # A double-click inserts a key, so the first click must not select objects behind the path.
             return {"CANCELLED"}
         handlers.flush()
         self._scene: Any = context.scene
@@ -304,12 +303,12 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Give everything back; Blender calls it where it ends the drag itself."""
+        """Restore the state before the drag. Blender calls this when it cancels the operator."""
         self._take_back()
         self._end(context, {"CANCELLED"})
 
     def _follows(self, event: bpy.types.Event) -> bool:
-        """Take what the event tells of mouse and keys; return whether that changes anything."""
+        """Update mouse and keys from the event, and return whether anything has changed."""
         pointer = self._pointer
         pointer.alone, pointer.other = event.shift, event.ctrl
         if event.type == "MOUSEMOVE":
@@ -323,7 +322,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return True
 
     def _hold(self) -> _Drag:
-        """Return what was picked, held as it is at the start of the drag."""
+        """Return the drag of the picked element in its initial state."""
         if self._picked.part != "KEY":
             return _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
         if self._pointer.other:
@@ -352,7 +351,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return self._end(context, {"CANCELLED"})
 
     def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
-        """Make the key the one that the tab shows: of a track that moves the point, at the current frame."""
+        """Show the key in the tab: select a track that moves the point, and go to its frame."""
         spot = self._spot
         view_layer: Any = context.view_layer
         if spot.bone:
@@ -360,7 +359,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         else:
             view_layer.objects.active = spot.item
         moving = moving_tracks(spot.item, spot.bone, spot.followed)
-        # The point of a bone may have keys of its rotation alone there.
+        # The point of a bone may have only rotation keys at this frame.
         moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
         tracks = [track.path for track in moving]
         shown = selection.active_track(context)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of the paths in the 3D viewport, and their panel."""
+"""Settings of the paths in the 3D Viewport, and their panel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
 
 
 class TCBPaths(bpy.types.PropertyGroup):
-    """Settings of the paths of selected objects and bones."""
+    """Settings for paths of selected objects and bones."""
 
     show: BoolProperty(
         name="TCB Paths",
@@ -29,11 +29,11 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     point: EnumProperty(
         name="Point",
-        description="Point on each object or bone whose path is shown",
+        description="Point of each object or bone whose path is shown",
         items=[
             ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
             ("TAIL", "Tail", "Tails of bones, and origins of objects"),
-            ("AXIS", "Axis", "Tip of a local axis, which shows turns"),
+            ("AXIS", "Axis", "Tip of a local axis, which also shows rotation"),
         ],
         default="TAIL",
         options=set(),
@@ -41,7 +41,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     axis: EnumProperty(
         name="Axis",
-        description="Local axis that is followed",
+        description="Local axis to follow",
         items=[
             ("X", "X", "The local X axis"),
             ("Y", "Y", "The local Y axis"),
@@ -81,7 +81,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     frames: BoolProperty(
         name="Frames",
-        description="Dot at every frame: close dots mean slow motion",
+        description="Show a dot at every frame. Close dots mean slow motion",
         default=True,
         options=set(),
         update=_on_switch,
@@ -95,7 +95,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     every: IntProperty(
         name="Number Every",
-        description="Interval of numbers between keys. 0: only at keys",
+        description="Interval of frame numbers between keys. 0: only at keys",
         default=0,
         min=0,
         soft_max=100,
@@ -104,7 +104,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     around: BoolProperty(
         name="Around Frame",
-        description="Show only the frames before and after the current one",
+        description="Show only frames around the current frame",
         options=set(),
         update=_on_switch,
     )
@@ -179,7 +179,7 @@ class TCB_PT_paths(bpy.types.Panel):
             layout.prop(settings, "length")
         layout.prop(settings, "space")
         if settings.space == "CAMERA" and not cameras_of(scene):
-            layout.label(text="The scene has no camera: paths are in the world", icon="INFO")
+            layout.label(text="The scene has no camera. Paths are shown in world space", icon="INFO")
         column = layout.column(heading="Show")
         column.prop(settings, "frames")
         column.prop(settings, "playhead")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tool of the 3D viewport that edits paths: keys, tangents and times are dragged on them."""
+"""Tool of the 3D Viewport that edits paths by dragging keys, tangents and frames."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TCB_OT_path_hover(bpy.types.Operator):
 
 
 class _OnKey(bpy.types.Operator):
-    """Base of what is done to a key of a path, under the mouse or given by a script."""
+    """Base class of operators on a key of a path, under the mouse or given by a script."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
@@ -58,9 +58,9 @@ class _OnKey(bpy.types.Operator):
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True
-    """Whether it is done where no key is."""
+    """Whether the operator needs a position without a key."""
     change = staticmethod(insert_key)
-    """Called with the spot; raises AnimationError before anything is changed."""
+    """Function that is called with the spot. Raises AnimationError before any change."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -71,7 +71,7 @@ class _OnKey(bpy.types.Operator):
         if found is None:
             return {"PASS_THROUGH"}
         if (found[0].part == "PATH") != self.on_path:
-            # Blender would delete the object of a path whose key was missed.
+            # If the mouse misses a key, Blender would delete the object.
             return {"PASS_THROUGH"} if self.on_path else {"CANCELLED"}
         picked, shown = found
         self.object, self.bone, self.frame = shown.item.name, shown.bone, picked.frame
@@ -83,7 +83,7 @@ class _OnKey(bpy.types.Operator):
         scene = context.scene
         item = bpy.data.objects.get(self.object)
         if item is None or (self.bone and (item.pose is None or self.bone not in item.pose.bones)):
-            self.report({"ERROR"}, rpt_("There is no such object or bone"))
+            self.report({"ERROR"}, rpt_("No such object or bone"))
             return {"CANCELLED"}
         return self._do(Spot(scene, item, self.bone, overlay.followed(scene), self.frame))
 
@@ -119,10 +119,10 @@ class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_idname = overlay.TOOL
     bl_label = "Edit Paths"
-    bl_description = "Drag keys and tangents on paths. Ctrl: change a key's frame. Double-click: add. X: delete"
+    bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: add. X: delete"
     bl_icon = "ops.curve.pen"
-    # No operator that selects by a press: Blender asks the last of these first, and it would select whatever is under
-    # the mouse. The 3D viewport's own keys select where the mouse is on nothing of a path.
+    # Without an operator that selects on press: Blender would call it first, and it would select the object under the
+    # mouse. The 3D Viewport's own keymap selects if the mouse is not on a path.
     bl_keymap = (
         ("tcb.path_hover", {"type": "MOUSEMOVE", "value": "ANY", "any": True}, None),
         ("tcb.path_key_insert", {"type": "LEFTMOUSE", "value": "DOUBLE_CLICK"}, None),
@@ -134,7 +134,7 @@ class _PathTool(bpy.types.WorkSpaceTool):
 
     @staticmethod
     def draw_settings(context: Any, layout: bpy.types.UILayout, _tool: Any) -> None:
-        """Draw what the paths follow in the header."""
+        """Draw the settings of the followed point in the header."""
         settings = context.scene.tcb_paths
         layout.prop(settings, "point")
         if settings.point == "AXIS":

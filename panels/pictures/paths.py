@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of objects and bones through the world, or as the camera sees them, as arrays."""
+"""Paths of objects and bones as arrays, in world space or in camera space."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ Points = npt.NDArray[np.float32]
 
 @record()
 class Trace(Followed):
-    """The point that is followed, and the frames."""
+    """Followed point and frames."""
 
     start: int
     end: int
     cameras: Cuts = ()
-    """The cameras in whose space the path is; none: it is in the world."""
+    """Cameras in whose space the path is. Without cameras it is in world space."""
 
 
 @record()
 class Path:
-    """A path with `n` frames and `k` keys, in the world or, where it has `views`, in the camera's space."""
+    """Path with `n` frames and `k` keys, in world space, or in camera space if it has `views`."""
 
     start: int
-    """The frame of the first point; each other is a frame later."""
+    """Frame of the first point. Points are one frame apart."""
     points: Points
     """Shape (n, 3)."""
     speeds: Points
-    """Shape (n,), units a frame."""
+    """Speed, shape (n,), in units per frame."""
     frames: Frames
-    """The frames of the keys, shape (k,)."""
+    """Frames of the keys, shape (k,)."""
     reach: Frames
-    """Shape (2, k): as `Plan.reach`."""
+    """Shape (2, k), as in `Plan.reach`."""
     keys: Points
     """Shape (k, 3)."""
     incoming: Points
-    """Shape (k, 3): from the key to the handle of its incoming tangent, a third of the segment's length as Bezier
-    handles."""
+    """Vectors from the keys to the handles of their incoming tangents, shape (k, 3). Like Bezier handles, they span a
+    third of the segment."""
     outgoing: Points
     views: Matrices | None = None
-    """Shape (k, 4, 4): at each key's frame from the camera's space to the world."""
+    """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
     cuts: tuple[int, ...] = ()
-    """The frames from which on another camera sees it."""
+    """First frames of other cameras."""
 
     def stretches(self) -> list[slice]:
-        """Return the rows of points that one camera sees without a cut."""
+        """Return the slices of points between camera cuts."""
         return _stretches(self.cuts, self.start, len(self.points))
 
     def within(self, first: int, last: int) -> Path:
-        """Return the part from frame to frame, with the keys that lie there."""
+        """Return the part between two frames, with its keys."""
         rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
         inside = (self.frames >= first) & (self.frames <= last)
         return replace(
@@ -81,7 +81,7 @@ class Path:
         )
 
     def frames_every(self, step: int) -> npt.NDArray[np.int64]:
-        """Return the frames of points, without keys, that are multiples of the step; none where it is 0."""
+        """Return the frames that are multiples of the step, without key frames. A step of 0 returns none."""
         if step < 1:
             return np.empty(0, dtype=np.int64)
         frames = np.arange(self.start, self.start + len(self.points))
@@ -91,14 +91,14 @@ class Path:
 
 @record()
 class Plan:
-    """The frames at which the object or bone has to be evaluated for its path."""
+    """Frames at which the object or bone must be evaluated for its path."""
 
     whole: Frames
-    """The frames of the path, shape (n,)."""
+    """Frames of the path, shape (n,)."""
     keys: Frames
     """Shape (k,)."""
     reach: Frames
-    """Shape (2, k): frames between neighbouring keys, before each and after it; 0 where there is no other or no
+    """Distances in frames to the previous and the next key, shape (2, k). They are 0 if there is no such key or no
     room."""
 
     @cached_property
@@ -108,7 +108,7 @@ class Plan:
 
     @cached_property
     def near(self) -> Frames:
-        """Return frames, shape (5, k): each key, one and two steps before it, one and two after it."""
+        """Return frames, shape (5, k): each key, one and two steps before it, and one and two steps after it."""
         before, after = _step(self.reach[0]), _step(self.reach[1])
         return np.stack(
             [self.keys, self.keys - before, self.keys - 2 * before, self.keys + after, self.keys + 2 * after]
@@ -116,18 +116,18 @@ class Plan:
 
 
 class Views(NamedTuple):
-    """Matrices from the world into the space of the camera that sees a frame, for a plan."""
+    """Matrices from world space to the space of each frame's camera, for a plan."""
 
     whole: Matrices
     """Shape (n, 4, 4)."""
     near: Matrices
-    """Shape (5, k, 4, 4): at the frames around a key of the camera that sees the key."""
+    """Matrices of each key's camera at the frames around the key, shape (5, k, 4, 4)."""
 
     @classmethod
     def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
-        """Return the views; None where all cameras stand still at one place.
+        """Return the views, or None if all cameras are static at the same position.
 
-        `into`: returns the matrices at frames of the cameras that see other frames.
+        `into`: function that returns the matrices at frames for the cameras of other frames.
         """
         near = planned.near
         frames = np.concatenate((planned.whole, near.ravel()))
@@ -150,9 +150,9 @@ def plan(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
 def path(
     planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float, views: Views | None = None
 ) -> Path:
-    """Return the path for matrices at `frames`, which include those of the plan.
+    """Return the path for matrices at `frames`, which include the frames of the plan.
 
-    `tail`: the length of the bone; 0 for an object. `views`: of the cameras in whose space the path is to be.
+    `tail`: length of the bone, or 0 for an object. `views`: views of the cameras, for a path in camera space.
     """
     at = trace.at(matrices, tail)
     points = at[np.searchsorted(frames, planned.whole)]
@@ -175,19 +175,19 @@ def path(
 
 
 def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return points, shape (..., 3), moved by matrices, shape (..., 4, 4)."""
+    """Return points, shape (..., 3), transformed by matrices, shape (..., 4, 4)."""
     moved: npt.NDArray[np.float64] = (matrices[..., :3, :3] @ points[..., np.newaxis])[..., 0] + matrices[..., :3, 3]
     return moved
 
 
 def _stretches(cuts: Sequence[int], start: int, count: int) -> list[slice]:
-    """Return the rows, of `count` with one a frame from `start`, between cuts."""
+    """Return the slices between cuts, for `count` rows with one row per frame from `start`."""
     rows = [cut - start for cut in cuts if 0 < cut - start < count]
     return [slice(first, last) for first, last in pairwise((0, *rows, count))]
 
 
 def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
-    """Return the frames of own keys that move the point by the object's or bone's own channels."""
+    """Return the frames of keys on the object's or bone's own channels that move the point."""
     try:
         found = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
     except AnimationError:
@@ -197,13 +197,13 @@ def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
 
 
 def _step(reach: Frames) -> Frames:
-    """Return the distance from a key at which its tangent is measured: a frame, as samples are linear between."""
+    """Return the distance from a key for measuring its tangent: one frame, because samples are linear in between."""
     return np.minimum(1.0, reach / 2)
 
 
 def _slope(
     key: npt.NDArray[np.float64], one: npt.NDArray[np.float64], two: npt.NDArray[np.float64], step: Frames
 ) -> npt.NDArray[np.float64]:
-    """Return the slope at a key, away from it, of the parabola through it and points one and two steps away, (k, 3)."""
+    """Return the outward slope at a key of the parabola through it and points one and two steps away, (k, 3)."""
     slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
     return slope

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finding what of the paths is under the mouse: a key, the end of a tangent, or the path between keys."""
+"""Find the path element under the mouse: a key, the end of a tangent, or the path between keys."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ from ...animation.on_path.points import Spot, Vector
 from .paths import Path, Trace
 
 _KEY, _TIP, _LINE = 10.0, 8.0, 7.0
-"""Pixels, at a display scale of 1, within which a key, the end of a tangent and a path are hit."""
+"""Hit distances in pixels for a key, the end of a tangent and a path, at a display scale of 1."""
 _KEYS_FIRST, _THEN_TIPS, _THEN_PATHS = range(3)
-"""What is taken where several things are within reach."""
+"""Precedence of elements within reach."""
 _LEAST_SQUARE = 1e-12
-"""Square pixels: of a segment that is seen as a point, so that nothing is divided by 0."""
+"""Squared length in pixels of a segment seen end-on, which avoids division by 0."""
 
 Part = Literal["KEY", "PATH", "handle_left", "handle_right"]
-"""What of a path: of a tangent, the end of the incoming or the outgoing one."""
+"""Element of a path. For a tangent, the end of the incoming or the outgoing tangent."""
 
 Places = npt.NDArray[np.float64]
 
 
 class Shown(NamedTuple):
-    """A path that is drawn."""
+    """A drawn path."""
 
     item: Any
     bone: str
     trace: Trace
     path: Path
     view: npt.NDArray[np.float64] | None = None
-    """From the space of the path to the world in which it is drawn, shape (4, 4); None: it is in the world."""
+    """Matrix from the path's space to the drawn world space, shape (4, 4), or None if the path is in world space."""
 
     def to_screen(self, view: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the matrix that brings the path to the screen; `view`: that of the viewport."""
+        """Return the matrix from the path to the screen. `view`: matrix of the viewport."""
         matrix = np.array(view, dtype=np.float64)
         return matrix if self.view is None else matrix @ self.view
 
     def world_at(self, row: int) -> npt.NDArray[np.float64]:
-        """Return the matrix that brings a key from the space of the path to the world at its frame."""
+        """Return the matrix from the path's space to world space at the frame of a key."""
         return np.eye(4) if self.path.views is None else self.path.views[row]
 
 
 class Picked(NamedTuple):
-    """A path, key or tangent under the mouse."""
+    """Path, key or tangent under the mouse."""
 
     thing: tuple[int, str]
-    """The object's `session_uid`, and the name of its bone, or ""."""
+    """The object's `session_uid`, and the name of its bone or ""."""
     part: Part
     row: int
-    """The row of the key; of a path -1."""
+    """Row of the key, or -1 for the path itself."""
     frame: float
 
     def spot(self, scene: Any, shown: Shown) -> Spot:
-        """Return the spot of the path, at any frame."""
+        """Return the spot on the path, at any frame."""
         return Spot(scene, shown.item, shown.bone, shown.trace, self.frame)
 
 
 def pick(
     every: Sequence[Shown], to_screen: npt.ArrayLike, size: tuple[int, int], mouse: tuple[float, float], scale: float
 ) -> tuple[Picked, Shown] | None:
-    """Return the nearest within reach of the mouse, keys before tangents and tangents before paths.
+    """Return the closest element within reach of the mouse. Keys precede tangents, and tangents precede paths.
 
-    `to_screen`: the matrix of the view; `size`: of its region, in pixels.
+    `to_screen`: matrix of the view. `size`: size of its region, in pixels.
     """
     found: list[tuple[int, float, Picked, Shown]] = []
     at = np.array(mouse)
@@ -85,7 +85,7 @@ def pick(
 def frame_near(
     path: Path, to_screen: npt.ArrayLike, size: tuple[int, int], mouse: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the frame at which the path is nearest to the mouse, and how far off it is, in pixels."""
+    """Return the frame at which the path is closest to the mouse, and the distance in pixels."""
     places = on_screen(path.points, to_screen, size)
     if len(places) < 2:
         return float(path.start), np.inf
@@ -101,7 +101,7 @@ def frame_near(
 
 
 def on_screen(points: npt.ArrayLike, to_screen: npt.ArrayLike, size: tuple[int, int]) -> Places:
-    """Return where points (n, 3) of the world are in the region, in pixels, shape (n, 2); NaN behind the eye."""
+    """Return the pixels of world points (n, 3) in the region, shape (n, 2), with NaN behind the view."""
     homogeneous = np.concatenate((np.asarray(points, dtype=np.float64), np.ones((len(np.asarray(points)), 1))), axis=1)
     x, y, _, w = np.array(to_screen, dtype=np.float64) @ homogeneous.T
     ahead = np.where(w > 0.0, w, np.nan)
@@ -110,13 +110,13 @@ def on_screen(points: npt.ArrayLike, to_screen: npt.ArrayLike, size: tuple[int, 
 
 
 def end_of(path: Path, picked: Picked) -> Vector:
-    """Return the place of a key, or of the end of its tangent."""
+    """Return the position of a key or of the end of its tangent."""
     at: Vector = path.keys[picked.row].astype(np.float64)
     return at + tangent_of(path, picked)
 
 
 def tangent_of(path: Path, picked: Picked) -> Vector:
-    """Return the tangent from a key to its end; 0 where the key itself was picked."""
+    """Return the vector from a key to the end of its tangent, or 0 if the key itself was picked."""
     tangents = {"handle_left": path.incoming, "handle_right": path.outgoing}
     if picked.part not in tangents:
         return np.zeros(3)
@@ -125,7 +125,7 @@ def tangent_of(path: Path, picked: Picked) -> Vector:
 
 
 def _parts(path: Path) -> list[tuple[int, Part, Places, float]]:
-    """Return what can be hit, with its precedence; a tangent beside which there is no segment can't."""
+    """Return the elements that can be hit, with their precedence. Tangents without a segment are excluded."""
     left, right = (
         np.where((reach > 0.0)[:, np.newaxis], path.keys + tangent, np.nan)
         for tangent, reach in zip((path.incoming, path.outgoing), path.reach, strict=True)

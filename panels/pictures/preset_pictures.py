@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The presets as pictures of their curves, to choose from: those that come along, and those that the user made."""
+"""Choice of presets by pictures of their curves, for built-in presets and the user's presets."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from ...ui.sliders.shared_number import is_mixed
 from .diagram import icons_of
 
 _SHOWN, _TO_CHOOSE = 2.1, 4.0
-"""Sizes of pictures, in heights of a button: in the tab, two rows of buttons; and of those to choose from."""
+"""Sizes of pictures in button heights: in the tab (two rows of buttons), and in the choice of presets."""
 _SAME = 1e-5
-"""Parameters nearer than this are those of a preset: they are float32."""
+"""Tolerance for matching parameters with a preset, because they are float32."""
 _KEYS_OWN = "/"
-"""The identifier of the keys as they are; no file has such a name."""
+"""Identifier of the current parameters. No file has this name."""
 Item = tuple[str, str, str, int, int]
 _read: dict[Path, tuple[int, dict[str, float]]] = {}
-"""The numbers of files, with the times at which these were written."""
+"""Parameters from files, with the modification times of the files."""
 _numbers: dict[str, int] = {}
-"""What Blender calls each preset, from 1: the same though others are made or deleted while it is chosen."""
+"""Number of each preset, from 1. It is stable while other presets are added or removed."""
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the curve of the chosen keys. Clicking it shows the presets side by side, to choose from."""
+    """Draw the curve of the chosen keys as a button that opens the choice of presets."""
     scene: Any = context.scene
     layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_SHOWN, scale_popup=_TO_CHOOSE)
 
 
 def numbers_of(file: Path) -> dict[str, float] | None:
-    """Return the parameters of a preset's file; None if it is not a preset."""
+    """Return the parameters of a preset file, or None if it is not a preset."""
     try:
         written = file.stat().st_mtime_ns
         kept = _read.get(file)
@@ -57,22 +57,22 @@ def numbers_of(file: Path) -> dict[str, float] | None:
 
 
 def shown_presets() -> dict[str, dict[str, float]]:
-    """Return the parameters of all presets by their names."""
+    """Return the parameters of all presets by name."""
     found = {name: numbers_of(file) for name, file in presets().items()}
     return {name: numbers for name, numbers in found.items() if numbers is not None}
 
 
 def _present(context: bpy.types.Context) -> dict[str, float]:
-    """Return those parameters that are the same for all of the chosen keys."""
+    """Return the parameters that are equal on all chosen keys."""
     numbers = selection.chosen_parameters(context)
     return {name: float(own[0]) for name, own in numbers.items() if len(own) and not is_mixed(own)}
 
 
 def _all_items(_self: object, context: bpy.types.Context | None) -> list[Item]:
-    """Return the presets, and the keys as they are where they have none of them."""
+    """Return the presets, and the current parameters if they do not match a preset."""
     context = context or bpy.context
     given, present = shown_presets(), _present(context)
-    # What a preset does not set stays as the keys have it.
+    # Parameters that the preset does not set are unchanged.
     pictures: list[Mapping[str, float] | None] = [
         dict.fromkeys(PARAMETERS, 0.0) | present | numbers for numbers in given.values()
     ]
@@ -93,7 +93,7 @@ def _number(name: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _item(*item: Any) -> Any:
-    """Return an item whose texts are kept: Blender keeps no reference to what it gets while drawing."""
+    """Return an item with cached strings, because Blender keeps no reference to strings from callbacks."""
     return item
 
 
@@ -116,16 +116,16 @@ def _get(_self: object) -> int:
 def _set(_self: object, value: int) -> None:
     for name, given in shown_presets().items():
         if _number(name) == value:
-            # The panel says why it can't be done.
+            # The panel shows the reason.
             give(bpy.context, given)
 
 
 class TCBPresets(bpy.types.PropertyGroup):
-    """The preset that the chosen keys have."""
+    """Preset of the chosen keys."""
 
     preset: EnumProperty(
         name="Preset",
-        description="Give the keys the parameters of a preset",
+        description="Apply the parameters of a preset to the keys",
         items=_all_items,
         get=_get,
         set=_set,

@@ -205,7 +205,7 @@ def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) 
     function(thing, [(0, 0), (30, 20)])
     report = animation.enable(thing, keep_look=False)
     report = animation.apply(thing)
-    assert any("its frame function stays" in str(note) for note in report.notes)
+    assert any("the frame function was kept" in str(note) for note in report.notes)
 
 
 def test_live_is_off_then(animation) -> None:
@@ -223,7 +223,7 @@ def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(ani
     animation.bake(thing)
     before = snapshot(thing)
     report = animation.apply(thing)
-    assert [str(error) for error in report.errors] == ['"Thing", location: locked; unlock its channels first']
+    assert [str(error) for error in report.errors] == ['"Thing", location: locked. Unlock the channels first']
     assert report.tracks == 3
     kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
     assert differences([was for was, _ in kept], [now for _, now in kept]) == []
@@ -244,6 +244,6 @@ def test_a_linked_action_is_refused(animation, tmp_path) -> None:
 def test_where_nothing_is_tcb_it_is_refused(animation) -> None:
     thing = mixed("XYZ")
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match="it has no TCB track"):
+    with pytest.raises(animation.AnimationError, match="no TCB track"):
         animation.apply(thing)
     assert differences(before, snapshot(thing)) == []

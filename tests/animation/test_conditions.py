@@ -188,12 +188,12 @@ def test_what_was_not_looked_at_is_not_said_to_hold(animation):
     item, other = camera(clip_end=[(1, 100.0), (21, 0.01)]), camera("Long", clip_end=[(1, 100.0), (900_000, 100.0)])
     checks = animation.check(item, frame_range=(1, 1e9))
     assert (checks.objects, checks.samples, checks.holds) == (0, 0, False)
-    assert checks.summary == "Violated: 0, not checked: 1, in 0 objects, 0 samples"
+    assert checks.summary == "Violations: 0, not checked: 1, in 0 objects, 0 samples"
     bpy.context.scene.frame_end = 10
     item.data.animation_data_clear()
     both = animation.check(item, other)
     assert both.violations == []
-    assert both.summary == "Violated: 0, not checked: 1, in 1 object, 37 samples"
+    assert both.summary == "Violations: 0, not checked: 1, in 1 object, 37 samples"
     assert animation.check(item).summary == "All conditions hold: 1 object, 37 samples"
     with pytest.raises(ValueError, match=r"^frame_range\[1\] inf is not a finite number"):
         animation.check(item, frame_range=(1, math.inf))
@@ -207,7 +207,7 @@ def test_what_would_take_for_ever_is_left_out_with_a_word(animation):
     item = camera(clip_end=[(1, 100.0), (900_000, 0.01)])
     checks = animation.check(item)
     assert checks.violations == []
-    assert "too many: give a shorter range" in str(checks.errors[0])
+    assert "too many. Choose a shorter range" in str(checks.errors[0])
     assert len(animation.check(item, frame_range=(899_990, 900_000)).violations) == 1
 
 
@@ -217,7 +217,7 @@ def test_a_scale_that_is_no_number_is_not_said_to_hold(animation):
     curve(thing, "scale", 2).keyframe_points[1].co.y = math.nan
     checks = animation.check(thing, frame_range=(1, 21))
     assert list(map(str, checks.errors)) == [
-        '"Thing", scale, frame 1.25: not checked: what it plays is not a finite number'
+        '"Thing", scale, frame 1.25: not checked: the played motion is not a finite number'
     ]
     assert not checks.holds
 
@@ -230,7 +230,7 @@ def test_a_view_from_a_place_that_is_no_number_is_not_said_to_hold(animation):
     curve(target, "location", 0).keyframe_points[1].co.y = math.nan
     checks = animation.check(item, frame_range=(1, 21))
     assert list(map(str, checks.notes)) == [
-        '"Camera", constraints["Track To"]: not checked: a place is not a finite number'
+        '"Camera", constraints["Track To"]: not checked: a position is not a finite number'
     ]
 
 

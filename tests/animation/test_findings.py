@@ -184,12 +184,12 @@ def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> N
     lines = animation.report.one_of_each(notes)
     assert [*lines.values()] == [notes[:2], notes[2:]]
     assert [*lines] == [
-        '"B", scale, frame 4: its motion changes by up to 2.5, which no parameters avoid (and 1 more so)',
-        '"C", scale: muted; unmute its channels first',
+        '"B", scale, frame 4: the motion changes by up to 2.5, because no parameters can reproduce it (and 1 similar)',
+        '"C", scale: muted. Unmute the channels first',
     ]
 
 
-@pytest.mark.parametrize(("frames", "words"), [((3.0,), "key of frame 3:"), ((3.0, 4.5), "keys of frames 3, 4.5:")])
+@pytest.mark.parametrize(("frames", "words"), [((3.0,), "at frame 3:"), ((3.0, 4.5), "at frames 3, 4.5:")])
 def test_a_text_is_singular_for_one(animation, frames, words: str) -> None:
     assert words in animation.Finding("FLIP", "Thing", "rotation_quaternion", arguments=(frames,)).message
 

@@ -99,7 +99,7 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     # A step back to the first sign is a flip, too.
     assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
     assert str(fault) == (
-        '"Flipped", rotation_quaternion: the rotation flips at the keys of frames 21, 41, 51: opposite signs'
+        '"Flipped", rotation_quaternion: the rotation flips at frames 21, 41, 51: opposite quaternion signs'
     )
     assert differences(before, snapshot(item)) == []
 
@@ -129,8 +129,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
     report = animation.fix_rotations(item)
     assert (report.tracks, report.errors) == (0, [])
     assert list(map(str, report.notes)) == [
-        '"Wheel", rotation_euler: it turns by more than 180 degrees to the key of frame 25; '
-        "the option Shortest shortens that"
+        '"Wheel", rotation_euler: the turn to the key at frame 25 exceeds 180 degrees. Use Shortest to shorten it'
     ]
     assert differences(before, snapshot(item)) == []
     assert animation.fix_rotations(item, turns="SHORTEST").keys == 1
@@ -160,7 +159,7 @@ def test_channels_keyed_at_different_frames_are_listed_and_stay(animation) -> No
     before = snapshot(item)
     report = animation.fix_rotations(item)
     assert [error.message for error in report.errors] == [
-        "its channels are keyed at different frames; key them together first"
+        "channels are keyed at different frames. Key all channels at the same frames first"
     ]
     assert differences(before, snapshot(item)) == []
     assert not any(fault.repairable for fault in animation.find_rotation_faults(item))
@@ -193,7 +192,7 @@ def add(animation, item: bpy.types.Object) -> None:
         (drive, "driven"),
         (modify, "modifiers"),
         (bake, "Free Bake first"),
-        (add, "added to other motion"),
+        (add, "adds the action to other motion"),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_the_reason(animation, prepare, reason: str) -> None:
@@ -304,7 +303,7 @@ def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animati
     (finding,) = bpy.context.window_manager.tcb_findings
     assert (finding.item, finding.frame) == ("Wheel", 25)
     reported = capfd.readouterr().out
-    assert "1 rotation fault is left: it turns by more than 180 degrees to the key of frame 25" in reported
+    assert "1 rotation fault remains: the turn to the key at frame 25 exceeds 180 degrees" in reported
 
 
 def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
@@ -338,7 +337,7 @@ def test_linked_actions_are_refused_and_an_override_gets_a_copy_only_where_it_is
     assert turning.animation_data.action.library is not None
     plain, item = twins("QUATERNION")
     item = override_of(item, tmp_path / "flipped.blend")
-    with pytest.raises(animation.AnimationError, match="it is linked"):
+    with pytest.raises(animation.AnimationError, match="linked"):
         animation.fix_rotations(item.animation_data.action)
     report = animation.fix_rotations(item)
     assert (report.tracks, report.keys) == (1, len(FLIPPED))

@@ -302,11 +302,11 @@ def test_a_linked_object_is_refused_and_an_override_frees_its_own_copy(animation
     with pytest.raises(animation.AnimationError, match="linked"):
         animation.free(linked)
     original = item.animation_data.action
-    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
+    with pytest.raises(animation.AnimationError, match="no track is baked"):
         animation.free(item, ["delta_location"])
     assert (item.animation_data.action, len(bpy.data.actions)) == (original, 1)
     (note,) = animation.free(item).notes
-    assert "it plays a copy in this file now" in str(note)
+    assert "A local copy plays now" in str(note)
     assert item.animation_data.action.library is None
     check_freed(animation, item, before, state)
     assert differences(baked, everything(linked)) == []

@@ -99,7 +99,7 @@ def test_the_error_that_is_told_is_the_one_that_there_is(animation, mode: str, k
     assert told["error"] == pytest.approx(math.degrees(report.rotation_error))
     if report.rotation_error > 100 * ROUNDING:
         assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.rotation_error
-    approximate = [note for note in report.notes if "handles approximate it: maximum error" in str(note)]
+    approximate = [note for note in report.notes if "handles approximate the motion: maximum error" in str(note)]
     assert len(approximate) == (report.rotation_error > math.radians(0.01))
 
 
@@ -414,7 +414,7 @@ def b_spline(animation, thing) -> str:
 
 def timed(_animation, thing) -> str:
     function(thing, [(0, 0.0), (30, 20.0)])
-    return "handles cannot play timed motion"
+    return "handles cannot play motion with a frame function"
 
 
 @pytest.mark.parametrize("make", [b_spline, timed])
@@ -521,7 +521,7 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
     animation.choose(thing, path, cycle=cycle)
     animation.key_set(thing, path, 7, interpolation=kind)
     report = animation.bake(thing, output="HANDLES")
-    loops = f'"Thing", {path}: it loops, and Blender plays some of its segments: there is a corner'
+    loops = f'"Thing", {path}: the motion loops, but Blender plays some segments. There is a corner'
     assert [str(note).startswith(loops) for note in report.notes if "approximate" not in str(note)] == [True] * (
         cycle == "LOOP"
     )
@@ -576,7 +576,7 @@ def test_beside_other_modifiers_there_is_no_cycle_and_a_note_says_so(animation) 
     animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", cycle="REPEAT")
     report = animation.bake(thing, output="HANDLES")
-    assert any("handles do not repeat its cycle" in str(note) for note in report.notes)
+    assert any("handles do not repeat the cycle" in str(note) for note in report.notes)
     assert [modifier.type for modifier in curve(thing, "location").modifiers] == ["STEPPED"]
     assert len(curve(thing, "location", 1).modifiers) == 0
 

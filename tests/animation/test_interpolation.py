@@ -186,7 +186,7 @@ def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation)
     animation.choose(thing, "location", cycle="REPEAT")
     hold(thing, "location", [HELD])
     report = animation.bake(thing, extend=(0, 90))
-    assert any("Blender plays some of its segments" in str(note) for note in report.notes)
+    assert any("Blender plays some segments" in str(note) for note in report.notes)
     assert max(co(fcurve)[:, 0].max() for fcurve in fcurves(thing)) == FRAMES[-1]
 
 
@@ -444,7 +444,7 @@ def test_key_set_sets_parameters_and_interpolation_at_once_and_other_keys_keep_t
 def test_an_interpolation_that_blender_has_not_is_named_and_changes_nothing(animation) -> None:
     thing = in_state(animation, "HANDLES")
     before = snapshot(thing)
-    with pytest.raises(ValueError, match=r"interpolation 'SMOOTH' is none of CONSTANT, LINEAR, BEZIER, SINE"):
+    with pytest.raises(ValueError, match=r"interpolation 'SMOOTH' is not one of CONSTANT, LINEAR, BEZIER, SINE"):
         animation.key_set(thing, "location", 7, interpolation="SMOOTH", tension=1.0)
     assert differences(before, snapshot(thing)) == []
     assert given(animation, thing, "location", "tension") == []

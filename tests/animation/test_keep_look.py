@@ -163,7 +163,7 @@ def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animatio
         quarters = np.arange(1.0, 46.1, 0.25)
         before = orientations(thing, quarters)
         report = animation.enable(thing, keep_look=path == "chosen")
-        assert any("Turns is As Keyed" in str(note) for note in report.notes) is (path == "chosen")
+        assert any("Turns was set to As Keyed" in str(note) for note in report.notes) is (path == "chosen")
         animation.bake(thing, output="SAMPLES", step=0.25)
         changes[path] = largest_angle(before, orientations(thing, quarters))
     assert changes["chosen"] < 0.5 * changes["SHORTEST"]
@@ -272,7 +272,14 @@ def test_the_report_says_the_largest_change_and_where(animation) -> None:
     place = report.value_change_at
     assert (place.object, place.track) == ("Thing", "location")
     assert place.frame == pytest.approx(every[np.argmax(change)], abs=2.0)
-    assert f"motion of 1 track preserved within {report.value_change:.3g}" in report.counts
+    assert f"motion of 1 track changes by up to {report.value_change:.3g}" in report.counts
+
+
+def test_a_visible_change_is_not_called_preserved(animation) -> None:
+    report = animation.Report(tracks=2, looks_kept=2, looks_changed=1, rotation_change=math.radians(178.0))
+    assert report.counts == "2 tracks, motion of 2 tracks changes by up to 178.0°"
+    report.value_change = 0.25
+    assert report.counts == "2 tracks, motion of 2 tracks changes by up to 0.25 and 178.0°"
 
 
 def test_what_is_only_rounding_is_not_said(animation) -> None:
@@ -346,7 +353,7 @@ def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) ->
     report = animation.enable(thing, ["location"], keep_look=True)
     (note,) = report.notes
     assert str(note).startswith('"Thing", location, frame')
-    assert "all its keys were linear" in str(note)
+    assert "all keys were linear" in str(note)
     assert (report.looks_kept, report.looks_changed) == (0, 1)
     animation.enable(other, ["location"], keep_look=False)
     before = motion(thing, "location", 3, EVERY)
@@ -366,13 +373,13 @@ def test_two_linear_keys_are_noted_where_they_turn(animation) -> None:
                 fcurve.keyframe_points.remove(fcurve.keyframe_points[-1])
         notes = animation.enable(thing, [path], keep_look=True).notes
         assert bool(notes) is noted
-        assert all("all its keys were linear" in str(note) for note in notes)
+        assert all("all keys were linear" in str(note) for note in notes)
 
 
 def test_the_interpolation_of_the_last_key_plays_nothing(animation) -> None:
     thing = interpolated("LINEAR", [0, 1, 2, 3])
     (note,) = animation.enable(thing, ["location"], keep_look=True).notes
-    assert "all its keys were linear" in str(note)
+    assert "all keys were linear" in str(note)
 
 
 def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:

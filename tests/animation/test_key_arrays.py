@@ -135,7 +135,7 @@ def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
         ({"values": VALUES[:, :2]}, "have 3 components, not 2"),
         ({"tension": [0, 0]}, "tension must be a number or of shape"),
         ({"tangents_in": VALUES[:2]}, "tangents_in must be of shape"),
-        ({"interpolation": "CUBIC"}, "interpolation 'CUBIC' is none of"),
+        ({"interpolation": "CUBIC"}, "interpolation 'CUBIC' is not one of"),
         ({"dialect": "MAX"}, "dialect"),
         ({"ease_to": 0.5, "dialect": "KB"}, "ease_to"),
     ],
@@ -148,5 +148,5 @@ def test_arrays_that_do_not_fit_are_refused_by_name(box: Any, animation: Any, ar
 
 
 def test_an_unknown_property_is_refused(box: Any, animation: Any) -> None:
-    with pytest.raises(animation.AnimationError, match="no float property of this path"):
+    with pytest.raises(animation.AnimationError, match="no float property with this path"):
         animation.set_keys(box, "nothing", FRAMES, VALUES)

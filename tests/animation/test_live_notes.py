@@ -13,7 +13,7 @@ from tests.animation.live import let_be_read, let_time_pass, live_object, messag
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
-UNUSED = "unused, as the rotation mode is different"
+UNUSED = "unused in the current rotation mode"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
@@ -102,7 +102,7 @@ def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_a
     other, owner = second_user(item, of_bone, mode)
     own = bpy.data.actions["ZweiAction" if not of_bone else other_action(item)]
     let_time_pass(animation)
-    line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
+    line = f'"Zwei", {path}: shares the action but has another rotation mode. The mode of "{item.name}" is used'
     assert said(animation, item) == [line]
     owner.rotation_mode = "XYZ"
     let_time_pass(animation)
@@ -130,7 +130,7 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     key(item, path, TURNS)
     second_user(item, of_bone, "ZYX")
     notes = animation.bake(item).notes
-    line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
+    line = f'"Zwei", {path}: shares the action but has another rotation mode. The mode of "{item.name}" is used'
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 
@@ -145,7 +145,7 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
 
 # Until it was read
 
-BACK = '"Ball", location, frame 10: the keys and their parameters determine this handle, so it was put back'
+BACK = '"Ball", location, frame 10: keys and parameters determine this handle, so it was reset'
 
 
 def drag_handle(item: bpy.types.Object) -> None:

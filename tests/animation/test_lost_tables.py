@@ -212,7 +212,7 @@ def test_what_a_plain_blender_unlocks_and_edits_is_edited_outside(animation, tmp
     for verb in (animation.bake, animation.free, animation.restore, animation.remove):
         refusal = refusal_of(animation, lambda verb=verb: verb(obj(), prefixes=["location"]))
         assert '"Ball", location: edited outside' in refusal
-        assert "Apply keeps the curves. Free Bake with Discard Edits brings back the saved keys" in refusal
+        assert "Apply keeps the curves. Free Bake with Discard Edits restores the saved keys" in refusal
     assert motion(obj()) == edited
     animation.apply(obj())
     assert motion(obj()) == edited
@@ -244,7 +244,11 @@ def test_all_but_remove_and_apply_are_refused_with_both_ways_on(animation, how: 
     item = baked_ball(animation, output)
     lose(animation, item, how)
     before = snapshot(item)
-    words = "damaged (stamp); Remove TCB" if how == "damaged" else "baked, but its table is gone. Remove TCB keeps"
+    words = (
+        "damaged (stamp). Delete it with Remove TCB"
+        if how == "damaged"
+        else "baked, but the TCB table is missing. Remove TCB keeps"
+    )
     for change in (
         lambda: animation.bake(item),
         lambda: animation.bake(item, output="HANDLES"),
@@ -265,7 +269,7 @@ def test_remove_keeps_the_own_keys_and_says_what_it_could_not(animation, how: st
     report = animation.remove(item)
     assert report.tracks == 2
     assert any(
-        "its table is gone" in str(note) or "damaged TCB table was removed" in str(note) for note in report.notes
+        "the TCB table is missing" in str(note) or "damaged TCB table was removed" in str(note) for note in report.notes
     )
     for index in range(3):
         expected = [(frame, values[index]) for frame, values in KEYS]
@@ -367,7 +371,7 @@ bpy.data.orphans_purge()
     other = obj("Other")
     assert other.animation_data.action == obj().animation_data.action
     assert states(animation, obj()) == {"BAKED"}
-    assert "its table is gone" in refusal_of(animation, lambda: animation.free(other))
+    assert "the TCB table is missing" in refusal_of(animation, lambda: animation.free(other))
     animation.remove(other)
     assert [co(curve(other, "location", index)).tolist() for index in range(3)] == [
         [[frame, values[index]] for frame, values in KEYS] for index in range(3)
@@ -477,4 +481,4 @@ def test_of_a_file_of_an_older_blender_no_copy_of_the_table_is_left(animation, o
 def test_a_table_that_was_deleted_from_a_file_of_an_older_blender_is_gone(animation, older_file) -> None:
     assert states(animation, obj()) == {"BAKED"}
     del obj().animation_data.action["tcb_animation"]
-    assert "its table is gone" in refusal_of(animation, lambda: animation.free(obj()))
+    assert "the TCB table is missing" in refusal_of(animation, lambda: animation.free(obj()))

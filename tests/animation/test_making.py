@@ -48,5 +48,5 @@ def test_make_key_makes_a_key_of_the_motion(animation, thing, path: str, frame: 
 
 def test_make_key_refuses_where_there_is_one(thing) -> None:
     bpy.context.scene.frame_set(10)
-    with pytest.raises(RuntimeError, match="it has a key there"):
+    with pytest.raises(RuntimeError, match="there is already a key at this frame"):
         bpy.ops.tcb.make_key()

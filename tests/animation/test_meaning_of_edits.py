@@ -192,7 +192,7 @@ def test_beside_an_ease_the_handle_goes_back(animation, ball) -> None:
     drag(ball, 1, "right", (14, 7))
     let_time_pass(animation)
     (line,) = said(animation, ball)
-    assert "put back" in line
+    assert "was reset" in line
     kept = [each["handle_right"] for each in before], [each["handle_right"] for each in snapshot(ball)]
     assert kept[0] == kept[1]
 
@@ -205,7 +205,7 @@ def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(
     let_time_pass(animation)
     (line,) = said(animation, ball)
     assert "location, frame 10" in line
-    assert "put back" in line
+    assert "was reset" in line
     assert slope(ball, 1, "right") == pytest.approx(before)
 
 

@@ -23,11 +23,11 @@ from tests.animation.curves import fcurves, key, new_object
                 ("LOOK_CHANGED", "B: x", 'pose.bones["C: y"].scale', 4.5, ((1024.5, ""),)),
                 ("LOOK_CHANGED", "C", "scale", 3.0, ((3.0, ""),)),
             ],
-            [(1, " (and 2 more so)")],
+            [(1, " (and 2 similar)")],
         ),
         (
             [("LAYERED", "A", "", None, ("shot 24", 3, 1)), ("LAYERED", "B", "", None, ("shot 24", 12, 1))],
-            [(1, " (and 1 more so)")],
+            [(1, " (and 1 similar)")],
         ),
         (
             [("LAYERED", "A", "", None, ("shot 24", 3, 1)), ("LAYERED", "A", "", None, ("shot 25", 3, 1))],
@@ -40,7 +40,7 @@ from tests.animation.curves import fcurves, key, new_object
                 ("MUTED", "B"),
                 ("FLIP", "C", "", None, ((10.0, 25.0, 40.0),)),
             ],
-            [(0, " (and 2 more so)"), (2, "")],
+            [(0, " (and 2 similar)"), (2, "")],
         ),
     ],
 )
@@ -64,7 +64,7 @@ def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_co
     capfd.readouterr()
     bpy.ops.tcb.bake(output="HANDLES")
     said = "".join(capfd.readouterr()).splitlines()
-    (line,) = [line for line in said if line.startswith("Info:") and "(and 3 more so)" in line]
+    (line,) = [line for line in said if line.startswith("Info:") and "(and 3 similar)" in line]
     assert '"Box 0", location' in line
     assert len([line for line in said if line.startswith('TCB: "Box')]) == 4
 
@@ -79,7 +79,7 @@ def test_many_tracks_refused_alike_are_one_line_and_all_of_them_in_the_console(a
         thing.select_set(True)
     bpy.context.view_layer.objects.active = thing
     capfd.readouterr()
-    with pytest.raises(RuntimeError, match=r"locked.*\(and 5 more so\)"):
+    with pytest.raises(RuntimeError, match=r"locked.*\(and 5 similar\)"):
         bpy.ops.tcb.bake()
     said = "".join(capfd.readouterr()).splitlines()
     assert len([line for line in said if line.startswith('TCB: "Box') and "locked" in line]) == 6

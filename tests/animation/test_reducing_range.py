@@ -131,7 +131,7 @@ def test_handles_beside_a_range_that_become_free_are_reported(animation, scene, 
     set_keys(obj, "BEZIER", smoothing)
     result = animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
     assert {point.handle_left_type for point in fcurves(obj)[0].keyframe_points if point.co[0] < FIRST} == {kind}
-    assert bool([note for note in result.notes if "are Free" in str(note)]) == (kind == "FREE")
+    assert bool([note for note in result.notes if "now Free" in str(note)]) == (kind == "FREE")
 
 
 def test_new_keys_go_on_with_the_velocity_that_plays_beside(animation, scene):
@@ -210,7 +210,7 @@ def test_tracks_that_new_keys_can_not_go_on_from_stay_with_a_note(animation, sce
     result = animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
     assert len([note for note in result.notes if "is kept in the file" not in str(note)]) == 2
     assert any("no key at frame 31" in str(note) and "scale" in str(note) for note in result.notes)
-    assert any("jump by a turn" in str(note) and "rotation_euler" in str(note) for note in result.notes)
+    assert any("jump by a full turn" in str(note) and "rotation_euler" in str(note) for note in result.notes)
     now = played(obj, FRAMES)
     for (path, index), values in before[1].items():
         if path != "location":

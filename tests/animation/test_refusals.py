@@ -44,7 +44,7 @@ def set_value(fcurve, row: int, value: float) -> None:
 
 def test_an_object_without_animation(animation) -> None:
     item = new_object("Ball")
-    with pytest.raises(animation.AnimationError, match='"Ball": it has no animation'):
+    with pytest.raises(animation.AnimationError, match='"Ball": no animation'):
         animation.bake(item)
     assert item.animation_data is None
 
@@ -65,12 +65,12 @@ def test_one_key_is_a_constant(animation) -> None:
 
 def test_two_keys_at_one_frame(animation, thing) -> None:
     set_frames(curve(thing, "location", 1), [0, 10, 10])
-    refused(animation, thing, "Ball", "location", "frame 10", "two keys at one frame")
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys at the same frame")
 
 
 def test_two_keys_nearly_at_one_frame(animation, thing) -> None:
     set_frames(curve(thing, "location", 1), [0, 10, 10.0005])
-    refused(animation, thing, "Ball", "location", "frame 10", "two keys at one frame")
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys at the same frame")
 
 
 @pytest.mark.parametrize(("value", "row"), each_once([math.nan, math.inf, -math.inf], [0, 1, 2]))
@@ -120,7 +120,7 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
         fcurve.lock = True
     with pytest.raises(animation.AnimationError) as error:
         animation.enable(thing, keep_look=False)
-    reason = "locked; unlock its channels first"
+    reason = "locked. Unlock the channels first"
     assert str(error.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
 
 
@@ -269,12 +269,12 @@ def test_a_good_parameter_beside_a_bad_one_is_not_set_either(animation, thing) -
 
 
 def test_a_parameter_that_is_none(animation, thing) -> None:
-    with pytest.raises(ValueError, match="'slack' is none of tension"):
+    with pytest.raises(ValueError, match="'slack' is not one of tension"):
         animation.key_set(thing, "location", 10, slack=0.5)
 
 
 def test_a_track_that_is_none(animation, thing) -> None:
-    with pytest.raises(animation.AnimationError, match=r'"Ball", scale: .*its tracks: location'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball", scale: .*Available tracks: location'):
         animation.key_set(thing, "scale", 10, tension=0.5)
 
 

@@ -83,7 +83,7 @@ def test_restore_gives_a_component_that_was_not_animated_its_value_back(animatio
 
 
 @pytest.mark.parametrize(
-    ("verb", "message"), [("restore", "none of its tracks is baked or played"), ("free", "nothing on it is baked")]
+    ("verb", "message"), [("restore", "no track is baked or played"), ("free", "no track is baked")]
 )
 def test_the_second_time_there_is_nothing_to_do(animation, verb: str, message: str) -> None:
     thing = new_object()

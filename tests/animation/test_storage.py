@@ -119,7 +119,7 @@ def test_a_damaged_table_is_refused_and_remove_takes_it_away(animation, ball, ho
         stored["paths"] = ""
     before = snapshot(ball)
     for verb in (animation.bake, animation.free, animation.restore):
-        with pytest.raises(animation.AnimationError, match="its TCB table is damaged"):
+        with pytest.raises(animation.AnimationError, match="the TCB table is damaged"):
             verb(ball)
     assert differences(before, snapshot(ball)) == []
     animation.remove(ball)
@@ -132,7 +132,7 @@ def test_a_newer_table_is_left_alone_by_all(animation, ball) -> None:
     ball.animation_data.action[TABLE]["schema"] = 3
     before = snapshot(ball)
     for verb in (animation.bake, animation.free, animation.restore, animation.remove, animation.apply):
-        with pytest.raises(animation.AnimationError, match="saved by a newer TCB Animation"):
+        with pytest.raises(animation.AnimationError, match="saved by a newer version of TCB Animation"):
             verb(ball)
     assert differences(before, snapshot(ball)) == []
     assert ball.animation_data.action[TABLE]["schema"] == 3
@@ -141,9 +141,9 @@ def test_a_newer_table_is_left_alone_by_all(animation, ball) -> None:
 def test_enable_and_setting_refuse_a_newer_table_too(animation, ball) -> None:
     ball.animation_data.action[TABLE]["schema"] = 3
     before = snapshot(ball)
-    with pytest.raises(animation.AnimationError, match="saved by a newer TCB Animation"):
+    with pytest.raises(animation.AnimationError, match="saved by a newer version of TCB Animation"):
         animation.enable(ball, keep_look=False)
-    with pytest.raises(animation.AnimationError, match="saved by a newer TCB Animation"):
+    with pytest.raises(animation.AnimationError, match="saved by a newer version of TCB Animation"):
         animation.key_set(ball, "location", 10, tension=0.0)
     assert differences(before, snapshot(ball)) == []
 

@@ -712,7 +712,7 @@ def test_a_damaged_table_is_told_and_nothing_changed(
         lambda: animation.key_set(ball, "location", 10, tension=1.0),
         lambda: animation.choose(ball, "location", cycle="SINGLE"),
     ):
-        assert re.search(r'"Ball".*damaged \(.+\); Remove TCB', refusal_of(animation, change))
+        assert re.search(r'"Ball".*damaged \(.+\). Delete it with Remove TCB', refusal_of(animation, change))
     assert snapshot(ball) == before
 
 

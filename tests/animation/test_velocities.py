@@ -138,7 +138,7 @@ def test_with_no_quantity_they_are_taken_away(moving, write, animation):
     write(moving, quantities=frozenset())
     assert snapshot(moving) == before
     assert not [name for name in list(moving.keys()) if name.startswith("tcb_location")]
-    with pytest.raises(animation.AnimationError, match="no velocities that were written"):
+    with pytest.raises(animation.AnimationError, match="no written velocities"):
         write(moving, quantities=frozenset())
 
 
@@ -296,4 +296,4 @@ def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = [name]
     item = wanted.objects[0].override_create()
-    assert any("forgets its custom properties on loading" in str(note) for note in write(item).notes)
+    assert any("loses these custom properties on loading" in str(note) for note in write(item).notes)

@@ -31,7 +31,7 @@ def test_a_violation_is_an_error_that_names_object_track_and_frames(tcb, shot):
     (error,) = ran.errors
     place = '"Eye", clip_start and clip_end, frame 30'
     assert f"{place}: clip start 0.1 is not below clip end 0.05, frames 29.75 to 30.25" in error
-    assert "Violated: 1, not checked: 0, in 3 objects" in ran.out
+    assert "Violations: 1, not checked: 0, in 3 objects" in ran.out
 
 
 def test_a_file_without_violations_is_well(tcb, walk):
@@ -61,14 +61,14 @@ def test_a_joint_is_measured_and_judged_by_its_tolerance(tcb, shot):
     assert tcb("check", shot, "--objects", "Lid", "--joint", "Lid", "--joint-tolerance", "2.5").status == 0
     errors = tcb("check", shot, "--objects", "Lid", "--joint", "Cap").errors
     assert len(errors) == 1
-    assert 'no object is called "Cap"' in errors[0]
+    assert 'no object is named "Cap"' in errors[0]
 
 
 def test_what_could_not_be_looked_at_is_an_error_and_not_said_to_hold(tcb, walk):
     ran = tcb("check", walk, "--range", "1", "1e12")
     assert ran.status == 1
     assert all("not checked" in error and "too many" in error for error in ran.errors)
-    assert "Violated: 0, not checked: 2, in 0 objects" in ran.out
+    assert "Violations: 0, not checked: 2, in 0 objects" in ran.out
     assert "hold" not in ran.out
     assert tcb("check", walk, "--range", "1", "inf").status == 2
 
@@ -76,11 +76,11 @@ def test_what_could_not_be_looked_at_is_an_error_and_not_said_to_hold(tcb, walk)
 def test_a_joint_or_object_that_is_not_there_is_not_said_to_hold(tcb, shot):
     ran = tcb("check", shot, "--objects", "Lid", "--joint", "Cap")
     assert ran.status == 1
-    assert "Violated: 0, not checked: 1, in 1 object" in ran.out
+    assert "Violations: 0, not checked: 1, in 1 object" in ran.out
     skipped = tcb("check", shot, "--objects", "Cap", "--json")
     assert (skipped.status, skipped.lines[0]["status"]) == (0, "skipped")
     apart = tcb("check", shot, "--objects", "Lid", "--joint", "Lid")
-    assert "Joints apart: 1. All conditions hold: 1 object" in apart.out
+    assert "Joints with a gap: 1. All conditions hold: 1 object" in apart.out
 
 
 def test_an_object_in_no_scene_is_not_said_to_hold(tcb, shot):
@@ -89,9 +89,9 @@ def test_an_object_in_no_scene_is_not_said_to_hold(tcb, shot):
     save(shot)
     named, all_of_them = tcb("check", shot, "--objects", "Loose"), tcb("check", shot, "--range", "1", "20")
     assert (named.status, all_of_them.status) == (1, 0)
-    assert '"Loose": not checked: it is not in any scene' in named.errors[0]
-    assert "Violated: 0, not checked: 1, in 0 objects" in named.out
-    assert "Violated: 0, not checked: 1, in 3 objects" in all_of_them.out
+    assert '"Loose": not checked, because it is not in any scene' in named.errors[0]
+    assert "Violations: 0, not checked: 1, in 0 objects" in named.out
+    assert "Violations: 0, not checked: 1, in 3 objects" in all_of_them.out
 
 
 @pytest.mark.parametrize("tolerance", ["-1", "nan", "inf"])

@@ -38,7 +38,7 @@ def test_a_model_that_is_none_is_an_error_and_the_file_stays(tcb, model, tmp_pat
     (tmp_path / "nothing.fbx").write_bytes(b"nothing")
     ran = tcb("curves", blend, "--from", tmp_path / "nothing.fbx", "--in-place")
     assert ran.status == 1
-    assert "error: nothing.fbx: it is not an FBX file" in ran.errors[0]
+    assert "error: nothing.fbx: not an FBX file" in ran.errors[0]
     assert blend.read_bytes() == before
 
 

@@ -64,9 +64,9 @@ def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, 
     assert (ran.status, line["status"], line["tracks"]) == (3, "faults", 1)
     assert len(line["errors"]) == 2
     assert (
-        f"M3DMAGIC 4D4D claims {len(whole)} bytes, but the file has {len(whole) - 20}" in line["errors"][0]["message"]
+        f"M3DMAGIC 4D4D declares {len(whole)} bytes, but the file has {len(whole) - 20}" in line["errors"][0]["message"]
     )
-    assert "node 'Second': POS_TRACK_TAG B020 claims" in line["errors"][1]["message"]
+    assert "node 'Second': POS_TRACK_TAG B020 declares" in line["errors"][1]["message"]
     assert not any("claims" in note["message"] for note in line["notes"])
     load(tmp_path / "two.blend")
     assert [item.animation_data is not None for item in map(bpy.data.objects.get, ("First", "Second"))] == [True, False]
@@ -77,7 +77,7 @@ def test_what_is_only_strange_in_a_file_is_a_note(tcb, tmp_path):
     ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json")
     assert (ran.status, ran.errors, ran.lines[0]["tracks"]) == (0, [], 2)
     assert any(
-        "5 bytes after the end of M3DMAGIC 4D4D are skipped" in note["message"] for note in ran.lines[0]["notes"]
+        "5 bytes after the end of M3DMAGIC 4D4D were skipped" in note["message"] for note in ran.lines[0]["notes"]
     )
 
 
@@ -124,4 +124,4 @@ def test_axes_go_both_ways(tcb, tmp_path):
 def test_axes_along_one_line_are_an_error(tcb, tmp_path):
     ran = tcb("import", run_cycle(tmp_path), "--output", tmp_path / "run.blend", "--forward=Y", "--up=-Y")
     assert ran.status == 1
-    assert "forward Y and up -Y lie along one line" in ran.errors[0]
+    assert "forward Y and up -Y are parallel" in ran.errors[0]

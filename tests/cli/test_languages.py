@@ -38,7 +38,7 @@ def test_a_table_is_told_in_the_language(tcb, speak, plain_walk):
     told = tcb("info", walk).out
     assert "«track»" in told
     assert "«not TCB»" in told
-    assert told.startswith(f"{walk}: «Has ")
+    assert told.startswith(f"{walk}: «Found ")
 
 
 def test_what_is_wrong_with_a_file_is_told_whole(tcb, speak, tmp_path):
@@ -53,7 +53,7 @@ def test_what_is_done_is_done_in_another_language_too(tcb, speak, walk, tmp_path
     bake = ("bake", walk, "--output", f"{tmp_path}/baked/", "--skip-done")
     assert tcb(*bake).status == 0
     speak()
-    assert f"{walk}: «done already»" in tcb(*bake).err
+    assert f"{walk}: «already done»" in tcb(*bake).err
 
 
 def test_what_makes_no_sense_is_told_in_the_language(tcb, speak, walk):

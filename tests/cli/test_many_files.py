@@ -124,7 +124,7 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
     ("start", "reason"),
     [
         ((sys.executable, "-c", "raise SystemExit(3)"), "ended with status 3 while it started: "),
-        (("/nowhere/blender",), "no process could be started to help: No such file"),
+        (("/nowhere/blender",), "no worker process could be started: No such file"),
     ],
 )
 def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):

@@ -48,7 +48,7 @@ def test_what_is_left_out_is_told_and_counted(tcb, walk, tmp_path):
     command = ("bake", walk, tmp_path / "run.blend", "--output", f"{tmp_path}/baked/", "--skip-done")
     tcb(*command)
     ran = tcb(*command)
-    assert f"tcb: {walk}: done already" in ran.err
+    assert f"tcb: {walk}: already done" in ran.err
     assert ran.err.splitlines()[-1] == "tcb: 2 before"
 
 

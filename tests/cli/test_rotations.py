@@ -35,7 +35,7 @@ def test_faults_of_all_actions_are_listed_and_nothing_is_written(tcb, shot):
     ran = tcb("rotations", shot)
     assert (ran.status, ran.errors) == (0, [])
     assert "3 faults in 3 tracks" in ran.out
-    assert '"Spare (action)", rotation_quaternion: the rotation flips at the keys of frames 10, 20' in ran.out
+    assert '"Spare (action)", rotation_quaternion: the rotation flips at frames 10, 20' in ran.out
     assert shot.read_bytes() == before
     (line,) = tcb("rotations", shot, "--json").lines
     assert {(fault["action"], fault["kind"], *fault["frames"]) for fault in line["faults"]} == {
@@ -73,7 +73,7 @@ def test_what_is_refused_is_an_error(tcb, shot, tmp_path):
     target = tmp_path / "fixed.blend"
     ran = tcb("rotations", shot, "--repair", "--output", target)
     assert (ran.status, len(ran.errors)) == (3, 1)
-    assert '"Arm", rotation_quaternion: locked; unlock its channels first' in ran.errors[0]
+    assert '"Arm", rotation_quaternion: locked. Unlock the channels first' in ran.errors[0]
     ran = tcb("rotations", shot, "--repair", "--objects", "Arm", "--in-place")
     assert (ran.status, len(ran.errors)) == (1, 1)
 

@@ -123,7 +123,7 @@ def test_what_someone_else_saved_meanwhile_is_not_replaced(tcb, cli, walk, tmp_p
     monkeypatch.setattr(cli.verbs.edit, "choose", save_meanwhile)
     ran = tcb("bake", walk, "--in-place")
     assert ran.status == 1
-    assert "someone else" in ran.errors[0]
+    assert "another process" in ran.errors[0]
     assert (walk.read_bytes(), names_in(tmp_path)) == (theirs, ["walk.blend"])
 
 

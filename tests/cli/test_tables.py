@@ -29,7 +29,7 @@ def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
     common = ("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--in-place")
     ran = tcb(*common)
     assert ran.status == 1
-    assert "has keys already; Replace Keys (command: --replace) takes them away" in ran.errors[0]
+    assert "there are already keys. Use Replace Keys (command: --replace) to delete them" in ran.errors[0]
     assert walk.read_bytes() == before
     assert tcb(*common, "--replace", "--plain").status == 0
     load(walk)
@@ -51,7 +51,7 @@ def test_a_fault_in_the_table_is_an_error_with_its_place(tcb, walk, tmp_path, te
 def test_a_table_is_about_one_object(tcb, walk, tmp_path):
     ran = tcb("export-table", walk, "--output", tmp_path / "all.csv")
     assert ran.status == 1
-    assert "say which by --objects" in ran.errors[0]
+    assert "Choose one with --objects" in ran.errors[0]
     assert tcb("export-table", walk, "--objects", "Hips", "--bone", "x", "--output", tmp_path / "x.csv").status == 1
 
 
@@ -99,7 +99,7 @@ def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path
     assert not [c for c in fcurves(hips) if "tcb_" in c.data_path]
     ran = tcb("velocities", walk, "--in-place", "--quantities")
     assert (ran.status, ran.errors, ran.out) == (0, [], "")
-    assert "no velocities to take away" in ran.err
+    assert "no velocities to remove" in ran.err
 
 
 def test_velocities_skip_what_is_not_tcb(tcb, plain_walk, tmp_path):

@@ -97,7 +97,7 @@ def test_what_was_played_on_a_line_comes_back_with_its_keys(
     start, end = FRAMES[row : row + 2]
     added = {"CONSTANT": [end - 1], "LINEAR": []}.get(kind, list(range(start + 1, end)))
     assert sorted(set(frames) - set(FRAMES)) == added
-    note = f"1 segment that is held or eased is written with {len(added)} keys more"
+    note = f"1 constant or eased segment exported with {len(added)} additional keys"
     assert (note in said()) == bool(added)
 
 
@@ -134,7 +134,9 @@ def test_a_spline_that_keys_can_not_end_is_sampled_and_told(
         spline = {0: (7, 36), 1: (12, 36), 2: (0, 12)}[next(iter(kinds))]
         assert set(node.track("POSITION").frames.tolist()) >= set(range(spline[0], spline[1] + 1))
         count = spline[1] - spline[0] + 1
-        assert f"1 spline beside such segments that keys can't end: written as {count} samples" in said()
+        assert (
+            f"1 spline next to such a segment exported as {count} samples, because keys cannot end it there" in said()
+        )
     else:
         assert "written as" not in said().replace("is written with", "").replace("are written with", "")
 
@@ -249,12 +251,12 @@ def test_components_whose_splines_end_elsewhere_are_sampled(scene, animation, ta
     animation.bake(item)
     before, after, _ = taken_back("Box")
     assert max(apart(before, after)) < NEAR
-    assert "its components have keys, or splines that end, at different frames: written as 37 samples" in said()
+    assert "components have keys or ends of splines at different frames: exported as 37 samples" in said()
 
 
 def test_added_keys_count_to_the_limit_of_samples(scene, animation, give) -> None:
     item = moved(animation, ROW)
     choose(item, {2: "SINE"})
-    with pytest.raises(RuntimeError, match=r'"Box", location: with its 17 samples the file would have more'):
+    with pytest.raises(RuntimeError, match=r'"Box", location: 17 samples would exceed'):
         give(sample_limit=16)
     give(sample_limit=17)

@@ -22,13 +22,13 @@ def test_one_thing_and_several_are_counted_in_words(report):
     )
     assert list(map(str, done.lines())) == [
         "Found 2 camera targets, 1 ambient light, 1,200 keys, 1 key with parameters, 3 tracks that cycle",
-        "Made 2 meshes, 1 empty",
+        "Created 2 meshes, 1 empty",
         'Matched 2 by name: "Box", "Ball" is "Ball.001"',
     ]
 
 
 def test_where_nothing_was_made_that_is_said(report):
-    assert list(map(str, report.Exchanged().lines())) == ["Made nothing"]
+    assert list(map(str, report.Exchanged().lines())) == ["Created nothing"]
 
 
 def test_every_kind_of_node_has_a_word(report):

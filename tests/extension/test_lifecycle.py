@@ -30,7 +30,7 @@ def stages(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> Sta
     )
     printed = result.stdout + result.stderr
     # Blender prints the refusal of a second copy as it prints any exception.
-    refusals = printed.count("RuntimeError: TCB Animation is enabled from another installation")
+    refusals = printed.count("RuntimeError: TCB Animation is already enabled from")
     if result.returncode or printed.count("Traceback") != refusals:
         pytest.fail(f"exit status {result.returncode}\n{printed}", pytrace=False)
     stages: Stages = json.loads(out.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def test_a_second_copy_is_refused_with_the_way_to_switch(
     stages: Stages, stage: str, enabled: str, refused: str
 ) -> None:
     reason = stages[stage]["reason"]
-    assert f'"{enabled}". Disable that one first, then enable "{refused}"' in reason
+    assert f'"{enabled}". Disable that installation, then enable "{refused}"' in reason
     assert "already exists" not in reason
 
 

@@ -33,10 +33,10 @@ GERMAN = {
     "frame {:g}": "Bild {:g}",
     "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
     "the frame range {:g} to {:g} is empty": "zwischen {:g} und {:g} liegt kein Bild",
-    "handles approximate it: maximum error {:size} at frame {:g}": "bei Bild {1:g} um {0:size} daneben",
-    "as Euler angles by {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
+    "handles approximate the motion: maximum error {:size} at frame {:g}": "bei Bild {1:g} um {0:size} daneben",
+    "as Euler angles with {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
     "Logarithmic": "Logarithmisch",
-    "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do": (
+    "Lagrange through {:d} keys oscillates between them, up to {:.3g} times their range": (
         "Lagrange durch {:d} Keys schwingt zwischen ihnen, bis {:.3g} mal so weit"
     ),
 }
@@ -170,7 +170,7 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
     with pytest.raises(interp.KeysError) as error:
         roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)
     fault = error.value.message
-    assert fault == "as Euler angles by Logarithmic: component 0 of the value is 0, which has no logarithm"
+    assert fault == "as Euler angles with Logarithmic: component 0 of the value is 0, which has no logarithm"
     told = in_german.translated(fault)
     assert told == "als Eulerwinkel nach Logarithmisch: Komponente 0 ist 0, ohne Logarithmus"
 

@@ -39,10 +39,10 @@ def kinds(item: three_ds.Node) -> list[str]:
 @pytest.mark.parametrize(
     ("data", "offset", "words"),
     [
-        (b"", 0, "not a .3ds file: it is only 0 bytes long"),
-        (b"MM\x06\0\0", 0, "not a .3ds file: it is only 5 bytes long"),
+        (b"", 0, "not a .3ds file: only 0 bytes long"),
+        (b"MM\x06\0\0", 0, "not a .3ds file: only 5 bytes long"),
         (b"\x89PNG\r\n\x1a\n", 0, r"begins with chunk 5089, not M3DMAGIC 4D4D"),
-        (with_length(chunk(layout.MAIN), 5), 2, "M3DMAGIC 4D4D claims a length of 5 bytes"),
+        (with_length(chunk(layout.MAIN), 5), 2, "M3DMAGIC 4D4D declares a length of 5 bytes"),
     ],
 )
 def test_what_is_no_3ds_file_is_an_error(data: bytes, offset: int, words: str) -> None:
@@ -60,9 +60,10 @@ def test_a_file_cut_off_in_a_track_is_read_up_to_that_track() -> None:
         (b"Ball", ["POSITION"]),
     ]
     assert [str(warning) for warning in scene.warnings] == [
-        f"byte 0: M3DMAGIC 4D4D claims {len(whole)} bytes, but the file has {len(whole) - 5}; what is there is read",
-        f"byte {at}: node 'Ball': SCL_TRACK_TAG B022 claims {len(SCALE)} bytes, but OBJECT_NODE_TAG B002 ends after "
-        f"{len(SCALE) - 5}; it is skipped",
+        f"byte 0: M3DMAGIC 4D4D declares {len(whole)} bytes, but the file has {len(whole) - 5}. "
+        "The existing bytes were read",
+        f"byte {at}: node 'Ball': SCL_TRACK_TAG B022 declares {len(SCALE)} bytes, but OBJECT_NODE_TAG B002 ends after "
+        f"{len(SCALE) - 5}. It was skipped",
     ]
 
 
@@ -87,7 +88,7 @@ def test_a_chunk_that_claims_more_than_its_parent_has_is_skipped_and_the_parents
     (warning,) = scene.warnings
     assert warning.offset == data.index(with_length(SCALE, length))
     assert warning.message.startswith(
-        f"node 'Box': SCL_TRACK_TAG B022 claims {length} bytes, but OBJECT_NODE_TAG B002 ends"
+        f"node 'Box': SCL_TRACK_TAG B022 declares {length} bytes, but OBJECT_NODE_TAG B002 ends"
     )
 
 
@@ -95,7 +96,7 @@ def test_of_a_node_that_claims_too_much_what_is_there_is_read() -> None:
     data = keyframes(node(b"Box", POSITION), with_length(node(b"Ball", POSITION), HUGE))
     scene = three_ds.read(data)
     assert [kinds(item) for item in scene.nodes] == [["POSITION"], ["POSITION"]]
-    assert "what is there is read" in only_warning(data).message
+    assert "The existing bytes were read" in only_warning(data).message
 
 
 @pytest.mark.parametrize("length", [0, 5])
@@ -107,7 +108,7 @@ def test_after_a_chunk_shorter_than_its_own_header_the_rest_of_its_parent_is_ski
     (warning,) = scene.warnings
     assert warning.offset == data.index(broken)
     assert (
-        f"claims a length of {length} bytes; the rest of OBJECT_NODE_TAG B002, {2 * len(SCALE)} bytes"
+        f"declares a length of {length} bytes. The rest of OBJECT_NODE_TAG B002, {2 * len(SCALE)} bytes"
         in warning.message
     )
 
@@ -121,7 +122,7 @@ def test_a_track_that_claims_more_keys_than_it_has_bytes_for_is_skipped(count: i
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kinds(scene.nodes[0]) == ["SCALE"]
-    claim = f"POS_TRACK_TAG B020 claims {count} keys, but 36 bytes hold 2 at most; it is skipped"
+    claim = f"POS_TRACK_TAG B020 declares {count} keys, but 36 bytes hold at most 2. It was skipped"
     assert scene.warnings == (three_ds.ReadWarning(data.index(broken) + 16, f"node 'Box': {claim}", lost=True),)
     assert peak < 1 << 20
 
@@ -132,7 +133,7 @@ def test_a_track_whose_parameters_leave_no_room_for_its_last_key_is_skipped() ->
     broken = layout.track(layout.POSITION, keys)[:-4]
     data = keyframes(node(b"Box", with_length(broken, len(broken)), SCALE))
     warning = only_warning(data)
-    assert warning.message == "node 'Box': POS_TRACK_TAG B020 has no room for its key 2; it is skipped"
+    assert warning.message == "node 'Box': POS_TRACK_TAG B020 has too few bytes for key 2. It was skipped"
     assert struct.unpack_from("<i", data, warning.offset) == (9,)
     assert kinds(three_ds.read(data).nodes[0]) == ["SCALE"]
 
@@ -150,7 +151,7 @@ def test_a_mesh_that_claims_more_rows_than_it_has_bytes_for_lacks_them(ident: in
     data = objects(chunk(layout.OBJECT, b"Box\0", chunk(layout.MESH, chunk(ident, b"\xff\xff", bytes(20)), matrix)))
     warning = only_warning(data)
     assert warning.message.startswith(f"object 'Box': {name}")
-    assert f"claims 65535 times {size} bytes, and has 20; it is skipped" in warning.message
+    assert f"declares 65535 times {size} bytes, but has 20. It was skipped" in warning.message
     mesh = three_ds.read(data).objects[0].content
     assert [len(table) for table in (mesh.vertices, mesh.faces, mesh.texture_coordinates)] == [0, 0, 0]
     assert mesh.matrix.tolist() == np.arange(12).reshape(4, 3).tolist()
@@ -172,7 +173,7 @@ def test_a_name_without_an_end_is_not_looked_for_beyond_its_chunk(broken: bytes,
         start = data.index(broken)
     warning = three_ds.read(data).warnings[0]
     assert warning.offset == start + 6
-    assert f"{name} has a name without an end; it is skipped" in warning.message
+    assert f"{name} has a name without a terminating zero. It was skipped" in warning.message
     assert kinds(three_ds.read(data).nodes[-1])[-1] == "SCALE"
 
 
@@ -180,7 +181,10 @@ def test_a_morph_key_whose_name_has_no_end_loses_its_track() -> None:
     broken = layout.track(layout.MORPH, [Key(0, 0, (), b"Open\0"), Key(9, 1, (0.5,), b"Shut")])
     data = keyframes(node(b"Mouth", broken, SCALE))
     warning = only_warning(data)
-    assert warning.message == "node 'Mouth': MORPH_TRACK_TAG B026 has no end to the name of its key 1; it is skipped"
+    assert (
+        warning.message
+        == "node 'Mouth': MORPH_TRACK_TAG B026 has no terminating zero in the name of key 1. It was skipped"
+    )
     assert data[warning.offset :].startswith(b"Shut")
 
 
@@ -191,7 +195,7 @@ def test_a_morph_key_whose_parameters_have_no_room_loses_its_track(left: int) ->
     data = keyframes(node(b"Mouth", broken))
     assert only_warning(data) == three_ds.ReadWarning(
         data.index(last[:left]),
-        "node 'Mouth': MORPH_TRACK_TAG B026 has no room for its key 1; it is skipped",
+        "node 'Mouth': MORPH_TRACK_TAG B026 has too few bytes for key 1. It was skipped",
         lost=True,
     )
 
@@ -220,11 +224,11 @@ def test_bytes_that_are_too_few_or_too_many_are_said() -> None:
     assert scene.nodes[0].node_id == 7
     assert scene.nodes[0].pivot is None
     assert [str(warning) for warning in scene.warnings] == [
-        f"byte {len(data)}: 5 bytes after the end of M3DMAGIC 4D4D are skipped",
-        f"byte {data.index(b'more')}: node 'Box': NODE_ID B030: 4 bytes more than it needs are skipped",
-        f"byte {data.index(short) + 6}: node 'Box': PIVOT B013 claims 1 times 12 bytes, and has 11; it is skipped",
+        f"byte {len(data)}: 5 bytes after the end of M3DMAGIC 4D4D were skipped",
+        f"byte {data.index(b'more')}: node 'Box': NODE_ID B030: 4 extra bytes were skipped",
+        f"byte {data.index(short) + 6}: node 'Box': PIVOT B013 declares 1 times 12 bytes, but has 11. It was skipped",
         f"byte {data.index(b'tail')}: node 'Box': OBJECT_NODE_TAG B002: "
-        "the last 4 bytes are not a chunk and are skipped",
+        "the last 4 bytes are not a chunk and were skipped",
     ]
 
 
@@ -258,7 +262,7 @@ def test_that_something_is_lost_is_told_after_the_most_warnings() -> None:
     nodes = [node(b"Box", NOT_FINITE)] * (MOST_WARNINGS + 5)
     for more, lost in (((), False), ((node(b"Box", with_length(SCALE, HUGE)),), True)):
         last = three_ds.read(keyframes(*nodes, *more)).warnings[-1]
-        assert "more warnings are left out" in last.message
+        assert "more warnings are not listed" in last.message
         assert last.lost == lost
 
 
@@ -267,7 +271,7 @@ def test_a_part_that_is_there_twice_is_read_once() -> None:
     data = keyframes(node(b"Box", first, second))
     assert three_ds.read(data).nodes[0].pivot.tolist() == [1, 1, 1]
     assert only_warning(data) == three_ds.ReadWarning(
-        data.index(second), "node 'Box': PIVOT B013 is there a second time, and is skipped"
+        data.index(second), "node 'Box': PIVOT B013 occurs a second time and was skipped"
     )
 
 
@@ -276,7 +280,7 @@ def test_of_two_tracks_of_a_kind_the_first_counts_and_both_are_kept() -> None:
     item = three_ds.read(data).nodes[0]
     assert [len(track.frames) for track in item.tracks] == [2, 1]
     assert item.track("POSITION") is item.tracks[0]
-    assert "POS_TRACK_TAG B020 is there 2 times; the first counts" in only_warning(data).message
+    assert "POS_TRACK_TAG B020 occurs 2 times. The first is used" in only_warning(data).message
     assert three_ds.write(three_ds.read(data)) == data
 
 
@@ -290,7 +294,7 @@ def test_nodes_that_hang_from_each_other_in_a_circle_are_cut_loose_at_the_first(
     scene = three_ds.read(data)
     assert scene.keyframer.parents() == (None, 0, 1, 2, None, 1)
     assert [item.parent for item in scene.nodes] == parents
-    loose = "it hangs from itself, by way of its parents; it is taken to have none"
+    loose = "the node is its own ancestor. Imported without a parent"
     assert scene.warnings == (
         three_ds.ReadWarning(data.index(items[0]), f"node 'N0': {loose}"),
         three_ds.ReadWarning(data.index(items[4]), f"node 'N4': {loose}"),
@@ -308,23 +312,26 @@ def test_a_parent_that_is_not_there_and_an_id_that_is_there_twice_are_said() -> 
     scene = three_ds.read(data)
     assert scene.keyframer.parents() == (None, None, 0, None)
     assert [(warning.offset, warning.message) for warning in scene.warnings] == [
-        (data.index(items[1]), "node 'B': its id 5 is also that of node 0, which children of 5 are given to"),
-        (data.index(items[3]), "node 'D': its parent, id 900, is not in the file; it is taken to have none"),
+        (
+            data.index(items[1]),
+            "node 'B': the id 5 is also used by node 0, which becomes the parent of the children of 5",
+        ),
+        (data.index(items[3]), "node 'D': the parent, id 900, is not in the file. Imported without a parent"),
     ]
 
 
 @pytest.mark.parametrize(
     ("keys", "key", "words"),
     [
-        ([Key(9, 0, (1, 2, 3)), Key(8, 0, (4, 5, 6))], 1, "8 comes after frame 9"),
-        ([Key(0, 0, (1, 2, 3)), Key((1 << 31) - 1, 0, (4, 5, 6))], 1, "2147483647 is beyond frame 16777216"),
-        ([Key(-(1 << 31), 0, (1, 2, 3))], 0, "-2147483648 is beyond frame 16777216"),
+        ([Key(9, 0, (1, 2, 3)), Key(8, 0, (4, 5, 6))], 1, "8 follows frame 9"),
+        ([Key(0, 0, (1, 2, 3)), Key((1 << 31) - 1, 0, (4, 5, 6))], 1, "2147483647 is after frame 16777216"),
+        ([Key(-(1 << 31), 0, (1, 2, 3))], 0, "-2147483648 is after frame 16777216"),
         ([Key(0, 0, (1, math.nan, 3))], 0, "0 has a value that is not a finite number"),
         ([Key(0, 0, (1, 2, 3)), Key(7, 0, (-math.inf, 2, 3))], 1, "7 has a value that is not a finite"),
         ([Key(0, 4, (0, 1, 2, 3)), Key(7, 3, (0, 25, 1, 2, 3))], 1, r"7 has continuity 25, not in \[-1, 1\]"),
         ([Key(0, 16, (-0.5, 1, 2, 3))], 0, r"0 has ease from -0.5, not in \[0, 1\]"),
         ([Key(0, 1, (math.nan, 1, 2, 3))], 0, r"0 has tension nan, not in \[-1, 1\]"),
-        ([Key(9, 0, (1, 2, 3)), Key(8, 0, (4, 5, 6)), Key(1, 0, (4, 5, 6))], 1, r"after frame 9 \(and 1 more\)"),
+        ([Key(9, 0, (1, 2, 3)), Key(8, 0, (4, 5, 6)), Key(1, 0, (4, 5, 6))], 1, r"follows frame 9 \(and 1 more\)"),
     ],
 )
 def test_a_strange_key_is_kept_and_said_with_its_place(keys: list[Key], key: int, words: str) -> None:
@@ -352,7 +359,7 @@ def test_strange_numbers_of_a_mesh_are_kept_and_said() -> None:
     scene = three_ds.read(data)
     assert [str(warning) for warning in scene.warnings] == [
         f"byte {data.index(vertices) + 6}: object 'Box': POINT_ARRAY 4110 has a number that is not finite",
-        f"byte {data.index(mesh)}: object 'Box': N_TRI_OBJECT 4100 has 2 vertices and 1 texture coordinates",
+        f"byte {data.index(mesh)}: object 'Box': N_TRI_OBJECT 4100 has 2 vertices but 1 texture coordinates",
         f"byte {data.index(faces) + 16}: object 'Box': FACE_ARRAY 4120: face 1 has vertex 2 of 2 (and 1 more)",
     ]
     assert three_ds.write(scene) == data
@@ -380,7 +387,7 @@ def test_warnings_are_told_up_to_a_thousand() -> None:
     broken = chunk(layout.PIVOT)
     warnings = three_ds.read(keyframes(node(b"Box", broken * 3000))).warnings
     assert len(warnings) == 1001
-    assert warnings[-1].message == "2000 more warnings are left out"
+    assert warnings[-1].message == "2000 more warnings are not listed"
 
 
 class Searched(bytes):

@@ -136,11 +136,11 @@ def test_versions_with_short_and_long_records_are_read(version: int) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "it is not an FBX file"),
-        (b"; FBX 7.4.0 project file", "file of text"),
+        (b"", "not an FBX file"),
+        (b"; FBX 7.4.0 project file", "a text FBX file"),
         (file_bytes([], 6100), "version 6100"),
         (scene_bytes([Model("A", 2), Model("B", 1)]), "its own ancestor"),
-        (file_bytes([Record("Objects", (), [Record("Model", [b"no number"])])]), "has no number"),
+        (file_bytes([Record("Objects", (), [Record("Model", [b"no number"])])]), "has no ID"),
     ],
 )
 def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
@@ -151,9 +151,9 @@ def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
 @pytest.mark.parametrize(
     ("curve", "words"),
     [
-        (KeyCurve((1.0, 0.0), (0, 0), (LINEAR, LINEAR)), "key 1 is before the key before it"),
-        (KeyCurve((0.0, 1.0), (0, np.inf), (LINEAR, LINEAR)), "the time or value of its key 1 is not finite"),
-        (KeyCurve((0.0, 1.0), (0, 0, 0), (LINEAR, LINEAR)), "not as many"),
+        (KeyCurve((1.0, 0.0), (0, 0), (LINEAR, LINEAR)), "key 1 is earlier than the previous key"),
+        (KeyCurve((0.0, 1.0), (0, np.inf), (LINEAR, LINEAR)), "the time or value of key 1 is not finite"),
+        (KeyCurve((0.0, 1.0), (0, 0, 0), (LINEAR, LINEAR)), "attributes differ"),
     ],
 )
 def test_damaged_curves_are_refused_by_key(curve: KeyCurve, words: str) -> None:

@@ -88,10 +88,10 @@ def track(**changes: object) -> three_ds.Track:
         (track(values=np.zeros((1, 3), np.float32)), r"values must be float32 of shape \(2, 3\)"),
         (track(key_flags=np.zeros(2, np.int64)), "key flags must be uint16"),
         (track(parameters=np.zeros((2, 5), np.float32)), r"parameters must be float32 of shape \(5, 2\)"),
-        (track(parameters=np.full((5, 2), [0, 0.5], np.float32)), "key 1 at frame 10 has a tension, and no flag"),
+        (track(parameters=np.full((5, 2), [0, 0.5], np.float32)), "key 1 at frame 10 has a tension without its flag"),
         (track(flags=0x10000), "65536"),
-        (track(names=(b"a", b"b")), "2 keys and 2 names"),
-        (track(kind="SIZE"), "'SIZE' is none of POSITION"),
+        (track(names=(b"a", b"b")), "2 keys but 2 names"),
+        (track(kind="SIZE"), "'SIZE' is not one of POSITION"),
     ],
 )
 def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: three_ds.Track, words: str) -> None:
@@ -103,11 +103,11 @@ def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: t
 @pytest.mark.parametrize(
     ("node", "words"),
     [
-        (three_ds.Node("OBJECT", b"a\0b"), "has a zero in it"),
+        (three_ds.Node("OBJECT", b"a\0b"), "contains a zero character"),
         (three_ds.Node("OBJECT", b"Box", parent=1 << 16), "65536"),
         (three_ds.Node("OBJECT", b"Box", node_id=-1), "-1"),
         (three_ds.Node("OBJECT", b"Box", pivot=np.zeros(3)), "must be float32"),
-        (three_ds.Node("TARGET", b"Box"), "'TARGET' is none of AMBIENT"),
+        (three_ds.Node("TARGET", b"Box"), "'TARGET' is not one of AMBIENT"),
     ],
 )
 def test_a_node_that_has_no_place_in_the_file_is_refused(node: three_ds.Node, words: str) -> None:

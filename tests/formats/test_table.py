@@ -117,32 +117,32 @@ def test_an_empty_cell_is_no_key():
     [
         ("", None, None, "empty"),
         ("# only a comment\n", None, None, "header row"),
-        ("frame,x\n", 1, None, "no row"),
-        ("1,2,3\n", 1, None, "has to name the columns"),
+        ("frame,x\n", 1, None, "no rows"),
+        ("1,2,3\n", 1, None, "must name the columns"),
         ("x,y\n1,2", 1, None, "there is no time column"),
-        ("frame\n1", 1, None, "no column beside the time"),
-        ("frame,frame,x\n1,2,3", 1, 2, "time already"),
-        ("frame,x,tx\n1,2,3", 1, 3, "column 2 holds the same"),
+        ("frame\n1", 1, None, "the time is the only column"),
+        ("frame,frame,x\n1,2,3", 1, 2, "already has the time"),
+        ("frame,x,tx\n1,2,3", 1, 3, "same data as in column 2"),
         ("frame,x,,y\n1,2,3,4", 1, 3, "heading is empty"),
         ("frame,x\n1,2\n2,1.5.2", 3, 2, '"1.5.2" is not a number'),
         ("frame,x\n1,2\n2,1_0", 3, 2, "not a number"),
         ("frame,x\n1,nan", 2, 2, "not a finite number"),
         ("frame,x\n1,2\n2,-inf", 3, 2, "not a finite number"),
         ("frame,x\n1,1e999", 2, 2, "not a finite number"),
-        ("frame,x,y\n1,2,3\n2,3", 3, None, "2 cells, where the header names 3"),
+        ("frame,x,y\n1,2,3\n2,3", 3, None, "2 cells, but the header names 3"),
         ("frame,x\n1,2,3", 2, None, "3 cells"),
         ("frame,x\n,2", 2, 1, "is empty"),
-        ("frame,x\n1,2\n\n1,3", 4, 1, "does not come after 1 in line 2"),
-        ("time,x\n2,2\n1,3", 3, 1, "second 1 does not come after 2"),
-        ("frame,qw,qx,qy\n1,1,0,0", 1, 2, "needs 4 columns, and there are 3"),
-        ("frame,qw,qx,qy,qz\n1,1,0,,0", 2, 4, "rest of its rotation"),
-        ("frame,euler.x\n1,2", 1, 2, "say the order"),
-        ("frame,euler_xyz.x\n1,2", 1, 2, "say degrees or radians"),
-        ("frame,euler_xyz_deg.x,euler_zyx_deg.y\n1,2,3", 1, 3, "does not go with column 2"),
+        ("frame,x\n1,2\n\n1,3", 4, 1, "is not after 1 in line 2"),
+        ("time,x\n2,2\n1,3", 3, 1, "second 1 is not after 2"),
+        ("frame,qw,qx,qy\n1,1,0,0", 1, 2, "needs 4 columns, but there are 3"),
+        ("frame,qw,qx,qy,qz\n1,1,0,,0", 2, 4, "other components of the rotation"),
+        ("frame,euler.x\n1,2", 1, 2, "give the order"),
+        ("frame,euler_xyz.x\n1,2", 1, 2, "specify degrees or radians"),
+        ("frame,euler_xyz_deg.x,euler_zyx_deg.y\n1,2,3", 1, 3, "not compatible with column 2"),
         ("frame,m00,m01\n1,2,3", 1, 2, "9 or 16"),
-        ("frame,m00,m01,m02,m10,m11,m12,m20,m21,m23\n1,1,0,0,0,1,0,0,0,1", 1, 2, "not 3 times 3"),
-        ("frame,qw,qx,qy,qz,rotation_euler[0]\n1,1,0,0,0,0", 1, None, "given twice"),
-        ("frame,x\n1,2\n2,3\0", 3, None, "not text"),
+        ("frame,m00,m01,m02,m10,m11,m12,m20,m21,m23\n1,1,0,0,0,1,0,0,0,1", 1, 2, "not 3 by 3"),
+        ("frame,qw,qx,qy,qz,rotation_euler[0]\n1,1,0,0,0,0", 1, None, "defined twice"),
+        ("frame,x\n1,2\n2,3\0", 3, None, "not a text file"),
     ],
 )
 def test_a_fault_is_named_with_its_line_and_column(content, line, column, words):
@@ -154,13 +154,13 @@ def test_a_fault_is_named_with_its_line_and_column(content, line, column, words)
 def test_a_matrix_written_by_columns_is_not_taken_for_one_by_rows():
     names = ",".join(f"m{row}{column}" for row in range(4) for column in range(4))
     rows = "1,1,0,0,0,0,1,0,0,0,0,1,0,5,6,7,1"
-    with pytest.raises(table.TableError, match="last row is not 0 0 0 1") as caught:
+    with pytest.raises(table.TableError, match="last row of the matrix is not 0 0 0 1") as caught:
         table.read(f"frame,{names}\n{rows}".encode())
     assert (caught.value.line, caught.value.column) == (2, 14)
 
 
 def test_what_is_no_text_is_refused_with_its_place():
-    with pytest.raises(table.TableError, match="byte 12 is not text") as caught:
+    with pytest.raises(table.TableError, match="byte 12 is not valid UTF-8") as caught:
         table.read(b"frame,x\n1,2\n\xff\xff")
     assert caught.value.line == 3
 

@@ -47,4 +47,4 @@ def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
     )
     warnings = three_ds.read(whole[:-1]).warnings + three_ds.read(whole + b"more").warnings
     assert [made_again(one) for one in warnings] == [str(one) for one in warnings]
-    assert any("node '{Ball}': its parent, id 7, is not in the file" in str(one) for one in warnings)
+    assert any("node '{Ball}': the parent, id 7, is not in the file" in str(one) for one in warnings)

@@ -183,5 +183,7 @@ def test_keys_for_which_no_controls_are_found_are_refused():
     angles = np.tile([0.0, 3.1], 6)
     tilted = np.random.default_rng(0).normal(size=(12, 3)) * 0.3 + AXIS
     keys = Keys(np.arange(12) * 5.0, rotations.from_axis_angle(tilted, angles))
-    with pytest.raises(KeysError, match=r"key \d+ at frame \d+: the keys about it turn back and forth too far"):
+    with pytest.raises(
+        KeysError, match=r"key \d+ at frame \d+: the rotation between neighboring keys changes too much"
+    ):
         b_spline.ThroughRotationSpline(keys)

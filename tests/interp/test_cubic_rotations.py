@@ -195,5 +195,5 @@ def test_turns_for_which_no_such_motion_is_found_are_refused():
     for axis in axes:
         orientations.append(rotations.multiply(rotations.from_axis_angle(axis, 3.1), orientations[-1]))
     keys = Keys(np.cumsum(np.exp(generator.uniform(0.0, 3.0, 7))), orientations)
-    with pytest.raises(KeysError, match=r"key 6 at frame 49.0551: turns too far from its neighbours"):
+    with pytest.raises(KeysError, match=r"key 6 at frame 49.0551: differs too much from its neighbors"):
         cubic.NaturalRotationSpline(keys)

@@ -139,9 +139,9 @@ def test_many_tracks_at_once_give_the_same_bits_as_one(nu):
 def test_bad_rotation_keys_are_refused():
     with pytest.raises(KeysError, match="key 1 at frame 5: the quaternion is zero"):
         linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [0, 0, 0, 0]]))
-    with pytest.raises(KeysError, match="key 1 at frame 5: is a whole turn from the key before it"):
+    with pytest.raises(KeysError, match="key 1 at frame 5: is a full turn from the previous key"):
         linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [-1, 0, 0, 0]]), path="AS_KEYED")
-    with pytest.raises(KeysError, match="key 1 at frame 5: turns, but its axis is zero"):
+    with pytest.raises(KeysError, match="key 1 at frame 5: has a turn with a zero axis"):
         linear.RotationSpline.from_turns([0, 5], [0, 1], [[1, 0, 0], [0, 0, 0]])
     with pytest.raises(ValueError, match="path must be one of SHORTEST, AS_KEYED"):
         linear.RotationSpline(Keys([0], [[1, 0, 0, 0]]), path="LONGEST")

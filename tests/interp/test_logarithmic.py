@@ -81,7 +81,10 @@ def test_a_loop_of_scales_is_smooth_across_its_seam():
     ("values", "words"),
     [
         ([[1.0, 2.0], [1.0, 0.0]], "key 1 at frame 5: component 1 of the value is 0, which has no logarithm"),
-        ([[1.0, -2.0], [-3.0, -1.0]], "key 1 at frame 5: component 0 of the value is -3, of another sign than the"),
+        (
+            [[1.0, -2.0], [-3.0, -1.0]],
+            "key 1 at frame 5: component 0 of the value is -3, with a different sign than the",
+        ),
         ([[0.0, 1.0], [1.0, 1.0]], "key 0 at frame 0: component 0 of the value is 0"),
     ],
 )
@@ -91,7 +94,9 @@ def test_values_without_a_logarithm_are_refused(values, words):
 
 
 def test_an_overshoot_beyond_what_blender_holds_is_refused_at_its_key():
-    with pytest.raises(KeysError, match="key 1 at frame 1: after it the spline of the logarithms goes beyond float32"):
+    with pytest.raises(
+        KeysError, match="key 1 at frame 1: the spline of logarithms exceeds the range of float32 after this key"
+    ):
         logarithmic.VectorSpline(Keys([0, 1, 90], [1e-3, 1e3, 1.0]))
     calm = logarithmic.VectorSpline(Keys([0, 40, 90], [1e-3, 1e3, 1.0]))
     assert np.isfinite(calm(np.linspace(0.0, 90.0, 200)).astype(np.float32)).all()

@@ -231,8 +231,8 @@ def test_runs_that_cannot_follow_each_other_are_refused():
         ([], "at least one"),
         ([first, b_spline.VectorSpline(second.keys)], "one method"),
         ([first, tcb.VectorSpline(second.keys, "LOOP")], "not cycle"),
-        ([second, first], "after frame"),
-        ([first, first], "after frame"),
+        ([second, first], "follows frame"),
+        ([first, first], "follows frame"),
     ):
         with pytest.raises(ValueError, match=reason):
             PiecewiseSpline(runs)

@@ -166,7 +166,9 @@ def test_a_loop_of_a_whole_turn_goes_on_across_its_seam(angles, from_angles):
 
 def test_what_the_angles_method_refuses_names_the_key():
     q = rotations.from_euler([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.0, 0.1]])
-    with pytest.raises(KeysError, match="key 2 at frame 20: as Euler angles by Logarithmic: component 1 of the value"):
+    with pytest.raises(
+        KeysError, match="key 2 at frame 20: as Euler angles with Logarithmic: component 1 of the value"
+    ):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=logarithmic.METHOD)
     with pytest.raises(ValueError, match="angles must be a method for values; Shoemake 1985 is not one"):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=shoemake.METHOD)

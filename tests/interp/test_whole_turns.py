@@ -283,7 +283,7 @@ def test_one_key_has_its_orientation_for_a_turn():
 def test_keys_that_are_no_numbers_or_turn_beyond_counting_are_refused_by_name():
     with pytest.raises(KeysError, match="key 1: the value is not finite"):
         rotations.turns_of_euler([[0.0, 0, 0], [0, np.nan, 0]])
-    with pytest.raises(KeysError, match="key 2: turns too often from the key before it"):
+    with pytest.raises(KeysError, match="key 2: has too many turns from the previous key"):
         rotations.turns_of_euler([[0.0, 0, 0], [0, 1, 0], [1e9, 0, 0]])
     with pytest.raises(KeysError, match="key 1: the value is not finite"):
         rotations.turns_of_axis_angle([0.0, np.inf], [[0, 0, 1], [0, 0, 1]])

@@ -70,7 +70,7 @@ def test_what_was_not_looked_at_is_a_warning(eye, capsys):
     said = capsys.readouterr().out
     assert listed() == []
     assert 'Warning: "Eye": not checked: ' in said
-    assert "Warning: Violated: 0, not checked: 1, in 0 objects" in said
+    assert "Warning: Violations: 0, not checked: 1, in 0 objects" in said
     assert "hold" not in said
 
 
@@ -83,7 +83,7 @@ def test_joint_check_lists_the_frame_where_the_joint_is_farthest_apart(scene):
     assert bpy.ops.tcb.joint_check() == {"FINISHED"}
     (finding,) = listed()
     assert finding.frame == 11
-    assert "2 from its place" in finding.name
+    assert "2 away from its position" in finding.name
     bpy.context.view_layer.objects.active = parent
     assert not bpy.ops.tcb.joint_check.poll()
 

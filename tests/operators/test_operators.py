@@ -75,7 +75,7 @@ def test_restore_says_that_live_is_off_where_it_switches_it_off(keyed, capfd):
     bpy.ops.tcb.enable(live=True)
     capfd.readouterr()
     bpy.ops.tcb.restore()
-    assert "Restored 1 object, 2 tracks, 6 keys. Live is off now" in capfd.readouterr().out
+    assert "Restored 1 object, 2 tracks, 6 keys. Live is now off" in capfd.readouterr().out
     assert not cube.animation_data.action.tcb_live
     bpy.ops.tcb.bake()
     bpy.ops.tcb.restore()
@@ -171,15 +171,15 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
     ("call", "reason"),
     [
         (lambda: bpy.ops.tcb.key_set(track="location", frame=12, tension=0.5), '"Cube", location, frame 12: no key'),
-        (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", scale: it has no track'),
-        (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "Nothing to set: give one of tension"),
+        (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", scale: no such track'),
+        (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "Nothing to set. Give one of tension"),
         (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
         (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
-        (lambda: bpy.ops.tcb.free(), "Nothing selected is baked"),
-        (lambda: bpy.ops.tcb.restore(), "Nothing selected plays TCB motion"),
-        (lambda: bpy.ops.tcb.apply(), "Nothing selected is TCB"),
-        (lambda: bpy.ops.tcb.remove(), "Nothing selected is TCB"),
+        (lambda: bpy.ops.tcb.free(), "No selected track is baked"),
+        (lambda: bpy.ops.tcb.restore(), "No selected track plays TCB motion"),
+        (lambda: bpy.ops.tcb.apply(), "No selected track is TCB"),
+        (lambda: bpy.ops.tcb.remove(), "No selected track is TCB"),
         (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
     ],
 )
@@ -195,7 +195,7 @@ def test_an_object_without_animation_is_named(keyed, scene):
     keyed("Good")
     still = new_object("Still")
     still.select_set(True)
-    with pytest.raises(RuntimeError, match='"Still": it has no animation'):
+    with pytest.raises(RuntimeError, match='"Still": no animation'):
         bpy.ops.tcb.bake()
 
 
@@ -231,7 +231,7 @@ def test_a_method_is_chosen_for_the_tracks_that_there_is_one_for(keyed, curve):
     bpy.ops.tcb.enable()
     bpy.ops.tcb.track_choose(track="location", method="LINEAR")
     before = snapshot(cube)
-    with pytest.raises(RuntimeError, match="Shoemake 1985 is for rotations only"):
+    with pytest.raises(RuntimeError, match="Shoemake 1985 interpolates rotations only"):
         bpy.ops.tcb.track_choose(track="location", method="SHOEMAKE")
     assert snapshot(cube) == before
     bpy.ops.tcb.bake()

@@ -44,7 +44,7 @@ def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animat
     bpy.ops.tcb.check()
     shown = drawn(tcb_animation)
     assert "Ball, frame 15.5" in shown
-    assert "scale y passes through zero: it turns inside out" in " ".join(shown)
+    assert "scale y passes through zero, which turns it inside out" in " ".join(shown)
     assert "scale" in shown
     assert "1 object, " in " ".join(shown)
 
@@ -61,7 +61,7 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs(scene, tcb_animat
             point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 30
     bpy.ops.tcb.relax(condition="ABOVE", height=-0.1)
     shown = " ".join(drawn(tcb_animation))
-    assert '"Foot": the largest error was ' in shown
+    assert '"Foot": maximum error before ' in shown
     assert "finding_show" not in shown
 
 
@@ -101,7 +101,7 @@ def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
     bpy.ops.tcb.reduce(error=0.01)
     text = bpy.context.window_manager.tcb_reduction
     assert text.startswith('"Dense": ')
-    assert " keys in place of 100" in text
+    assert " keys instead of 100" in text
     shown = " ".join(drawn(tcb_animation, "TCB_PT_reduce"))
     assert all(word in shown for word in text.split())
 

@@ -242,9 +242,9 @@ def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene
     event()
     scene.tcb.key_frame = 31.0
     assert snapshot(cube) == before
-    assert "another key is in the way" in " ".join(key_panel())
+    assert "another key is already at this frame" in " ".join(key_panel())
     scene.tcb.key_frame = 30.0
-    assert "another key is in the way" not in " ".join(key_panel())
+    assert "another key is already at this frame" not in " ".join(key_panel())
 
 
 def test_a_locked_key_keeps_its_place(cube, scene, event, key_panel):

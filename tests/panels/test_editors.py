@@ -168,7 +168,7 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, 
     choose(1)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.mute = True
-    assert "muted; unmute its channels first" in " ".join(keys_panel())
+    assert "muted. Unmute the channels first" in " ".join(keys_panel())
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, 
     bpy.ops.tcb.track_choose(track="rotation", method="HERMITE")
     choose(11)
     shown = keys_panel()
-    assert "Velocity: select values or rotations only" in shown
+    assert "Velocity: select only values or only rotations" in shown
     assert not [name for name in shown if ".velocity" in name]
 
 

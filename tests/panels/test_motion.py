@@ -64,7 +64,7 @@ def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene, drawn):
     change = CubicHermiteSpline(frames, places, [tangent / 10 for tangent in tangents]).derivative(2)
     jumps = {abs(change(frame) - change(frame - 1e-9)): frame for frame in (10, 20)}
     shown = drawn()
-    assert "Measured as C1. Largest jumps:" in shown
+    assert "Measured with C1. Largest jumps:" in shown
     assert "Velocity: none" in shown
     assert f"Acceleration: {max(jumps):.3g} at frame {jumps[max(jumps)]}" in shown
 
@@ -74,7 +74,7 @@ def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, drawn, tcb_animati
     tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.key_set(thing, "location", 10, continuity=-1.0)
     shown = drawn()
-    assert "Measured as C0. Largest jumps:" in shown
+    assert "Measured with C0. Largest jumps:" in shown
     # With continuity -1 both sides are straight: slopes 0.1 and -0.2.
     assert "Velocity: 0.3 at frame 10" in shown
 
@@ -121,6 +121,6 @@ def test_it_is_closed_until_opened(tcb_animation):
 def test_what_can_not_be_found_while_drawing_is_told(scene, drawn, tcb_animation):
     thing = active("rotation_euler", [(0, (0, 0, 0)), (20, (1, 0, 0))], mode="XYZ")
     key(thing, "rotation_euler", [(10, (0.2, 0, 0))], channels=[0])
-    assert any("Measured as" in text for text in drawn())
+    assert any("Measured with" in text for text in drawn())
     tcb_animation.animation.bake(thing)
     assert any("keyed at different frames" in text for text in drawn())

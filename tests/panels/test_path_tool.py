@@ -100,6 +100,6 @@ def test_scripts_make_and_delete_keys_of_paths(scene, pictures):
         assert bpy.ops.tcb.path_key_delete(object=item.name, frame=20) == {"FINISHED"}
         with pytest.raises(RuntimeError, match="no key at this frame"):
             bpy.ops.tcb.path_key_delete(object=item.name, frame=20)
-        with pytest.raises(RuntimeError, match="no such object"):
+        with pytest.raises(RuntimeError, match="No such object"):
             bpy.ops.tcb.path_key_delete(object="Nothing", frame=1)
     assert [point.co.x for point in curve(item, "location").keyframe_points] == [1, 30, 50]

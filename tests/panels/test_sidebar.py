@@ -79,7 +79,7 @@ def test_without_an_object_the_tab_says_so(scene, drawn):
 def test_an_action_of_two_layers_is_told_where_the_list_would_stand(cube, drawn):
     give_layer(cube.animation_data.action)
     shown = " ".join(drawn("TCB_PT_tracks"))
-    assert '"Cube": its action "CubeAction" has more than one layer or strip' in shown
+    assert '"Cube": action "CubeAction" has more than one layer or strip' in shown
 
 
 def test_an_object_without_keys_is_named(scene, drawn):
@@ -187,7 +187,7 @@ def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     bpy.ops.tcb.free()
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.lock = True
-    assert tooltip("location") == "Blocked: locked; unlock its channels first"
+    assert tooltip("location") == "Blocked: locked. Unlock the channels first"
 
 
 def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
@@ -415,7 +415,7 @@ def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, 
     curve(cube, "location").keyframe_points[3].co.y = 7.0
     assert DISCARD in drawn("TCB_PT_messages")
     assert states().count("EDITED_OUTSIDE") == 1
-    assert "1 track was edited outside TCB. Finish > Apply keeps the edits" in drawn("TCB_PT_tracks")
+    assert "1 track was edited outside TCB. To keep the edits, use Finish > Apply" in drawn("TCB_PT_tracks")
     bpy.ops.tcb.free(discard_edits=True)
     assert DISCARD not in drawn("TCB_PT_messages")
 
@@ -425,7 +425,7 @@ def test_tracks_whose_channels_were_deleted_are_listed_too(cube, drawn):
     bpy.ops.tcb.bake()
     for fcurve in fcurves(cube):
         bag_of(cube).fcurves.remove(fcurve)
-    assert "2 tracks were edited outside TCB. Finish > Apply keeps the edits" in drawn("TCB_PT_tracks")
+    assert "2 tracks were edited outside TCB. To keep the edits, use Finish > Apply" in drawn("TCB_PT_tracks")
     assert {"Location", "Quaternion Rotation"} <= set(drawn("TCB_PT_tracks"))
     assert DISCARD in drawn("TCB_PT_messages")
     bpy.ops.tcb.free(discard_edits=True)
@@ -479,7 +479,7 @@ def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
         output: tcb_animation.operators.bake.TCB_OT_bake.description(bpy.context, SimpleNamespace(output=output))
         for output in ("SAMPLES", "CURVES", "HANDLES")
     }
-    assert "handles of your own keys" in told.pop("HANDLES")
+    assert "play the motion with handles" in told.pop("HANDLES")
     assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 
@@ -670,7 +670,7 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
     assert drawn("TCB_PT_timing") is None
     request.getfixturevalue("advanced")
     shown = " ".join(drawn("TCB_PT_timing"))
-    assert "A curve sets the frame that plays" in shown
+    assert "A curve sets the frame to play" in shown
     assert text not in shown
     timing = tcb_animation.animation.retime(cube, shape, track="location", **options)
     shown = " ".join(drawn("TCB_PT_timing"))
@@ -681,7 +681,7 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
 
 
 def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
-    assert "Find frames with faults" in " ".join(drawn("TCB_PT_checks"))
+    assert "Find faults of cameras" in " ".join(drawn("TCB_PT_checks"))
 
 
 def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Attempts to edit what is baked, and the messages that explain them.
+"""Detection of attempts to edit baked tracks, with messages that explain them.
 
-The curves of baked tracks are locked, and Blender leaves locked curves alone, mostly without a word: keys beside them
-move, a pose springs back at the next frame. What was tried is found in three ways. An operator on Blender's own
-shortcuts sees attempts of which Blender leaves no trace (`operators/messages.py`). After an edit of keys, the last
-operator and the selected keys tell which baked tracks were meant. After an edit of an object, its pose is compared with
-its baked curves.
+The curves of baked tracks are locked. Blender skips locked curves, mostly without a message: other keys move, and a
+pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts detects
+attempts that leave no trace in Blender (`operators/messages.py`). After an edit of keys, the last operator and the
+selected keys identify the affected baked tracks. After an edit of an object, its pose is compared with its baked
+curves.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from .scenes import shown_scenes
 
 _POSE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 _SAME_POSE = 1e-6
-"""Largest difference between a property and its curve, relative to values above 1."""
+"""Maximum difference between a property and its curve, relative to values above 1."""
 _LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
-"""Parts of the names of operators of the animation editors that change no key."""
+"""Parts of names of animation editor operators that do not change keys."""
 
 _Selected = list[tuple[bpy.types.ID, bpy.types.Action, int, tuple[str, ...]]]
-"""Datablocks with baked tracks, their actions and slots, and the starts of the selected bones' paths."""
+"""Datablocks with baked tracks, their actions and slots, and the path prefixes of selected bones."""
 _Tracks = dict[tuple[int, int, str], bpy.types.Action]
-"""The actions of baked tracks, by the action's `session_uid`, the slot and the path."""
+"""Actions of baked tracks, by the action's `session_uid`, the slot and the path."""
 
 
 class _State:
-    """What has happened since the last look, and the last message."""
+    """Events since the last look, and the last message."""
 
     def __init__(self) -> None:
         self.clear()
@@ -51,15 +51,15 @@ class _State:
         self.objects_changed = False
         self.keys_changed = False
         self.keys_transformed = False
-        """Keys changed while a transform was running: it was one in an animation editor."""
+        """Keys changed during a transform, so the transform was in an animation editor."""
         last = _last_operator()
         self.operator = 0 if last is None else last.as_pointer()
-        """The last operator at the last look."""
+        """Last operator at the last look."""
         self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
-        """The values that differed from baked curves at the last look."""
+        """Values that differed from baked curves at the last look."""
         self.text = ""
         self.until = 0.0
-        """Time at which the last message is no longer shown in editors."""
+        """Time when editors stop showing the last message."""
 
 
 def _last_operator() -> Any:
@@ -71,18 +71,18 @@ _state = _State()
 
 
 def clear() -> None:
-    """Forget what was tried."""
+    """Discard the record of attempts."""
     _state.clear()
 
 
 def stop() -> None:
-    """Forget what was tried, and show no message any more."""
+    """Discard the record of attempts, and remove the message."""
     clear()
     _take_away()
 
 
 def answer(datablocks: Iterable[bpy.types.ID]) -> None:
-    """Take the messages on the datablocks away, because these were freed."""
+    """Remove the messages on the datablocks, because they were freed."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     for animation in animations:
         if animation is not None and animation.action is not None:
@@ -92,14 +92,14 @@ def answer(datablocks: Iterable[bpy.types.ID]) -> None:
 
 
 def _take_away() -> None:
-    """Show no message any more in editors and status bars."""
+    """Remove the message from editors and status bars."""
     if bpy.app.timers.is_registered(_end_message):
         bpy.app.timers.unregister(_end_message)
         _show_in_status_bars(None)
 
 
 def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
-    """Record which kinds of data an update has changed; an operator may hold on to them."""
+    """Record the kinds of data that an update has changed. An operator may still hold them."""
     if depsgraph.id_type_updated("ACTION"):
         _state.keys_changed = True
         _state.keys_transformed |= is_transforming
@@ -107,17 +107,17 @@ def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
 
 
 def note_frame_change() -> None:
-    """Forget the pose of the last frame."""
+    """Discard the pose of the last frame."""
     _state.pose = frozenset()
 
 
 def is_pending() -> bool:
-    """Check whether something may have been tried since the last look."""
+    """Return whether there may have been an attempt since the last look."""
     return _state.objects_changed or _state.keys_changed
 
 
 def explain() -> None:
-    """Find what was tried since the last look, and explain it."""
+    """Find and explain attempts since the last look."""
     last = _new_operator()
     objects, keys, transformed = _state.objects_changed, _state.keys_changed, _state.keys_transformed
     _state.objects_changed = _state.keys_changed = _state.keys_transformed = False
@@ -135,7 +135,7 @@ def explain() -> None:
 
 
 def explain_keying(context: bpy.types.Context) -> None:
-    """Explain that no key is inserted into the baked tracks of what is selected."""
+    """Explain that keys cannot be inserted into baked tracks of the selection."""
     selected = _selected(context)
     names = [name for item in selected for name in _names(*item)]
     if names:
@@ -148,25 +148,25 @@ def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
 
 
 def explain_drag(context: bpy.types.Context) -> None:
-    """Explain that selected keys in the context's editor are locked, unless it is a box that is dragged."""
+    """Explain that selected keys in the context's editor are locked, unless the drag is a box selection."""
     tracks = _tracks_shown(context)
     if tracks:
         bpy.app.timers.register(partial(_explain_dragged, tracks), first_interval=0.0)
 
 
 def _explain_dragged(tracks: _Tracks) -> None:
-    """Explain that keys did not move, unless the drag selects keys by a box, or moves other keys until its end."""
+    """Explain that keys did not move, unless the drag is a box selection or moves other keys."""
     if not is_editing():
         _explain_keys(tracks, "DID_NOT_MOVE")
 
 
 def text() -> str:
-    """Return the last message while it is fresh; else what is true of everything baked."""
+    """Return the last message if it is fresh, or the general message on baked tracks."""
     return _state.text if is_fresh() else rpt_("Baked: Free Bake to edit")
 
 
 def is_fresh() -> bool:
-    """Check whether the last message may not have been read yet."""
+    """Return whether the last message may still be unread."""
     return time.monotonic() < _state.until
 
 
@@ -176,7 +176,7 @@ def _explain_keys(tracks: _Tracks, code: str) -> None:
 
 
 def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
-    """Keep the note for the panels, and show it in the editors for the time to read it."""
+    """Keep the note for the panels, and show it temporarily in the editors."""
     for action in actions:
         keep_notes(action, [note])
     message = str(note)
@@ -187,7 +187,7 @@ def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
 
 
 def _end_message() -> float | None:
-    """Show no message in editors and status bars when the time to read the last one is over."""
+    """Remove the message from editors and status bars after its reading time."""
     if is_fresh():
         return _state.until - time.monotonic()
     _show_in_status_bars(None)
@@ -201,7 +201,7 @@ def _show_in_status_bars(message: str | None) -> None:
 
 
 def _new_operator() -> str:
-    """Return the name of the last operator, if it ran since the last look."""
+    """Return the name of the last operator if it ran since the last look."""
     last = _last_operator()
     before, _state.operator = _state.operator, last.as_pointer() if last is not None else 0
     return "" if last is None or _state.operator == before else str(last.bl_idname)
@@ -250,7 +250,7 @@ def _selected(context: bpy.types.Context) -> _Selected:
 
 
 def _names(datablock: bpy.types.ID, action: bpy.types.Action, slot: int, starts: tuple[str, ...]) -> list[str]:
-    """Return the names of the selected bones with baked tracks; of an object its own."""
+    """Return the names of selected bones with baked tracks, or the name of the object."""
     paths = [path for own, path in read_table(action).baked if own == slot]
     return [_name(datablock, start) for start in starts if any(path.startswith(start) for path in paths)]
 
@@ -260,7 +260,7 @@ def _name(datablock: bpy.types.ID, start: str) -> str:
 
 
 def _explain_poses() -> None:
-    """Explain that poses which differ from baked curves will not stay, each once."""
+    """Explain that poses that differ from baked curves will not last, once per pose."""
     pose: set[tuple[int, str, int, float]] = set()
     names: dict[str, bpy.types.Action] = {}
     for context in _windows():
@@ -278,14 +278,14 @@ def _explain_poses() -> None:
 def _differing(
     context: bpy.types.Context, datablock: bpy.types.ID, action: bpy.types.Action
 ) -> list[tuple[str, int, float]]:
-    """Return the paths, components and values of a pose that differ from their baked curves at the current frame."""
+    """Return the paths, components and values of a pose that differ from the baked curves at the current frame."""
     animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every datablock has it
     scene: Any = context.scene
     if animation.use_nla and len(animation.nla_tracks):
-        # What is shown is the sum of all strips.
+        # The displayed pose is the sum of all strips.
         return []
     if sum(datablock.name in shown.objects for shown in shown_scenes()) > 1:
-        # Its pose is that of one scene's frame, and nothing says of which.
+        # The pose is from the frame of one scene, but the scene is unknown.
         return []
     channels = channels_of(datablock)
     frame, baked = action_time(datablock, scene.frame_current_final), read_table(action).baked
@@ -297,7 +297,7 @@ def _differing(
         try:
             value = float(datablock.path_resolve(path)[fcurve.array_index])
         except (ValueError, IndexError):
-            # The bone is gone.
+            # The bone no longer exists.
             continue
         if abs(value - fcurve.evaluate(frame)) > _SAME_POSE * max(1.0, abs(value)):
             result.append((path, fcurve.array_index, value))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that are running and hold on to keys."""
+"""Detection of running operators that hold keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "
 
 
 def is_editing() -> bool:
-    """Check whether a modal operator holds on to keys, which must not be written then."""
+    """Return whether a modal operator holds keys, so that they must not be written."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Updates of live actions: after edits, undo and loading a file, and before saving and rendering.
+"""Updates of live actions after edits, undo and loading a file, and before saving and rendering.
 
-Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
-stored after it. A timer bakes them once no such operator runs, nothing plays and nothing renders.
+Handlers only mark actions, because a running transform holds pointers to their keys and stores its undo step at the
+end. A timer bakes marked actions when no such operator, playback or render is running.
 
-Without a window no timer runs, and no operator is modal. There edits of live actions are looked for when Blender
-reports an update, after each operator.
+Without a window there are no timers and no modal operators. Edits of live actions are then detected when Blender
+reports an update after an operator.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 QUIET = 0.3
-"""Seconds without an edit after which the whole track is compared, not only the frames of keys."""
+"""Time in seconds without an edit before a full comparison of a track, in addition to its key frames."""
 _SLICE = 0.008
-"""Seconds of that at a time: half of a redraw."""
+"""Time in seconds per step of the full comparison: half of a redraw."""
 _RETRY = 0.05
 
 
@@ -65,15 +65,15 @@ class _State:
 
     def clear(self) -> None:
         self.marked: set[int] = set()
-        """Edited since the last update."""
+        """Actions edited since the last update."""
         self.unsure: set[int] = set()
-        """Updated, but not compared in full."""
+        """Actions that were updated but not fully compared."""
         self.edited_at = 0.0
         self.rendering = False
         self.playbacks: dict[int, _Playback] = {}
-        """By the objects' `session_uid`."""
+        """Playback settings, by the object's `session_uid`."""
         self.warned: set[int] = set()
-        """Actions of which a render has warned that handles play them approximately."""
+        """Actions for which a render has warned about approximate handles."""
 
 
 _state = _State()
@@ -89,7 +89,7 @@ def _forget_all() -> None:
 
 
 def mark(action: bpy.types.Action) -> None:
-    """Mark the action to be updated soon."""
+    """Mark the action for an update."""
     _state.marked.add(action.session_uid)
     _state.edited_at = time.monotonic()
     _tick_soon()
@@ -101,25 +101,25 @@ def _tick_soon() -> None:
 
 
 def flush() -> Report:
-    """Update all marked actions that were edited, comparing them in full."""
+    """Update all marked actions that were edited, with a full comparison."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     return _update_each(numbers, lambda action: refresh_all(watches, action, *_options_if_live(action)))
 
 
 def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return what gives the options of tracks that nothing plays yet, where the action is live, and the preference."""
+    """Return the function for options of tracks that are not played yet, if the action is live, and the preference."""
     return _options_for if is_live(action) else None, completes_rotations()
 
 
 def _flush_soon() -> None:
-    """Update marked actions by a fast comparison, and leave the full one for later."""
+    """Update marked actions after a fast comparison, and postpone the full comparison."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
     _update_each(numbers, lambda action: refresh(watches, action, *_options_if_live(action)))
 
 
 def _continue_comparison() -> None:
-    """Continue the full comparison for a short while, and update what it finds."""
+    """Continue the full comparison for a short time, and update edited actions."""
     _update_each(_state.unsure, _compare_on)
     _state.unsure = {action.session_uid for action in watched_actions() if is_unsure(watches, action)} & _state.unsure
 
@@ -129,14 +129,14 @@ def _compare_on(action: bpy.types.Action) -> Report:
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
-    """Do the work on each of the actions, and keep its notes."""
+    """Apply the function to each action, and keep the notes."""
     report = Report()
     for action in bpy.data.actions:
         if action.session_uid in numbers and action.is_editable:
             try:
                 done = work(action)
             except Exception as error:
-                # An error with one action must neither keep the others from being updated nor stop the timer.
+                # An error in one action must not prevent updates of other actions, or stop the timer.
                 traceback.print_exc()
                 done = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
                 keep_notes(action, done.refused)
@@ -149,49 +149,50 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
 
 
 def flush_all() -> Report:
-    """Update all live actions that were edited, whether Blender has reported it or not."""
+    """Update all edited live actions, even if Blender has not reported the edits."""
     finish_preview()
     _state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
     return flush()
 
 
 def mark_all() -> None:
-    """Mark all actions whose edits are watched."""
+    """Mark all watched actions."""
     for action in watched_actions():
         mark(action)
 
 
 def sidebar_options(scene: Any) -> Options:
-    """Return the options of the sidebar in that scene."""
+    """Return the options of the sidebar in the scene."""
     return bake_options.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
-    """Return the options of a TCB track that is not baked: handles of own keys play it."""
+    """Return the options of a TCB track that is not baked, which plays with handles of its own keys."""
     return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
 
 
 def is_busy() -> bool:
-    """Check whether keys must be left alone now, or time is needed for something else."""
+    """Return whether keys must not be changed now, or Blender is busy."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
 
 
 def is_pending() -> bool:
-    """Check whether edits may not be followed yet: actions are marked, or were not compared in full."""
+    """Return whether an update may be pending: actions are marked or not fully compared."""
     return bool(_state.marked or _state.unsure or attempts.is_pending())
 
 
 def is_due() -> bool:
-    """Check whether marked actions will be updated at once, when the events at hand are done."""
+    """Return whether marked actions will be updated right after the current events."""
     return bool(_state.marked) and not bpy.app.background and not (is_busy() or is_dragged(QUIET))
 
 
 def tick(at_once: bool = False) -> float | None:
-    """Do the next part of what is pending, and return the seconds until there is more to do, or None.
+    """Do the next part of the pending work, and return the delay in seconds until the next part, or None.
 
-    The timer calls it in a window. `at_once`: compare in full without waiting for `QUIET` seconds without an edit.
+    A timer calls this in a window. `at_once`: do the full comparison without waiting for `QUIET` seconds without an
+    edit.
     """
     if not is_pending():
         return None
@@ -213,9 +214,9 @@ def tick(at_once: bool = False) -> float | None:
 
 @persistent
 def _before_frame_change(*_args: object) -> None:
-    """Mark all actions: Blender reports an update without its datablocks when it first evaluates another frame.
+    """Mark all actions, because the first update at a new frame does not list its datablocks.
 
-    Its datablocks can't be read here: until the evaluation, removed ones are among them, and reading these crashes.
+    The datablocks cannot be read here. Before the evaluation they include removed datablocks, and reading them crashes.
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
@@ -256,7 +257,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Mark actions of objects whose playback has changed since they were last seen, the former actions too."""
+    """Mark the actions, including former actions, of objects whose playback settings have changed."""
     others: set[int] = set()
     for obj in objects:
         action = obj.animation_data.action if obj.animation_data else None
@@ -276,7 +277,7 @@ def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.type
 
 
 class _Playback(NamedTuple):
-    """Settings of an object, besides its keys, that change how they are played."""
+    """Settings of an object that affect the playback of its keys."""
 
     action: int
     """The action's `session_uid`."""
@@ -311,20 +312,20 @@ def _compare_in_full(action: bpy.types.Action) -> Report:
 
 
 def _times_scene(action: bpy.types.ID) -> bool:
-    """Check whether the action may hold a scene's frame function, by which all that is in the scene is played."""
+    """Return whether the action may have a scene's frame function, which times all motion in the scene."""
     animations = [scene.animation_data for scene in bpy.data.scenes]
     return action in [animation.action for animation in animations if animation is not None]
 
 
 @persistent
 def _before_undo(*_args: object) -> None:
-    # After it the preview's keys are gone.
+    # The preview's keys no longer exist after an undo.
     finish_preview()
 
 
 @persistent
 def _after_undo(*_args: object) -> None:
-    """Mark everything after an undo: every reference held is dead, and any key may be another."""
+    """Mark all actions after an undo, because all references are invalid and any key may have changed."""
     for watch in watches.values():
         watch.forget()
     mark_all()
@@ -332,14 +333,14 @@ def _after_undo(*_args: object) -> None:
 
 @persistent
 def _after_loading(*_args: object) -> None:
-    """Mark everything after loading a file, which may hold edits that were not baked, as an autosave does."""
+    """Mark all actions after loading a file, which may have edits that were not baked, for example an autosave."""
     _forget_all()
     session.forget_actions()
     start()
 
 
 def start() -> None:
-    """Read the tables of the open file: keys that are copied bring their rows; then mark everything."""
+    """Read the tables of the open file, so that copied keys bring their rows. Then mark all actions."""
     for action in bpy.data.actions:
         read_table(action)
     mark_all()
@@ -347,14 +348,14 @@ def start() -> None:
 
 @persistent
 def _before_saving(*_args: object) -> None:
-    # What is not baked in the file is baked when it is loaded.
+    # Edits that are not baked in the file are baked after loading.
     if not is_editing():
         flush_all()
         _settle_tables()
 
 
 def _settle_tables() -> None:
-    """Let each table have the rows of its action's keys, and no others."""
+    """Limit each table to the rows of its action's keys."""
     actions: bpy.types.BlendDataActions = bpy.data.actions
     if len(session.rows):
         local = [action for action in actions if action.is_editable]
@@ -370,12 +371,12 @@ def _before_rendering(scene: bpy.types.Scene, *_args: object) -> None:
     _state.rendering = True
     lines = [] if bpy.app.background else _new_warnings(scene)
     if lines:
-        # This may be the render's thread.
+        # This may run in the render thread.
         bpy.app.timers.register(partial(warn, lines), first_interval=0.0)
 
 
 def _new_warnings(scene: bpy.types.Scene) -> list[str]:
-    """Return a line for each approximate track of what is in the scene, the first time of each action."""
+    """Return a line for each approximate track in the scene, once per action."""
     lines = []
     for action in bpy.data.actions:
         paths = [] if action.session_uid in _state.warned else read_table(action).approximate
@@ -386,7 +387,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
 
 
 def warn(lines: list[str]) -> None:
-    """Warn in a window of approximate tracks that are rendered."""
+    """Show a warning about rendered approximate tracks in a window."""
 
     def draw(menu: Any, _context: bpy.types.Context) -> None:
         for line in lines[:_MOST_LINES]:
@@ -424,26 +425,26 @@ _HANDLERS = (
 
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
-    """Return the actions of the datablocks in which no track is TCB yet."""
+    """Return the actions of the datablocks that have no TCB track yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).rows_of_tracks]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Switch Live on for the actions that have TCB tracks now, and let handles play those that nothing plays."""
+    """Switch Live on for actions with TCB tracks, and let handles play tracks that are not played yet."""
     enabled = [action for action in actions if read_table(action).rows_of_tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     waiting = {user: paths for user in users if (paths := _waiting(user))}
     report = bake(waiting, _options_for(users), waiting)
     for action in enabled:
-        setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
+        setattr(action, "tcb_live", True)  # noqa: B010  not in Blender's own types
     flush()
     return report
 
 
 def _waiting(user: bpy.types.ID) -> list[str]:
-    """Return the paths of a datablock's TCB tracks that nothing plays."""
+    """Return the paths of a datablock's TCB tracks that are not played."""
     return [track.path for track in tracks_of(user) if track.enabled and not track.is_played]
 
 
@@ -461,7 +462,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 
 def _make_tcb(action: bpy.types.Action) -> None:
-    """Make all tracks of an action TCB, with the motion kept as far as can be, where none is; as the buttons do."""
+    """If no track of an action is TCB, enable all tracks and preserve the motion, like the buttons."""
     if read_table(action).rows_of_tracks:
         return
     users = users_of(action)
@@ -474,13 +475,13 @@ def _make_tcb(action: bpy.types.Action) -> None:
 def register() -> None:
     live = BoolProperty(
         name="Live",
-        description="Update the motion after each edit of this action's keys and parameters",
+        description="Update the motion after each edit of keys and parameters in this action",
         update=_switched,
     )
     setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
-    # Blender has no data while it enables extensions at its start.
+    # Blender has no data while it enables extensions at startup.
     bpy.app.timers.register(start, first_interval=0.0)
 
 
@@ -490,7 +491,7 @@ def unregister() -> None:
             bpy.app.timers.unregister(timer)
     for name, handler in _HANDLERS:
         present = getattr(bpy.app.handlers, name)
-        # Somebody may have cleared the list.
+        # Other code may have cleared the handlers.
         if handler in present:
             present.remove(handler)
     delattr(bpy.types.Action, "tcb_live")

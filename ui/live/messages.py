@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of Live about the edits of an action, kept until they could be read."""
+"""Messages of Live about edits of an action, which are kept until they could be read."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ...animation.store.table.custom_property import has_baked_tracks
 from .watched import watches
 
 READING = 5.0
-"""Seconds for which a note is kept from when it was first drawn."""
+"""Time in seconds for which a note is kept after it was first drawn."""
 _MOST_NOTES = 100
-"""Most notes of an action."""
+"""Maximum number of notes per action."""
 
 _notes: dict[int, list[Finding]] = {}
-"""Notes on updates, the latest first, by the action's `session_uid`."""
+"""Notes on updates, latest first, by the action's `session_uid`."""
 _seen: dict[Finding, float] = {}
-"""Time at which each of these notes was first drawn."""
+"""Time when each note was first drawn."""
 
 
 def has_notes(action: bpy.types.Action) -> bool:
-    """Check whether the action has notes that can be dismissed."""
+    """Return whether the action has notes that can be dismissed."""
     return bool(_notes.get(action.session_uid))
 
 
 def notes_of(action: bpy.types.Action) -> list[Finding]:
-    """Return what updates of the action can't do, and the notes that were not read yet."""
+    """Return the permanent limits of the action's updates, and the unread notes."""
     notes = _notes.get(action.session_uid, [])
     if not has_baked_tracks(action):
         notes = [note for note in notes if note.code not in ASK_TO_FREE]
@@ -39,9 +39,9 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
 
 
 def note_seen(notes: Iterable[Finding], since: float | None = None) -> None:
-    """Record that notes of `notes_of` were drawn: after the time to read them, the next update may replace them.
+    """Record that notes of `notes_of` were drawn. After the reading time, the next update may replace them.
 
-    `since`: when they were, by `time.monotonic`; None: now. The earliest time counts.
+    `since`: time of drawing, from `time.monotonic`. None means now. The earliest time is used.
     """
     at = time.monotonic() if since is None else since
     for note in notes:
@@ -49,7 +49,7 @@ def note_seen(notes: Iterable[Finding], since: float | None = None) -> None:
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
-    """Keep the action's new notes, and those before that were not read yet."""
+    """Keep the action's new notes, and unread older notes."""
     now = time.monotonic()
     before = _notes.get(action.session_uid, [])
     unread = [note for note in before if now - _seen.get(note, now) < READING]
@@ -62,17 +62,17 @@ def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
 
 
 def forget_notes(action: bpy.types.Action) -> None:
-    """Forget the action's notes, read or not."""
+    """Remove all notes of the action."""
     _notes.pop(action.session_uid, None)
 
 
 def forget_free_notes(action: bpy.types.Action) -> None:
-    """Forget the action's notes to which Free Bake is the answer."""
+    """Remove the action's notes that Free Bake resolves."""
     notes = _notes.get(action.session_uid, ())
     _notes[action.session_uid] = [note for note in notes if note.code not in ASK_TO_FREE]
 
 
 def forget_all_notes() -> None:
-    """Forget the notes of all actions."""
+    """Remove the notes of all actions."""
     _notes.clear()
     _seen.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of what an action animates: whose defaults, and whose current frames, count for its keys."""
+"""Scenes of the users of an action, which determine default parameters and current frames."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .. import selection
 
 
 def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
-    """Return the default parameters of the first scene with the datablocks; of the context's where there is none."""
+    """Return the default parameters of the first scene with the datablocks, or of the context's scene."""
     return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
 
 
 def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """Yield the scenes of the datablocks: those of windows, the first window's first, before others."""
+    """Yield the scenes of the datablocks: first the scenes of windows in window order, then other scenes."""
     if len(bpy.data.scenes) == 1:
         yield bpy.context.scene
         return
@@ -28,13 +28,13 @@ def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
 
 
 def _is_of(scene: bpy.types.Scene, users: list[bpy.types.ID]) -> bool:
-    """Check whether a datablock is the scene, one of its objects, or a part of one."""
+    """Return whether a datablock is the scene, one of its objects, or part of an object."""
     if any(scene == user or user == scene.objects.get(user.name) for user in users):
         return True
     return any(part in users for obj in scene.objects for part in of_object(obj))
 
 
 def shown_scenes() -> list[Any]:
-    """Return the scenes of the windows, where a person can have edited something, in an order all windows share."""
+    """Return the scenes of the windows, where edits are possible, in the same order for all windows."""
     context: Any = bpy.context
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))

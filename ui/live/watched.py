@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Actions whose edits are watched, and how their tracks were when last updated."""
+"""Watched actions, and the state of their tracks at the last update."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...animation.store.actions.live_switch import is_live
 from ...animation.store.table.custom_property import has_baked_tracks
 
 watches: dict[tuple[int, int], Watch] = {}
-"""Tracks when they were last updated, by the `session_uid` of the action and the handle of its slot."""
+"""Tracks at their last update, by the `session_uid` of the action and the handle of its slot."""
 
 
 def watched_actions() -> list[bpy.types.Action]:
-    """Return the actions whose edits are watched: live ones, and in a window those with baked tracks."""
+    """Return the watched actions: live actions, and in a window actions with baked tracks."""
     return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
 
 
 def is_watched(action: bpy.types.Action) -> bool:
-    """Check whether edits of the action are watched, if it is editable."""
+    """Return whether edits of the action are watched, if it is editable."""
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The field of the frame of the chosen keys: how a drag of it moves them, and the playhead with them.
+"""Frame field of the chosen keys. A drag moves the keys and the playhead.
 
-In the viewport all keys of the selection at that frame move, as a column of the Dope Sheet does; a switch leaves it at
-those shown. By the mouse keys move by whole frames from where they were before the drag, past other keys, and not where
-one is in the way.
+In the viewport all keys of the selection at this frame move, like a column of the Dope Sheet, or with a switch only the
+displayed keys. A mouse drag moves keys by whole frames from their initial frames. Keys pass other keys but cannot
+replace them.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from .slider_drag import identity_of, split_by_track
 
 @dataclass(frozen=True)
 class _Drag:
-    """Frames of the chosen keys before a drag of their field, and where the drag has brought them."""
+    """Frames of the chosen keys before a drag of their field, and their current frames."""
 
     tracks: tuple[Hashable, ...]
     shown: float
-    """The field's number before."""
+    """Value of the field before the drag."""
     before: Numbers
     after: Numbers
     kept: list[RecordedPlaces]
     playhead: float
 
     def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
-        """Check whether nothing else has moved the keys since."""
+        """Return whether nothing else has moved the keys since then."""
         return self.tracks == tracks and np.array_equal(self.after, frames)
 
 
 class _FrameField:
-    """Show the keys' frame in a field, of several the first, and move all of them by it."""
+    """Show the first frame of the keys in a field, and move all keys with it."""
 
     def __init__(self) -> None:
         self._drag: _Drag | None = None
@@ -73,7 +73,7 @@ class _FrameField:
             _go(context, drag.playhead)
             return
         shift = value - drag.shown
-        # By the mouse, whole frames.
+        # A mouse drag moves by whole frames.
         after = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
         try:
             moved = [(keys, _in_action(keys, own)) for keys, own in split_by_track(chosen, after)]
@@ -95,18 +95,18 @@ class _FrameField:
         )
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
-        """Return the keys to move: those shown or, in the viewport, their column; in a drag, of the same tracks."""
+        """Return the keys to move: the displayed keys, or their column in the viewport. A drag keeps its tracks."""
         if not whole_column or selection.in_animation_editor(context) or not shown:
             return shown
         column = selection.column_of(context, shown)
         if self._drag is None:
             return column
-        # Keys that the drag passes are not picked up.
+        # Keys that the drag passes do not join it.
         held = [keys for keys in column if _track(keys) in self._drag.tracks]
         return held if _tracks(held) == self._drag.tracks else column
 
     def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
-        """Return why these keys could not be moved where they were last told to; empty where they were."""
+        """Return the reason why the last move of these keys failed, or an empty string."""
         if self._refused is None or self._refused[0] != identity_of(chosen):
             return ""
         return self._refused[1]
@@ -116,20 +116,20 @@ _frame_field = _FrameField()
 
 
 def reason_not_moved(chosen: list[TrackKeys]) -> str:
-    """Return why these keys could not be moved where the field of their frame last told them to; empty otherwise."""
+    """Return the reason why the frame field could not move these keys, or an empty string."""
     return _frame_field.reason_not_moved(chosen)
 
 
 def key_frame() -> Any:
-    """Return the field of the frame of the chosen keys."""
+    """Return the frame field of the chosen keys."""
     return FloatProperty(
         name="Frame",
-        description="Frame of the first of these keys, with which the others move",
+        description="Frame of the first key. The other keys move with it",
         min=-LAST_FRAME,
         max=LAST_FRAME,
         step=100,
         precision=2,
-        # Blender takes functions only.
+        # Blender accepts only functions.
         get=lambda group: _frame_field.get(group),
         set=lambda group, value: _frame_field.set(group, value),
         options=set(),
@@ -137,7 +137,7 @@ def key_frame() -> Any:
 
 
 def playhead(context: bpy.types.Context) -> float:
-    """Return the current frame of the scene, with its fraction."""
+    """Return the current frame of the scene with its subframe."""
     scene: Any = context.scene
     return float(scene.frame_current_final)
 
@@ -149,7 +149,7 @@ def _go(context: bpy.types.Context, frame: float) -> None:
 
 
 def _frames(chosen: list[TrackKeys]) -> Numbers:
-    """Return the keys' frames in the time of the scene."""
+    """Return the frames of the keys in scene time."""
     frames = [selection.scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
     return np.array(frames, dtype=np.float64)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sliders and fields of the chosen keys, one set for all editors: parameters, velocity and value.
+"""Sliders and fields of the chosen keys for all editors: parameters, velocities and values.
 
-In an animation editor they are about the selected keys; in the 3D viewport about the key that the sidebar shows, and
-the keys at its frame of what else is selected.
+In an animation editor they show the selected keys. In the 3D Viewport they show the sidebar's key and the keys at its
+frame in the rest of the selection.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _DECIMALS = 3
 DESCRIPTIONS = {
     "tension": ("Tension", "Tightness of the curve: 1 stops at the key, -1 sweeps wide"),
     "continuity": ("Continuity", "Smoothness at the key: below 0 makes a corner, above 0 overshoots"),
-    "bias": ("Bias", "Lean of the curve: 1 overshoots the key, -1 bends before it"),
-    "ease_to": ("Ease To", "Slowdown towards the key"),
-    "ease_from": ("Ease From", "Slow start from the key"),
+    "bias": ("Bias", "Lean of the curve: 1 overshoots the key, -1 undershoots before it"),
+    "ease_to": ("Ease To", "Slowdown before the key"),
+    "ease_from": ("Ease From", "Slow start after the key"),
 }
 
 
 def parameter(name: str, **options: Any) -> Any:
-    """Return a slider of one parameter, in its range."""
+    """Return a slider for one parameter in its range."""
     low, high = LIMITS[name]
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
@@ -57,7 +57,7 @@ def parameter(name: str, **options: Any) -> Any:
 
 
 def parameter_of_50(name: str) -> Any:
-    """Return the same slider as 3ds Max numbers it: from 0 to 50; 25, or for an ease 0, changes nothing."""
+    """Return a slider for the 3ds Max value of a parameter, from 0 to 50, with the default 25, or 0 for an ease."""
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
         name=label,
@@ -74,7 +74,7 @@ def parameter_of_50(name: str) -> Any:
 
 
 class Of50:
-    """The five parameters as 3ds Max numbers them, for groups that have them."""
+    """The five parameters as 3ds Max values, for groups that have these parameters."""
 
     tension_of_50: parameter_of_50("tension")
     continuity_of_50: parameter_of_50("continuity")
@@ -85,25 +85,25 @@ class Of50:
 
 SLIDERS_OF_VELOCITY = 4
 SLIDERS_OF_VALUE = 4
-VELOCITY_DESCRIPTION = "Change per frame at the key. For rotations: in radians, about the parent's axes"
+VELOCITY_DESCRIPTION = "Velocity per frame at the key. For rotations: in radians, about the parent's axes"
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 
 class _ValueDrag:
-    """Values of keys, which each step of a drag writes."""
+    """Values of keys, written at each step of a drag."""
 
     def __init__(self, chosen: Sequence[TrackKeys]) -> None:
         self.is_shown = False
-        """True from the first step to the end."""
+        """True from the first step to the end of the drag."""
         self._chosen, self._recorded = chosen, [RecordedPlaces.of(keys) for keys in chosen]
 
     def to(self, given: Given) -> None:
-        """Set values by the names of components; NaN where a key has none."""
+        """Set values by component names. NaN means that a key lacks the component."""
         self.is_shown = True
         for keys, own in zip(self._chosen, given, strict=True):
             for name, values in own.items():
                 there = ~np.isnan(values)
-                # The panel says why it can't be done.
+                # The panel shows the reason.
                 with suppress(AnimationError):
                     set_value(keys.take(there), int(name), values[there])
 
@@ -123,7 +123,7 @@ class _ValueDrag:
 
 
 def key_parameter(name: str) -> Any:
-    """Return the slider of one parameter of the chosen keys."""
+    """Return the slider for one parameter of the chosen keys."""
     slider = SharedSlider(LIMITS[name], _DECIMALS)
 
     def get(_self: object) -> float:
@@ -140,7 +140,7 @@ def key_parameter(name: str) -> Any:
 
 
 def key_velocity() -> Any:
-    """Return the sliders of the velocity of the chosen keys whose method uses it."""
+    """Return the velocity sliders of the chosen keys whose method uses velocities."""
     get, set_ = _component_fields(SLIDERS_OF_VELOCITY, velocity_component, ParameterDrag, velocity_of)
     return FloatVectorProperty(
         name="Velocity",
@@ -154,11 +154,11 @@ def key_velocity() -> Any:
 
 
 def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
-    """Return the fields of the values of the chosen keys."""
+    """Return the value fields of the chosen keys."""
     get, set_ = _component_fields(size, value_component, _ValueDrag, str)
     return FloatVectorProperty(
         name="Value",
-        description="The value of the key, as it was keyed",
+        description="Keyed value of the key",
         size=size,
         get=get,
         set=set_,
@@ -174,13 +174,13 @@ _Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
 def _component_fields(
     size: int, find: _Find, kind: type[ParameterDrag] | type[_ValueDrag], name_of: Callable[[int], str]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
-    """Return getter and setter of numbers that keys have component by component."""
+    """Return the getter and setter of values with several components."""
     sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
-        """Return the keys with that component, its numbers, and the slider's number."""
+        """Return the keys with the component, their values, and the value of the slider."""
         keys, numbers = find(bpy.context, component)
-        # Mostly all keys have it.
+        # Usually all keys have the component.
         is_all = len(keys) == len(selection.chosen_keys(bpy.context))
         identity = _identity_of_chosen(bpy.context) if is_all else identity_of(keys)
         return keys, numbers, sliders[component].shown(identity, numbers) if len(numbers) else 0.0
@@ -192,7 +192,7 @@ def _component_fields(
     def set_(self: Any, values: Sequence[float]) -> None:
         for component, value in enumerate(values):
             keys, numbers, before = shown(component)
-            # The getters of the other sliders say what they show.
+            # The getters of the other sliders return their values.
             if len(numbers) and np.float32(value) != np.float32(before):
                 _slide(kind, name_of(component), sliders[component], keys, numbers, value, self.relative)
 
@@ -200,7 +200,7 @@ def _component_fields(
 
 
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
-    """Return the chosen keys with that component of a velocity, and its numbers in their order."""
+    """Return the chosen keys with this velocity component, and its values in the same order."""
     having = [
         (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
     ]
@@ -208,14 +208,14 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
 
 
 def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
-    """Return the chosen keys with that component, and its values in their order."""
+    """Return the chosen keys with this component, and its values in the same order."""
     return _values_of_chosen(context).get(component, ([], np.empty(0)))
 
 
 @redraw.once
 @once_a_drag
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
-    """Return the same of each component."""
+    """Return the keys and values for each component."""
     having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in selection.chosen_keys(context):
         for component, own in values_of(keys).items():
@@ -243,7 +243,7 @@ def _slide(
     value: float,
     relative: bool,
 ) -> None:
-    """Set the number of keys that have these now, as its slider was set."""
+    """Set the value of keys with the current values `numbers` from the slider."""
     context = bpy.context
     event, chosen = last_event(context), selection.chosen_keys(context)
     if not chosen:
@@ -255,5 +255,5 @@ def _slide(
             drag = begin(context, chosen, parameters, keeps_keys=True)
         else:
             drag = begin(context, chosen, _ValueDrag(chosen), keeps_keys=False)
-    # The panel says why it can't be done.
+    # The panel shows the reason.
     drag.set(name, slider, keys, numbers, value, event, relative or event.alt)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys and buttons that Blender does not pass on: those held or pressed while a slider is set, and typed numbers.
+"""Modifier keys, mouse buttons and typed numbers during the use of a slider, which Blender does not report.
 
-An operator that is invoked gets the window's last event, and with it what is held; inside a property's setter too, also
-while Blender drags the slider.
+An invoked operator receives the window's last event with the modifier keys. This also works inside a property's setter
+and while Blender drags the slider.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import bpy
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
 _SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
-"""Events by which a slider is set; Alt held with others, as with P, by which scripts are run, does not concern it."""
+"""Events that set a slider. Alt with other events, such as Alt-P to run a script, does not affect sliders."""
 _DIGITS = frozenset("0123456789.-")
 
 
 def typed_after(text: str, event: bpy.types.Event) -> str | None:
-    """Return the text of a number that is typed during a drag, as the event changes it; None: the event does not."""
+    """Return the typed number during a drag after the event, or None if the event does not change it."""
     if event.value != "PRESS":
         return None
     if event.type == "BACK_SPACE":
@@ -31,13 +31,13 @@ def typed_after(text: str, event: bpy.types.Event) -> str | None:
 class LastEvent:
     alt: bool = False
     is_modifier: bool = False
-    """A modifier key was pressed or released last, and no button or other key since."""
+    """The last event was a press or release of a modifier key."""
     presses: bool = False
-    """The mouse button is down since, or a modifier key that was pressed or released after it."""
+    """The last event was a press of the mouse button, or a modifier key after it."""
     releases: bool = False
-    """The mouse button is up since, or a modifier key that was pressed or released after it."""
+    """The last event was a release of the mouse button, or a modifier key after it."""
     takes_back: bool = False
-    """The event is one by which Blender cancels a drag."""
+    """The event cancels a drag in Blender."""
 
 
 NONE = LastEvent()
@@ -45,7 +45,7 @@ _last = NONE
 
 
 class TCB_OT_last_event(bpy.types.Operator):
-    """Look at what is held on the keyboard"""  # noqa: D400  Blender's tooltip
+    """Read the modifier keys that are pressed"""  # noqa: D400  Blender's tooltip
 
     bl_idname = "tcb.last_event"
     bl_label = "Last Event"
@@ -67,7 +67,7 @@ class TCB_OT_last_event(bpy.types.Operator):
 
 
 def last_event(context: bpy.types.Context) -> LastEvent:
-    """Return the last event of the context's window; an empty one where there is no window, or none happened."""
+    """Return the last event of the context's window, or an empty event without a window or event."""
     global _last
     _last = NONE
     if not bpy.app.background and context.window is not None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One slider for a number that each of several keys has: what it shows, and how a change sets the keys.
+"""Slider for a value shared by several keys: its displayed value, and the effect of a change.
 
-Where the numbers differ the slider shows their mean. A change gives all of them the same number, or where it is
-`relative` shifts each by as much. While a slider is dragged Blender sets it again and again: each change therefore
-starts from the numbers as they were before the first, and none is lost by being clamped on the way.
+If the values differ, the slider shows their mean. A change makes all values equal, or with `relative` shifts all by the
+same amount. Blender sets a slider repeatedly during a drag. Each change therefore starts from the values before the
+drag, so that clamping loses no differences.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.float64]
 
 _NOTHING = 5e-7
 _NOT_TYPED = 1e-8
-"""A rounded number is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
+"""Offset of a displayed rounded value, which distinguishes Blender's reset on Esc from a typed value."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,16 @@ class _Change:
     shown: float
 
     def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
-        """Check whether nothing else has changed the keys since."""
+        """Return whether nothing else has changed the keys since then."""
         return self.keys == keys and np.array_equal(self.after, np.float32(numbers))
 
 
 class SharedSlider:
-    """Share a slider among several keys that have a number each, with its last change.
+    """Slider for a value of several keys, with its last change.
 
-    `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one. Means
-    and numbers near 0 are rounded to `decimals`: Blender's fields give small numbers more, and the names have no room.
+    In all methods `keys` identifies the keys, and `numbers` are their values, at least one. Means and values close to 0
+    are rounded to `decimals`, because Blender's fields show small values with more decimals, which leave no room for
+    names.
     """
 
     def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf), decimals: int | None = None) -> None:
@@ -47,7 +48,7 @@ class SharedSlider:
         self.last: _Change | None = None
 
     def shown(self, keys: Hashable, numbers: Numbers) -> float:
-        """Return what the slider shows for the keys' numbers."""
+        """Return the displayed value of the slider for the values of the keys."""
         change = self._last(keys, numbers)
         if change is not None:
             return change.shown
@@ -55,16 +56,16 @@ class SharedSlider:
             number = float(numbers[0])
             if abs(number) < _NOTHING:
                 return 0.0
-            # A field would show a small negative number as -0.000.
+            # A field would show a small negative value as -0.000.
             is_shown = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
             return number if is_shown else _NOT_TYPED
         mean = np.float32(numbers.mean() if self._decimals is None else numbers.mean().round(self._decimals))
         return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 
     def changed(self, keys: Hashable, numbers: Numbers, value: float, relative: bool, goes_on: bool = False) -> Numbers:
-        """Return the numbers after the slider was set to the value.
+        """Return the values after the slider was set to `value`.
 
-        `goes_on`: the drag of the last change goes on, whether that was relative or not.
+        `goes_on`: whether the change continues the drag of the last change, relative or not.
         """
         last = self._last(keys, numbers)
         if last is not None and (last.relative == relative or goes_on):
@@ -81,7 +82,7 @@ class SharedSlider:
         return after
 
     def _last(self, keys: Hashable, numbers: Numbers) -> _Change | None:
-        """Return the last change of the keys, if nothing else has changed them since."""
+        """Return the last change of the keys if nothing else has changed them since then."""
         return self.last if self.last is not None and self.last.is_of(keys, numbers) else None
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drags of sliders, whose begin and end Blender does not report.
+"""Drags of sliders, whose start and end Blender does not report.
 
-Blender sets a slider at each move of the mouse; of several sliders that are dragged at once, each. On `Esc` it sets
-each to the number that it showed before. After the release it reads the number for the Info log, and then stores the
-undo step: so the drag ends at that reading, and the step has its result.
+Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc` it sets each slider to its displayed
+initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
+ends at this read, so that the undo step has its result.
 
-The last event of the window can be ahead of the event that Blender handles: on a slow machine a move, `Esc` and the
-release of the button may wait together. So a drag is cancelled by the number alone, also just after it has ended.
+The last event of the window can be later than the event that Blender handles. On a slow computer a move, `Esc` and the
+release may be queued together. A drag is therefore canceled by the value, even just after its end.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ from .shared_number import SharedSlider
 Found = TypeVar("Found")
 
 _QUIET = 0.25
-"""Seconds without a step between two looks whether the mouse button is still down."""
+"""Time in seconds without a step between two checks of the mouse button."""
 _SAME = 5e-7
-"""Numbers from 0 to 50 come back rounded."""
+"""Tolerance, because values from 0 to 50 are rounded."""
 
 
 class Drag(Protocol):
-    """What a slider changes of keys during a drag, as `ParameterDrag` does."""
+    """Change of keys by a slider during a drag, such as `ParameterDrag`."""
 
     is_shown: bool
 
     def to(self, given: Given) -> object:
-        """Show numbers."""
+        """Show values."""
 
     def finish(self, given: Given) -> object:
-        """Set numbers."""
+        """Set values."""
 
     def finish_at_last_step(self) -> object:
-        """Set the numbers of the last step."""
+        """Set the values of the last step."""
 
     def take_back(self) -> None:
         """Restore the state before the drag."""
 
 
 class _Start(NamedTuple):
-    """A slider before the drag."""
+    """State of a slider before the drag."""
 
     last: Any
-    """Its last change."""
+    """Last change of the slider."""
     shown: float
     keys: Sequence[TrackKeys]
     numbers: Numbers
 
 
 class SliderDrag:
-    """A drag of one slider, or of several of the same keys at once.
+    """Drag of one slider, or of several sliders of the same keys.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ class SliderDrag:
     chosen
         The chosen keys.
     drag
-        What changes them.
+        Change of the keys.
     keeps_keys
-        Whether the keys stay the same during the drag, but for the dragged parameters.
+        Whether the drag changes only the dragged parameters of the keys.
     """
 
     def __init__(self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> None:
         self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
         self.keys = identity_of(chosen)
         self.found: dict[str, Any] = {}
-        """What was found about the keys that the drag does not change."""
+        """Cached results about the keys that the drag does not change."""
         self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
-        """By the names of numbers the keys that have them, and the dragged numbers."""
+        """Keys and dragged values by the name of the slider."""
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
@@ -92,16 +92,16 @@ class SliderDrag:
         self._stepped_at = 0.0
 
     def goes_on(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
-        """Check whether a slider of these keys that is set belongs to the drag."""
+        """Return whether a change of a slider of these keys belongs to the drag."""
         is_there = self._area == _area_of(context) and isinstance(self.drag, kind) and self.keys == keys
         return is_there and (self.drag.is_shown or self._has_ended)
 
     def is_shown_in(self, context: bpy.types.Context) -> bool:
-        """Check whether the area shows these keys, which need not be found again."""
+        """Return whether the area shows these keys, so that they can be reused."""
         return self.keeps_keys and self.drag.is_shown and self._area == _area_of(context)
 
     def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
-        """Return the dragged numbers of that name of a track's keys."""
+        """Return the dragged values of this name for the keys of a track."""
         own = split_by_track(*self.numbers[name]) if name in self.numbers else []
         return next((numbers for each, numbers in own if _place(each) == _place(keys)), None)
 
@@ -115,7 +115,7 @@ class SliderDrag:
         event: LastEvent,
         relative: bool,
     ) -> None:
-        """Set the number of this name, which the keys have, to a slider's value."""
+        """Set the value of this name on the keys from a slider."""
         identity = self.keys if len(keys) == len(self.chosen) else identity_of(keys)
         goes_on = name in self._starts
         if not goes_on:
@@ -154,13 +154,13 @@ class SliderDrag:
             self._end()
 
     def _end(self) -> None:
-        """Remember the drag until the events at hand are handled: `Esc` may be among them."""
+        """Keep the drag until the current events are handled, because `Esc` may be one of them."""
         self._has_ended = not bpy.app.background
         if self._has_ended and not bpy.app.timers.is_registered(_forget_ended):
             bpy.app.timers.register(_forget_ended, first_interval=0.0)
 
     def _given(self) -> list[dict[str, Numbers]]:
-        """Return the dragged numbers of each track; NaN for keys without them."""
+        """Return the dragged values of each track, with NaN for keys without values."""
         given: list[dict[str, Numbers]] = [{} for _ in self.chosen]
         place = {_place(keys): number for number, keys in enumerate(self.chosen)}
         for name, (keys, numbers) in self.numbers.items():
@@ -172,11 +172,11 @@ class SliderDrag:
         return given
 
     def forget_ended(self) -> None:
-        """Let the next set of a slider begin another drag."""
+        """Let the next change of a slider begin another drag."""
         self._has_ended = False
 
     def watch(self) -> bool:
-        """End the drag if its slider is gone with the button released; return whether it goes on."""
+        """End the drag if its slider no longer exists and the button is released. Return whether the drag continues."""
         if not self.drag.is_shown:
             return False
         if time.monotonic() - self._stepped_at < _QUIET:
@@ -199,7 +199,7 @@ _current: SliderDrag | None = None
 
 
 def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
-    """Return the drag of that kind of these keys to which a slider that is set belongs; end any other."""
+    """Return the current drag of this kind and these keys for a changed slider, and end any other drag."""
     if _current is not None:
         keys = _current.keys if chosen is _current.chosen else identity_of(chosen)
         if _current.goes_on(context, kind, keys):
@@ -216,7 +216,7 @@ def begin(context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, k
 
 
 def end_if_released(context: bpy.types.Context) -> None:
-    """End the drag if Blender reads a slider's number because the mouse button was released."""
+    """End the drag if Blender reads a slider's value because the mouse button was released."""
     if _current is not None and _current.drag.is_shown and not redraw.is_drawing() and last_event(context).releases:
         _current.finish()
 
@@ -227,7 +227,7 @@ def shown_in(context: bpy.types.Context) -> SliderDrag | None:
 
 
 def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
-    """Call a function of the chosen keys, but not of the dragged numbers, once a drag."""
+    """Call a function of the chosen keys once per drag. It must not depend on the dragged values."""
 
     @wraps(function)
     def found(context: bpy.types.Context) -> Found:
@@ -243,7 +243,7 @@ def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy
 
 
 def forget() -> None:
-    """Forget the drag, as another file was loaded."""
+    """Discard the drag, because another file was loaded."""
     global _current
     _current = None
 
@@ -258,13 +258,13 @@ def _forget_ended() -> None:
 
 
 def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the keys of each track with their numbers."""
+    """Return the keys of each track with their values."""
     ends = np.cumsum([len(keys) for keys in chosen])
     return list(zip(chosen, np.split(numbers, ends[:-1]), strict=True))
 
 
 def identity_of(chosen: Sequence[TrackKeys]) -> Hashable:
-    """Return what tells these keys from others, and from themselves at other frames."""
+    """Return an identity of these keys at their frames."""
     return tuple((*_place(keys), keys.frames.tobytes()) for keys in chosen)
 
 

@@ -69,7 +69,7 @@ def key_set(
     """
     for name in parameters:
         if name not in PARAMETERS:
-            raise ValueError(rpt_("{!r} is none of {:s}", name, ", ".join((*PARAMETERS, VELOCITY))))
+            raise ValueError(rpt_("{!r} is not one of {:s}", name, ", ".join((*PARAMETERS, VELOCITY))))
     check_editable(datablock)
     keys = key_at(datablock, find_track(datablock, track), frame)
     given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}

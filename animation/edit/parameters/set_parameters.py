@@ -52,7 +52,7 @@ def set_parameters_of_each(
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
-        raise ValueError(rpt_("interpolation {!r} is none of {:s}", interpolation, known))
+        raise ValueError(rpt_("interpolation {!r} is not one of {:s}", interpolation, known))
     errors = []
     changes: dict[int, dict[tuple[int, str], Change]] = {}
     for keys, given in every:

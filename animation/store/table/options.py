@@ -114,7 +114,7 @@ def _from_numbers(numbers: tuple[float, ...]) -> Options:
     shortest = (float(str(np.float32(number))) for number in numbers)
     output, step, extended, start, end, value, rotation, in_world, *defaults = shortest
     if output not in range(len(OUTPUTS)):
-        raise ValueError(rpt_("output {:g} is not known", output))
+        raise ValueError(rpt_("unknown output {:g}", output))
     return Options(
         output=OUTPUTS[int(output)],
         step=step,

@@ -70,7 +70,7 @@ def chosen(settings: Settings, choice: str, option: str) -> Settings:
     """Return settings with one choice changed. Raise ValueError if there is no such choice or option."""
     if choice not in CHOICES:
         known = ", ".join(CHOICES)
-        raise ValueError(rpt_("{!r} is none of {:s}", choice, known))
+        raise ValueError(rpt_("{!r} is not one of {:s}", choice, known))
     if option not in CHOICES[choice]:
-        raise ValueError(rpt_("{:s} {!r} is none of {:s}", choice, option, ", ".join(CHOICES[choice])))
+        raise ValueError(rpt_("{:s} {!r} is not one of {:s}", choice, option, ", ".join(CHOICES[choice])))
     return replace(settings, **{choice: option})  # type: ignore[arg-type]
