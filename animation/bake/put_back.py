@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from ..records import record
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
 from ..store.own_keys import OwnKeys, read_keys_to_write
-from ..store.paths import BONES, split
+from ..store.paths import split
 from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
 from ..store.table import identity
@@ -27,6 +28,8 @@ from ..store.table.custom_property import SAVED, TrackState, update
 from ..store.table.options import Options
 from ..store.tracks import Track
 from .locks import unlock
+
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
 
 def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -> None:
@@ -94,9 +97,8 @@ def with_channels(channels: Channels, track: Track) -> None:
 
 def _bone_of(path: str) -> str:
     """Return the bone name in a path, which Blender uses for the channel group, or an empty string."""
-    owner, _ = split(path)
-    inside = owner.removeprefix(BONES).partition('"]')
-    return bpy.utils.unescape_identifier(inside[0]) if owner.startswith(BONES) else ""
+    match = _BONE.match(path)
+    return bpy.utils.unescape_identifier(match[1]) if match else ""
 
 
 def remove_made(channels: Channels, track: Track, index: int) -> None:

@@ -66,8 +66,10 @@ def end_preview(finish: Callable[[], object]) -> None:
 def finish_preview() -> None:
     """Finish the drag with a preview at its last step, if there is one."""
     if _drag.finish is not None:
-        _drag.finish()
-        _drag.finish = None
+        try:
+            _drag.finish()
+        finally:
+            _drag.finish = None
 
 
 def forget_preview() -> None:

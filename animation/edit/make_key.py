@@ -6,8 +6,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..fcurves.frames import is_among
+from ..fcurves.frames import ONE_KEY, is_among
 from ..fcurves.keyframes import Keyframes, made_like, merged
+from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.tracks import Track
 from .change_own_curves import write_own_curves
@@ -19,10 +20,12 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
     Raises AnimationError if there is a key already, or the track can't be edited.
     """
-    if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
+    if is_among(np.array([frame], dtype=np.float32), key_frames(track), within=ONE_KEY).any():
         raise track.error("KEY_AT_FRAME", frame=frame)
     channels, track = writable(datablock, track)
     if track.is_baked:
+        if function_of(track) is not None:
+            raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
         own = read_own_keys(track)
         values = {index: track.channels[index].evaluate(frame) for index in own}
         write_own_curves(channels, track, {i: _with_key(each, frame, values[i]) for i, each in own.items()})

@@ -662,3 +662,14 @@ def test_a_handle_of_a_baked_curve_that_is_moved_is_an_edit(animation, item):
     point = points(item)[1]
     point.handle_right = (point.handle_right.x, point.handle_right.y + 0.5)
     assert states(animation, item)[LOCATION] == "EDITED_OUTSIDE"
+
+
+def test_channels_of_a_bone_with_quotes_in_its_name_return_in_its_group(animation) -> None:
+    name = 'a"]b'
+    rig = new_rig(name)
+    key(rig, f"{rig.pose.bones[name].path_from_id()}.location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (40, (0, 0, 1))])
+    animation.bake(rig)
+    for fcurve in list(fcurves(rig)):
+        bag_of(rig).fcurves.remove(fcurve)
+    animation.free(rig, discard_edits=True)
+    assert {fcurve.group.name for fcurve in fcurves(rig)} == {name}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import co, curve, key, new_object, rotation_path
+from tests.animation.curves import co, curve, differences, key, new_object, rotation_path, snapshot
 
 KEYS = [(0, (0, 1, 2, 0)), (10, (5, -1, 2, 1)), (25, (1, 1, 2.5, 0.5)), (40, (-3, 0, 2, 1))]
 OUTPUTS = ({"step": 1.0}, {"step": 0.5}, {"output": "CURVES"}, {"output": "HANDLES"})
@@ -50,3 +50,25 @@ def test_make_key_refuses_where_there_is_one(thing) -> None:
     bpy.context.scene.frame_set(10)
     with pytest.raises(RuntimeError, match="there is already a key at this frame"):
         bpy.ops.tcb.make_key()
+
+
+def test_make_key_refuses_beside_a_key_that_blender_would_replace(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(frame, row[:3]) for frame, row in KEYS])
+    animation.enable(item, keep_look=False)
+    before = snapshot(item)
+    with pytest.raises(animation.AnimationError, match="there is already a key at this frame"):
+        animation.edit.make_key.make_key(item, animation.find_track(item, "location"), 10.005)
+    assert differences(before, snapshot(item)) == []
+
+
+def test_make_key_refuses_a_baked_track_that_plays_at_other_frames(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(frame, row[:3]) for frame, row in KEYS])
+    animation.enable(item, keep_look=False)
+    animation.retime(item, "REVERSE", track="location")
+    animation.bake(item)
+    before = snapshot(item)
+    with pytest.raises(animation.AnimationError, match="a frame function"):
+        animation.edit.make_key.make_key(item, animation.find_track(item, "location"), 17.0)
+    assert differences(before, snapshot(item)) == []

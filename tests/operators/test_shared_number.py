@@ -51,3 +51,10 @@ def test_a_number_near_0_is_shown_as_0_and_can_be_set_to_0(tcb_animation, number
     assert 0.0 < shown < 1e-7
     assert slider.changed("keys", numbers, shown, relative=False).tolist() == [number, number]
     assert slider.changed("keys", numbers, 0.0, relative=False).tolist() == [0.0, 0.0]
+
+
+def test_keys_that_cant_be_read_leave_the_others_their_mean(slider):
+    numbers = np.array([np.nan, 0.25, 0.75])
+    shown = slider.shown("keys", numbers)
+    assert shown == pytest.approx(0.5, abs=1e-6)
+    assert slider.changed("keys", numbers, shown + 0.1, relative=True)[1:] == pytest.approx([0.35, 0.85])

@@ -59,7 +59,8 @@ class SharedSlider:
             # A field would show a small negative value as -0.000.
             is_shown = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
             return number if is_shown else _NOT_TYPED
-        mean = np.float32(numbers.mean() if self._decimals is None else numbers.mean().round(self._decimals))
+        mean = np.nanmean(numbers)
+        mean = np.float32(mean if self._decimals is None else mean.round(self._decimals))
         return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 
     def changed(self, keys: Hashable, numbers: Numbers, value: float, relative: bool, goes_on: bool = False) -> Numbers:
@@ -87,4 +88,5 @@ class SharedSlider:
 
 
 def is_mixed(numbers: Numbers) -> bool:
+    """Return whether the values differ. NaN marks keys that can't be read."""
     return bool((numbers != numbers[0]).any()) and not bool(np.isnan(numbers).all())
