@@ -131,7 +131,8 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     verb = verbs[given.verb]
     if unknown:
         # By parse_args, the usage would be the command's, without the verb's options.
-        verb.error(rpt_("unknown arguments: {:s}", " ".join(unknown)))
+        names = " ".join(unknown)
+        verb.error(rpt_("unknown arguments: {:s}", names))
     for name in ("range", "extend"):
         ends = getattr(given, name, None)
         if ends is not None and not ends[0] <= ends[1]:
