@@ -31,9 +31,9 @@ from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_d
 
 _DECIMALS = 3
 DESCRIPTIONS = {
-    "tension": ("Tension", "Tightness of the curve: 1 stops at the key, -1 sweeps wide"),
-    "continuity": ("Continuity", "Smoothness at the key: below 0 makes a corner, above 0 overshoots"),
-    "bias": ("Bias", "Lean of the curve: 1 overshoots the key, -1 undershoots before it"),
+    "tension": ("Tension", "Tightness of the curve: the highest value stops at the key, the lowest sweeps wide"),
+    "continuity": ("Continuity", "Smoothness at the key: low values make a corner, high values overshoot"),
+    "bias": ("Bias", "Lean of the curve: the highest value overshoots the key, the lowest undershoots before it"),
     "ease_to": ("Ease To", "Slowdown before the key"),
     "ease_from": ("Ease From", "Slow start after the key"),
 }
