@@ -196,9 +196,13 @@ def test_given_ends_have_their_values_and_velocities() -> None:
     assert len(free.rows) <= len(keys.rows) <= len(free.rows) + 2
 
 
-def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
+@pytest.mark.parametrize("still_frames", [0, 20])
+@pytest.mark.parametrize("method", ["HERMITE", "TCB"])
+def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed(method: Method, still_frames: int) -> None:
     count, error = 200, 0.01
     turns, places = turning(count, 3, 11), noise(count, 1, 3, 12)[0]
+    turns[1:, :still_frames], turns[1:, count - still_frames :] = turns[1:, :1], turns[1:, -1:]
+    places[:still_frames] = places[0]
     shift = np.eye(4)
     shift[1, 3] = 0.5
     still, ones = np.zeros((count, 3)), np.ones((count, 3))
@@ -208,7 +212,7 @@ def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed() -> None:
         Joint(0, shift, still, turns[1], 1.5 * ones, ["rotation"], points),
         Joint(1, shift, still, turns[2], ones, ["rotation"], points),
     ]
-    steps = reduce_skeleton(Skeleton(joints, error))
+    steps = reduce_skeleton(Skeleton(joints, error), method)
     try:
         while True:
             next(steps)

@@ -132,8 +132,9 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
     length = np.maximum(rows[after] - rows[before], 1)
     keys.velocities = (values[after] - values[before]) / length[:, np.newaxis]
     keys.velocities[samples.holds[track, rows]] = 0.0
-    for row, given in samples.given_ends:
-        at = (rows == row) & samples.held[track, rows]
+    for row, given in samples.given_ends if samples.smooth is None else ():
+        # A hold at a free end, whose given velocity is NaN, keeps the velocity 0.
+        at = (rows == row) & ~np.isnan(given[track]).any(axis=1)
         keys.velocities[at] = given[track[at]]
     return keys
 
