@@ -28,8 +28,6 @@ _MOST = 12
 """Maximum number of listed messages."""
 _UNITS = 20
 """Width of the message list, in button heights."""
-_ARROW = 4
-"""Width of the list's arrow next to the first message, in characters."""
 _LIVE = 0.36
 """Fraction of the first row for Live."""
 
@@ -97,7 +95,7 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         return
     first, others = messages[0], len(messages) - 1
     rest = f" (+{others})" if others else ""
-    text = cut_text(context, first.short or first.text, len(rest) + _ARROW) + rest
+    text = cut_text(context, first.short or first.text, len(rest)) + rest
     row.popover("TCB_PT_messages", text=text, icon=_icon(first), translate=False)
     note_seen(first.notes)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 import textwrap
 import unicodedata
@@ -66,15 +68,23 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
 
 
 def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
-    """Return a sentence shortened at its end to one row of the region, next to `taken` other characters.
+    """Return a sentence cut at its end to one line of the region, where other text takes so many letters.
 
-    Blender would shorten it in the middle.
+    Blender would cut it in the middle.
     """
     width = _width(context)
     if width <= 0.0:
         return text
-    first, *others = lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER) - taken))
-    return f"{first}…" if others else first
+    room = max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER) - taken)
+    ends = list(itertools.accumulate(map(_columns, text)))
+    if not ends or ends[-1] <= room:
+        return text
+    return text[: bisect.bisect_left(ends, room)].rstrip(" .,;:") + "…"
+
+
+def _columns(letter: str) -> int:
+    """Return the width of a character: Chinese and Japanese ones are two letters wide."""
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def lines(text: str, letters: int) -> list[str]:
@@ -82,7 +92,7 @@ def lines(text: str, letters: int) -> list[str]:
 
     Chinese and Japanese characters have double width and are not separated by spaces.
     """
-    doubled = "".join(each + _FILLER if unicodedata.east_asian_width(each) in "WF" else each for each in text)
+    doubled = "".join(each + _FILLER if _columns(each) == 2 else each for each in text)
     broken = [line.replace(_FILLER, "") for line in textwrap.wrap(doubled, letters)]
     for number in range(1, len(broken)):
         rest = broken[number].lstrip(_CLOSING)
