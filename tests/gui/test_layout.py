@@ -21,13 +21,14 @@ rig.select_set(True)
 a = area('VIEW_3D')
 with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
     bpy.ops.object.mode_set(mode='EDIT')
-    data.edit_bones.new('Bone').tail = (0, 0, 1)
+    for name in ('Bone', 'Other'):
+        data.edit_bones.new(name).tail = (0, 0, 1)
     bpy.ops.object.mode_set(mode='POSE')
-    bone = rig.pose.bones['Bone']
-    for n, frame in enumerate((1, 20, 50)):
-        bone.location, bone.rotation_quaternion = (n, 0, n % 2), (1, 0.5 * n, 0, 0.2 * n)
-        for path in ('location', 'rotation_quaternion', 'scale'):
-            bone.keyframe_insert(path, frame=frame)
+    for bone in rig.pose.bones:
+        for n, frame in enumerate((1, 20, 50)):
+            bone.location, bone.rotation_quaternion = (n, 0, n % 2), (1, 0.5 * n, 0, 0.2 * n)
+            for path in ('location', 'rotation_quaternion', 'scale'):
+                bone.keyframe_insert(path, frame=frame)
     bpy.ops.pose.select_all(action='SELECT')
 data.bones.active = data.bones['Bone']
 """
@@ -50,6 +51,13 @@ findings = [Finding('QUOTED', arguments=(text,)) for text in texts]
 messages.keep_notes(bpy.context.object.animation_data.action, findings)
 """,
     "between keys": "bpy.context.scene.frame_set(30)",
+    "mixed": """
+from bl_ext.user_default.tcb_animation import animation
+bpy.context.scene.frame_set(20)
+for name in ('location', 'rotation_quaternion'):
+    path = f'pose.bones["Bone"].{name}'
+    animation.key_set(bpy.context.object, path, 20, tension=0.5, bias=0.25, ease_from=0.3)
+""",
     "removed": "bpy.ops.tcb.remove()",
 }
 SLIDERS = ("tcb.tension", "tcb.ease_from", "tcb.key_copy")
@@ -64,7 +72,7 @@ def places(window: Any, area: str) -> list[Any]:
     return [*(place(buttons, name) for name in SLIDERS), buttons[bake]]
 
 
-def test_no_row_moves_over_states_whole_rotations_and_messages(window: Any) -> None:
+def test_no_row_moves_over_states_whole_rotations_messages_and_mixed_numbers(window: Any) -> None:
     window.run(BONE)
     found = {}
     for state, code in STATES.items():
