@@ -139,31 +139,36 @@ def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
     return places
 
 
-def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix]) -> Path:
+def render(
+    path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix] = (), size: tuple[int, int] = (960, 540)
+) -> Path:
     """Render the scene at one frame with the poses of other frames.
 
     The ribbon is the surface swept by the wings. The white line is the path of Blender's own interpolation through the
-    same keys.
+    same keys, if its flight is given.
     """
     places = flight(scene)
     added = [
         _ribbon("Swept by the wings", places),
-        _line("Blender's own path", [place.translation for place in blender_flight], 0.02, (0.9, 0.95, 1.0)),
         *_ghosts(scene, PLANE, PLANE_GHOSTS),
         *_ghosts(scene, BALL, BALL_GHOSTS),
     ]
+    if blender_flight:
+        line = [place.translation for place in blender_flight]
+        added.append(_line("Blender's own path", line, 0.02, (0.9, 0.95, 1.0)))
     scene.frame_set(STILL_FRAME)
-    _set_up_cycles(scene, path)
+    _set_up_cycles(scene, path, size)
     bpy.ops.render.render(write_still=True)
     for item in added:
         bpy.data.objects.remove(item)
     return path
 
 
-def _set_up_cycles(scene: Any, path: Path) -> None:
+def _set_up_cycles(scene: Any, path: Path, size: tuple[int, int]) -> None:
     """Set up a small, fast render with Cycles on the processor, because other engines need a graphics card."""
     scene.render.engine = "CYCLES"
-    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
+    scene.render.resolution_x, scene.render.resolution_y = size
+    scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = "PNG"
     scene.render.filepath = str(path)
     scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 16, True

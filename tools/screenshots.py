@@ -215,28 +215,46 @@ class Box(NamedTuple):
     bottom: int
 
 
+def crop(box: Box) -> list[str]:
+    """Return ImageMagick's arguments that leave only the box."""
+    return ["-crop", f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}", "+repage"]
+
+
+def arrow(at: tuple[int, ...], scale: float = 1.0) -> list[str]:
+    """Return ImageMagick's arguments that draw the mouse."""
+    x, y = at
+    corners = ((0, 0), (0, 16), (4, 12), (11, 12))
+    outline = " ".join(f"{x + scale * right:g},{y + scale * down:g}" for right, down in corners)
+    return ["-fill", "white", "-stroke", "black", "-draw", f"polygon {outline}"]
+
+
 class Camera:
     """A camera for parts of the window."""
 
-    def __init__(self, window: Any, folder: Path, draft: bool = False) -> None:
+    def __init__(self, window: Any, folder: Path, draft: bool = False, size: tuple[int, int] = SIZE) -> None:
         self.window = window
         self.folder = folder
         self.draft = draft
+        self.size = size
 
-    def take(self, name: str, box: Box) -> None:
-        """Save a picture of the box."""
+    def take(self, name: str, box: Box, mouse: tuple[int, int] | None = None) -> None:
+        """Save a picture of the box, and draw the mouse where it is given."""
         file = self.folder / f"{name}.png"
-        crop = f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}"
         small = ["+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
-        raw = ["-size", f"{SIZE[0]}x{SIZE[1]}", "-depth", "8", "rgb:-"]
-        subprocess.run(["convert", *raw, "-crop", crop, "+repage", *small, str(file)], input=self._still(), check=True)
+        cut = [*self.raw(), *([] if mouse is None else arrow(mouse, 1.8)), *crop(box)]
+        subprocess.run(["convert", *cut, *small, str(file)], input=self.still(), check=True)
         print(file)
 
     def screen(self) -> Any:
         """Return the pixels of the screen, shape (height, width, 3)."""
-        return np.frombuffer(self._still(), np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+        width, height = self.size
+        return np.frombuffer(self.still(), np.uint8).reshape(height, width, 3).astype(int)
 
-    def _still(self) -> bytes:
+    def raw(self) -> list[str]:
+        """Return the arguments with which ImageMagick reads the pixels of the screen."""
+        return ["-size", f"{self.size[0]}x{self.size[1]}", "-depth", "8", "rgb:-"]
+
+    def still(self) -> bytes:
         """Return the pixels of the screen, once they don't change any more."""
         before = b""
         while (now := self._pixels()) != before and not self.draft:
@@ -253,16 +271,16 @@ class Camera:
         left, bottom, width, height = self.window.run(
             f"r = region(area({area!r}), {kind!r}); result = r.x, r.y, r.width, r.height"
         )
-        return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
+        return Box(left, self.size[1] - bottom - height, left + width, self.size[1] - bottom)
 
     def editor(self, area: str) -> Box:
         """Return the box of a whole editor."""
         left, bottom, width, height = self.window.run(f"a = area({area!r}); result = a.x, a.y, a.width, a.height")
-        return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
+        return Box(left, self.size[1] - bottom - height, left + width, self.size[1] - bottom)
 
     def park(self) -> None:
         """Move the mouse to where it shows no tooltip."""
-        self.window.xdotool("mousemove", 640, SIZE[1] - 4)
+        self.window.xdotool("mousemove", self.size[0] // 2, self.size[1] - 4)
         self.rest()
 
     def rest(self) -> None:
@@ -326,14 +344,8 @@ class Film:
         self._shoot(end, 5)
 
     def _shoot(self, at: tuple[int, ...], times: int = 1) -> None:
-        x, y = at
-        arrow = " ".join(f"{x + right},{y + down}" for right, down in ((0, 0), (0, 16), (4, 12), (11, 12)))
-        left, top, right, bottom = self.box
-        raw = ["-size", f"{SIZE[0]}x{SIZE[1]}", "-depth", "8", "rgb:-"]
-        draw = ["-fill", "white", "-stroke", "black", "-draw", f"polygon {arrow}"]
-        crop = ["-crop", f"{right - left}x{bottom - top}+{left}+{top}", "+repage", "miff:-"]
-        still = self.camera._still()
-        shot = subprocess.run(["convert", *raw, *draw, *crop], input=still, capture_output=True, check=True)
+        cut = [*self.camera.raw(), *arrow(at), *crop(self.box), "miff:-"]
+        shot = subprocess.run(["convert", *cut], input=self.camera.still(), capture_output=True, check=True)
         self.stills += [shot.stdout] * times
 
     def save(self, name: str, colors: int = 64) -> None:
@@ -494,7 +506,7 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run(PREFERENCES)
     camera.park()
     box = camera.region("PREFERENCES", "WINDOW")
-    camera.take("preferences", box._replace(top=box.top + 225, bottom=box.top + 420))
+    camera.take("preferences", box._replace(top=box.top + 248, bottom=box.top + 443))
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 
