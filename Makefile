@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api docs zip wheel release format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots listing bench api docs zip wheel release format clean
 .NOTPARALLEL:
 
 # Tests start hundreds of processes: where the environment forbids to store bytecode, each would compile every module.
@@ -21,6 +21,7 @@ help:
 	@echo "make check     format, lint, English and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
+	@echo "make listing       make the pictures in docs/listing again, for extensions.blender.org"
 	@echo "make bench     what a bake costs, beside what else there is; docs/measurements/performance.md has a longer run"
 	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ anew, from the docstrings"
 	@echo "make docs      build the site into build/docs/; a broken link or picture is an error"
@@ -67,6 +68,9 @@ test-gui:
 
 screenshots:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py
+
+listing:
+	@$(in_blender) tools/environment.sh graphical "$$python" tools/listing.py
 
 bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py bakes --rounds 1 --channels 100 1000 --frames 10 1000

@@ -231,16 +231,19 @@ def arrow(at: tuple[int, ...], scale: float = 1.0) -> list[str]:
 class Camera:
     """A camera for parts of the window."""
 
-    def __init__(self, window: Any, folder: Path, draft: bool = False, size: tuple[int, int] = SIZE) -> None:
+    def __init__(
+        self, window: Any, folder: Path, draft: bool = False, size: tuple[int, int] = SIZE, colors: int = 224
+    ) -> None:
         self.window = window
         self.folder = folder
         self.draft = draft
         self.size = size
+        self.colors = colors
 
     def take(self, name: str, box: Box, mouse: tuple[int, int] | None = None) -> None:
         """Save a picture of the box, and draw the mouse where it is given."""
         file = self.folder / f"{name}.png"
-        small = ["+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
+        small = ["+dither", "-colors", str(self.colors), "-strip", "-define", "png:compression-level=9"]
         cut = [*self.raw(), *([] if mouse is None else arrow(mouse, 1.8)), *crop(box)]
         subprocess.run(["convert", *cut, *small, str(file)], input=self.still(), check=True)
         print(file)

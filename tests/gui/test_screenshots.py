@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of the users' pages can be taken again."""
+"""The pictures of the users' pages and of the listing can be made again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from .conftest import ROOT
 
 
-def test_the_pages_have_the_pictures_that_the_program_takes(tmp_path):
+@pytest.mark.parametrize(("program", "pictures"), [("screenshots.py", "images"), ("listing.py", "listing")])
+def test_the_pages_have_the_pictures_that_the_program_takes(program, pictures, tmp_path):
     if "BLENDER" not in os.environ:
         pytest.skip("BLENDER names no graphical Blender; make test-gui does")
-    take = [sys.executable, str(ROOT / "tools" / "screenshots.py"), str(tmp_path), "--draft"]
+    take = [sys.executable, str(ROOT / "tools" / program), str(tmp_path), "--draft"]
     result = subprocess.run(take, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr
-    taken, kept = ({file.name for file in folder.iterdir()} for folder in (tmp_path, ROOT / "docs" / "images"))
-    assert taken == kept
+    taken, kept = ({file.name for file in folder.glob("*.*")} for folder in (tmp_path, ROOT / "docs" / pictures))
+    assert taken == kept - {"description.md"}
