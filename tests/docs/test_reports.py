@@ -78,7 +78,7 @@ def test_of_a_dry_run_it_has_what_is_printed(tcb):
 
 def test_of_what_is_reduced_it_has_what_is_printed(tcb):
     printed = tcb("reduce", "walk.blend", "--output", "few.blend")
-    assert documented("Where keys are reduced") == set(printed["reduced"][0])
+    assert documented("Reduced keys") == set(printed["reduced"][0])
 
 
 def test_of_info_it_has_what_is_printed(tcb):
