@@ -17,7 +17,7 @@ from .conversion import Conversion
 from .fits import Evaluate, fit
 from .items import orientations
 
-_PLACES = (np.arange(64) + 0.5) / 64.0
+_PLACES = np.arange(1, 128) / 128.0
 """Positions in each segment at which motion is compared."""
 _FOLLOWED = 24
 """Samples per segment at which Euler angles follow a rotation, to keep full turns."""
