@@ -132,8 +132,8 @@ class RetimedCurves(RetimedSamples):
         breaks = is_among(frames, spline.frames) | jumps
         breaks[1:] |= jumps[:-1]
         breaks[[0, -1]] = True
-        near, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
-        fit = fit_samples(frames, numbers.T, np.flatnonzero(breaks), size, self.tolerance, near)
+        beside_keys, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
+        fit = fit_samples(frames, numbers.T, np.flatnonzero(breaks), size, self.tolerance, avoided=beside_keys)
         samples, _ = super()._fitted(spline, places, numbers)
         keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
         # Two orientations differ by half a turn at most.
