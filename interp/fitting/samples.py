@@ -37,7 +37,8 @@ class SampledFit:
     rows : ndarray of int, shape (k,)
         Samples that are keys, ascending.
     incoming, outgoing : ndarray, shape (k, channels)
-        Derivatives per frame on both sides of the keys. Bezier handles at a third of each segment play these cubics.
+        Derivatives per frame on both sides of the keys, 0 before the first and after the last. Bezier handles at a
+        third of each segment play these cubics.
     error : float
         The largest difference from a sample.
     """
@@ -100,6 +101,7 @@ def fit_samples(
         run = slice(int(breaks[next_break - 1]), int(breaks[next_break]) + 1)
         end, piece = _longest_piece(samples, start, run, length, tolerance)
         if avoided is not None and avoided[end] and end < run.stop - 1 and not avoided[start + 1 : end].all():
+            # Prefer the last row in the piece that is not avoided.
             earlier = start + 1 + int(np.flatnonzero(~avoided[start + 1 : end])[-1])
             shorter = samples.piece(start, earlier, run)
             if shorter.error <= tolerance:
@@ -107,9 +109,9 @@ def fit_samples(
         length = end - start
         rows.append(end)
         pieces.append(piece)
-    at_rest = np.zeros(samples.values.shape[1])
-    incoming = np.array([at_rest, *(piece.arriving for piece in pieces)])
-    outgoing = np.array([*(piece.leaving for piece in pieces), at_rest])
+    outside = np.zeros(samples.values.shape[1])
+    incoming = np.array([outside, *(piece.arriving for piece in pieces)])
+    outgoing = np.array([*(piece.leaving for piece in pieces), outside])
     return SampledFit(np.array(rows), incoming, outgoing, max(piece.error for piece in pieces))
 
 
@@ -129,10 +131,8 @@ def _longest_piece(
         else:
             too_far = tried
         # No end has failed yet: double the length. Otherwise bisect.
-        if too_far == run.stop:
-            tried = min(start + 2 * (end - start), run.stop - 1)
-        else:
-            tried = (end + too_far) // 2
+        doubled, halfway = min(start + 2 * (end - start), run.stop - 1), (end + too_far) // 2
+        tried = doubled if too_far == run.stop else halfway
     return end, longest
 
 

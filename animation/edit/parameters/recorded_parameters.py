@@ -57,7 +57,7 @@ class RecordedParameters:
         self._put_identities(channels, track, own)
         if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
             # Live may have baked the track in the meantime.
-            restore.put_back(channels, track)
+            restore.restore_if_played(channels, track)
             for index, each in read_own_keys(track).items():
                 remove_traces(track.channels[index], each)
             update(channels.action, removed=[track.state.identity])
