@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,20 +12,38 @@ from . import rotations
 from .batch import Spline, evaluate_many
 from .keys import Float64Array
 
-SMALLEST = 1e-9
-"""Relative to the size of the derivative: rounding makes smaller jumps where there are none."""
+_HIGHEST_ORDER = 2
+"""Order of the highest derivative that is measured."""
+_SMALLEST = 1e-9
+"""Minimum size of a visible jump, relative to the size of the derivative. Rounding causes smaller ones."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """The largest difference, at any key, of one derivative of the value between the key's two sides."""
+    """Hold the largest difference of one derivative between both sides of a key.
+
+    Attributes
+    ----------
+    size : float
+        Euclidean norm, in units of the value, or radians for rotations, per frame to the power of the order.
+    frame : float or None
+        Frame of the key. None if the spline has no key with segments on both sides.
+    is_seen : bool
+        Whether the jump is larger than rounding.
+    """
 
     size: float
-    """Euclidean norm, in the value's units, or radians for rotations, per frame to the power of the order."""
     frame: float | None
-    """The frame of the key; None where the spline has no key with segments on both sides."""
     is_seen: bool
-    """Whether the jump is larger than rounding."""
+
+
+class _Sides(NamedTuple):
+    """Frames to evaluate on both sides of keys, shape (n,)."""
+
+    left: Float64Array
+    right: Float64Array
+    keys: Float64Array
+    """Frames of the keys."""
 
 
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
@@ -33,50 +52,53 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     Parameters
     ----------
     spline : a spline of any method
-        The spline. Its inner keys are measured, and of cycles the seam, which counts as the last key's.
+        Its inner keys are measured. The seam of a cycle is measured as its last key.
     is_rotation : bool
         Whether its values are quaternions.
 
     Returns
     -------
     list of Jump
-        Of the value (of a rotation the angle, turned to the shorter way), then of the derivatives in their order: up to
-        the spline's highest, and at most the second.
+        Jumps of the value and of the derivatives in their order, up to the spline's highest, and at most the second.
+        The value of a rotation jumps by an angle, of at most half a turn.
 
     Notes
     -----
-    The left side of a key is evaluated at the last float64 before it, the right one at the key, so a jump is as
-    exact as the spline's derivatives are there.
+    The left side of a key is evaluated at the last float64 before it, and the right side at the key. A jump is as
+    accurate as the spline's derivatives there.
     """
-    frames = spline.keys.frames
-    right, left, at = frames[1:-1], np.nextafter(frames[1:-1], -np.inf), frames[1:-1]
-    if spline.cycle != "SINGLE" and len(frames) > 1:
-        right, left, at = (np.append(a, b) for a, b in ((right, frames[0]), (left, frames[-1]), (at, frames[-1])))
+    sides = _sides_of_keys(spline)
+    if not len(sides.keys):
+        return [Jump(0.0, None, False)] * (min(spline.derivatives, _HIGHEST_ORDER) + 1)
+    shortest = float(np.diff(spline.keys.frames).min())
     span = float(np.ptp(spline.keys.values, axis=0).max())
+    measured: list[Jump] = []
     scale = 0.0
-    found = []
-    for order in range(min(spline.derivatives, 2) + 1):
-        sides = [evaluate_many([spline], side, order)[0] for side in (left, right)]
-        size = np.linalg.norm(sides[1] - sides[0], axis=1)
-        if is_rotation and order == 0:
-            size = rotations.angle_between(*sides)
-        own = max(float(np.abs(side).max(initial=0.0)) for side in sides)
-        scale = max(own, (span if order == 1 else scale) / _shortest(frames) if order else 0.0)
-        largest = int(np.argmax(size)) if len(size) else None
-        found.append(
-            Jump(0.0, None, False)
-            if largest is None
-            else Jump(float(size[largest]), float(at[largest]), float(size[largest]) > SMALLEST * scale)
-        )
-    return found
+    for order in range(min(spline.derivatives, _HIGHEST_ORDER) + 1):
+        left, right = (evaluate_many([spline], frames, order)[0] for frames in (sides.left, sides.right))
+        is_angle = is_rotation and order == 0
+        sizes = rotations.angle_between(left, right) if is_angle else np.linalg.norm(right - left, axis=1)
+        largest = max(float(np.abs(values).max()) for values in (left, right))
+        # A derivative that is small at the keys has the rounding of a typical one: span or derivative, per segment.
+        typical = (span if order == 1 else scale) / shortest if order else 0.0
+        scale = max(largest, typical)
+        row = int(np.argmax(sizes))
+        size = float(sizes[row])
+        measured.append(Jump(size, float(sides.keys[row]), size > _SMALLEST * scale))
+    return measured
 
 
-def _shortest(frames: Float64Array) -> float:
-    """Return the length of the shortest segment."""
-    return float(np.diff(frames).min()) if len(frames) > 1 else 1.0
+def _sides_of_keys(spline: Spline) -> _Sides:
+    """Return the sides of the inner keys, and of the seam of a cycle."""
+    frames = spline.keys.frames
+    inner = frames[1:-1]
+    if spline.cycle == "SINGLE" or len(frames) < 2:
+        return _Sides(np.nextafter(inner, -np.inf), inner, inner)
+    left = np.append(np.nextafter(inner, -np.inf), frames[-1])
+    return _Sides(left, np.append(inner, frames[0]), frames[1:])
 
 
-def continuity(found: list[Jump]) -> str:
-    """Return the measured continuity class, C0, C1 or C2; an empty string where the value jumps."""
-    smooth = next((order for order, jump in enumerate(found) if jump.is_seen), len(found))
+def continuity(measured: list[Jump]) -> str:
+    """Return the measured continuity class, C0, C1 or C2, or an empty string if the value jumps."""
+    smooth = next((order for order, jump in enumerate(measured) if jump.is_seen), len(measured))
     return f"C{smooth - 1}" if smooth else ""

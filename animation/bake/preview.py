@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview of handles during a drag. Preparation takes place once, and each step writes only changed handles.
+"""Preview of handles during a drag. Everything is prepared once, and each step writes only changed handles.
 
 A preview changes handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so writing
 the old handles back removes the preview.
@@ -7,8 +7,8 @@ the old handles back removes the preview.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -19,7 +19,7 @@ from ...interp.keys import PARAMETERS
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.frames import SAME_FRAME, is_among, rows_at
-from ..fcurves.keyframes import SIDES, Float32Array, KeyBlock, sliced
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray, KeyBlock, sliced
 from ..records import record
 from ..report import Report
 from ..steps import collector_paused
@@ -28,7 +28,7 @@ from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.table.custom_property import NEGATED
 from ..store.table.options import Options
-from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, column_of
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session
 from ..store.tracks import Track, refreshed
 from .job import job_of_edited, plan_tracks
@@ -37,6 +37,14 @@ from .plans.protocol import TrackPlan
 from .plans.splines import setting_names
 
 _PLACES = ("co", *SIDES)
+
+
+class _Dragged(NamedTuple):
+    """The keys of a track whose parameters change."""
+
+    frames: Float32Array
+    start: int
+    """Index of the first of these keys among those of all tracks."""
 
 
 class HandlePreview:
@@ -57,39 +65,23 @@ class HandlePreview:
         self, users: Sequence[bpy.types.ID], channels: Channels, chosen: Sequence[tuple[Track, Float32Array]]
     ) -> None:
         self._users, self._channels = users, channels
-        frames = {track.path: own for track, own in chosen}
-        ends = np.cumsum([len(own) for _, own in chosen]).tolist()
-        starts = {track.path: end - len(own) for (track, own), end in zip(chosen, ends, strict=True)}
+        dragged: dict[str, _Dragged] = {}
+        start = 0
+        for track, frames in chosen:
+            dragged[track.path] = _Dragged(frames, start)
+            start += len(frames)
         plans = [plan for plan in _planned(users, channels, [track for track, _ in chosen]) if _can_show(plan)]
         self.paths = {plan.track.path for plan in plans}
         """Paths of the previewed tracks, which are live and played by handles."""
-        self._curves: list[bpy.types.FCurve] = []
-        counts = [0]
-        requests: dict[Hashable, list[_Member]] = {}
-        for plan in plans:
-            changed, start = frames[plan.track.path], starts[plan.track.path]
-            for part in plan.plans:
-                assert isinstance(part, OwnHandles)
-                own = [plan.own.get(component) for component in part.spline.components]
-                bases = []
-                for component, keys in zip(part.spline.components, own, strict=True):
-                    bases.append(-1 if keys is None else counts[-1])
-                    if keys is not None:
-                        self._curves.append(plan.track.channels[component])
-                        counts.append(counts[-1] + keys.count)
-                for offset, request in part.requests_around(changed):
-                    member = _Member(request, offset, bases, own, changed, start)
-                    requests.setdefault((request.spline.batch, request.representation), []).append(member)
-        self._groups = [_Group(members) for members in requests.values()]
-        identities = [plan.track.state.identity for plan in plans if plan.track.state is not None]
-        dragged = [(plan.own, frames[plan.track.path], starts[plan.track.path]) for plan in plans]
-        self._substitutes = _Substitutes(frozenset(identities), dragged)
+        self._curves, bounds, requests = _requests(plans, dragged)
+        self._groups = [_Group(members) for members in requests]
+        self._parameters = _DraggedParameters(plans, dragged)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
         self._before = {name: block.read(name).reshape(-1, 2) for name in _PLACES}
         self._now = {name: places.copy() for name, places in self._before.items()}
-        in_pairs = [2 * count for count in counts]
-        self._parts = {name: sliced(places, in_pairs) for name, places in self._now.items()}
-        self._put: list[Any] = [curve.keyframe_points.foreach_set for curve in self._curves]
+        bounds_of_pairs = [2 * bound for bound in bounds]
+        self._views_per_curve = {name: sliced(places, bounds_of_pairs) for name, places in self._now.items()}
+        self._writers: list[Any] = [curve.keyframe_points.foreach_set for curve in self._curves]
         self._is_negated = False
         self._played = played_now(self._users, self._curves)
 
@@ -99,18 +91,21 @@ class HandlePreview:
 
         Raises KeysError if the parameters define no motion through the keys. The preview is then unchanged.
         """
+        if not self.paths:
+            return
         drafts = [group.fitted(numbers) for group in self._groups]
-        self._substitutes.put(numbers)
-        # A previously negated key may need its original sign.
+        self._parameters.put(numbers)
+        was_negated = self._is_negated
         negated = [
             group.place(draft, self._before, self._now) for group, draft in zip(self._groups, drafts, strict=True)
         ]
-        self._write(_PLACES if any(negated) or self._is_negated else SIDES)
         self._is_negated = any(negated)
+        # A previously negated key may need its original sign.
+        self._write(_PLACES if self._is_negated or was_negated else SIDES)
 
-    def take_away(self) -> None:
+    def remove(self) -> None:
         """Restore the handles from before the drag, bit for bit."""
-        self._substitutes.remove()
+        self._parameters.remove()
         for name, places in self._before.items():
             self._now[name][:] = places
         self._write(_PLACES if self._is_negated else SIDES)
@@ -118,10 +113,10 @@ class HandlePreview:
 
     def _write(self, names: Sequence[str]) -> None:
         for name in names:
-            for put, part in zip(self._put, self._parts[name], strict=True):
-                put(name, part)
-        before, self._played = self._played, played_now(self._users, self._curves)
-        evaluate_if(self._played != before, self._channels.action)
+            for write, view in zip(self._writers, self._views_per_curve[name], strict=True):
+                write(name, view)
+        previous, self._played = self._played, played_now(self._users, self._curves)
+        evaluate_if(self._played != previous, self._channels.action)
 
 
 def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
@@ -138,10 +133,10 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 
 def _can_show(plan: TrackPlan) -> bool:
     """Return whether a plan can be previewed: handles play it, and each key has a row in the table."""
-    named = all(own.are_named for own in plan.own.values())
+    is_recorded = all(own.are_named for own in plan.own.values())
     # Splines of angles contain their own keys, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)
-    return named and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
+    return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
 
 
 @record(eq=False)
@@ -154,47 +149,83 @@ class _Member:
     bases: Sequence[int]
     """Row of each component's first key in the preview's arrays, or -1 without an F-curve."""
     own: Sequence[OwnKeys | None]
-    changed: Float32Array
-    """Frames of the keys whose parameters change."""
-    start: int
-    """Index of the first changed key among the changed keys of all tracks."""
+    """Own keys of each component, or None without an F-curve."""
+    dragged: _Dragged
+
+
+def _requests(
+    plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]
+) -> tuple[list[bpy.types.FCurve], list[int], list[list[_Member]]]:
+    """Return F-curves, the bounds of their keys in arrays of all keys, and requests grouped for fits in one batch."""
+    curves: list[bpy.types.FCurve] = []
+    bounds = [0]
+    groups: dict[Hashable, list[_Member]] = {}
+    for plan in plans:
+        for part in plan.plans:
+            assert isinstance(part, OwnHandles)
+            own_keys = [plan.own.get(component) for component in part.spline.components]
+            bases = []
+            for component, own in zip(part.spline.components, own_keys, strict=True):
+                bases.append(-1 if own is None else bounds[-1])
+                if own is not None:
+                    curves.append(plan.track.channels[component])
+                    bounds.append(bounds[-1] + own.count)
+            keys = dragged[plan.track.path]
+            for offset, request in part.requests_around(keys.frames):
+                group = groups.setdefault((request.spline.batch, request.representation), [])
+                group.append(_Member(request, offset, bases, own_keys, keys))
+    return curves, bounds, list(groups.values())
+
+
+class _Side(NamedTuple):
+    """The handles on one side of fitted segments."""
+
+    name: str
+    rows: IndexArray
+    """Rows in the preview's arrays, shape (segments, components)."""
+    is_written: BoolArray
+    """Mask of the handles that have an F-curve and were not chosen by the animator, shape (segments, components)."""
 
 
 class _Group:
     """Fit requests to compute in one batch."""
 
     def __init__(self, members: Sequence[_Member]) -> None:
-        self._drafts = HandleDrafts([each.request for each in members])
+        self._drafts = HandleDrafts([member.request for member in members])
         self._parameters = self._drafts.parameters.copy()
-        counts = [len(each.request.spline.keys) for each in members]
-        last = np.cumsum(counts) - 1
-        self._first, self._counts = last + 1 - counts, counts
-        at = np.full((sum(counts), len(members[0].bases)), -1)
-        self._signs = np.ones(len(at))
-        keys, sources = [], []
-        is_chosen = {bit: np.zeros(at.shape, dtype=np.bool_) for bit in (CHOSEN_LEFT, CHOSEN_RIGHT)}
-        for each, first, count in zip(members, self._first.tolist(), counts, strict=True):
-            rows, own = slice(first, first + count), slice(each.offset, each.offset + count)
-            for column, (base, channel) in enumerate(zip(each.bases, each.own, strict=True)):
-                if channel is None:
+        self._counts = [len(member.request.spline.keys) for member in members]
+        self._first = np.cumsum(self._counts) - self._counts
+        """Row of each request's first key."""
+        shape = sum(self._counts), len(members[0].bases)
+        self._rows = np.full(shape, -1)
+        """Row in the preview's arrays for each key and component, or -1 without an F-curve."""
+        self._signs = np.ones(len(self._rows))
+        """Signs of quaternion keys on the curves, relative to the requests."""
+        dragged_rows, sources = [], []
+        is_chosen = {flag: np.zeros(shape, dtype=np.bool_) for flag in (CHOSEN_LEFT, CHOSEN_RIGHT)}
+        for member, first, count in zip(members, self._first.tolist(), self._counts, strict=True):
+            rows, rows_in_channel = slice(first, first + count), slice(member.offset, member.offset + count)
+            for component, (base, own) in enumerate(zip(member.bases, member.own, strict=True)):
+                if own is None:
                     continue
-                at[rows, column] = base + each.offset + np.arange(count)
-                if each.request.representation == "QUATERNION":
+                self._rows[rows, component] = base + member.offset + np.arange(count)
+                if member.request.representation == "QUATERNION":
                     # The requests of other representations contain the values on the curves.
-                    self._signs[rows] = np.where((channel.placed[own] & NEGATED) != 0, -1.0, 1.0)
-                if channel.has_chosen:
-                    for bit, chosen in is_chosen.items():
-                        chosen[rows, column] = (channel.chosen[own] & bit) != 0
-            frames = each.request.spline.keys.frames.astype(np.float32)
-            there = np.flatnonzero(is_among(frames, each.changed))
-            keys.append(first + there)
-            sources.append(each.start + np.searchsorted(each.changed, frames[there] - np.float32(SAME_FRAME)))
-        self._keys, self._sources = np.concatenate(keys), np.concatenate(sources)
-        self._at = at
+                    self._signs[rows] = np.where((own.placed[rows_in_channel] & NEGATED) != 0, -1.0, 1.0)
+                if own.has_chosen:
+                    for flag, mask in is_chosen.items():
+                        mask[rows, component] = (own.chosen[rows_in_channel] & flag) != 0
+            frames = member.request.spline.keys.frames.astype(np.float32)
+            changed = np.flatnonzero(is_among(frames, member.dragged.frames))
+            dragged_rows.append(first + changed)
+            places = np.searchsorted(member.dragged.frames, frames[changed] - np.float32(SAME_FRAME))
+            sources.append(member.dragged.start + places)
+        self._dragged_rows, self._sources = np.concatenate(dragged_rows), np.concatenate(sources)
+        """Rows of the keys whose parameters change, and the index of each among the dragged keys of all tracks."""
         begin = self._drafts.segments
         self._sides = [
-            (side, at[ends], (at[ends] >= 0) & ~is_chosen[bit][ends])
-            for side, ends, bit in (("handle_left", begin + 1, CHOSEN_LEFT), ("handle_right", begin, CHOSEN_RIGHT))
+            _Side(name, self._rows[ends], (self._rows[ends] >= 0) & ~is_chosen[flag][ends])
+            for name, ends, flag in (("handle_left", begin + 1, CHOSEN_LEFT), ("handle_right", begin, CHOSEN_RIGHT))
         ]
         self._is_negated = False
 
@@ -202,7 +233,7 @@ class _Group:
         """Compute the handles for parameters of the chosen keys."""
         parameters = self._parameters.copy()
         for name, values in numbers.items():
-            parameters[PARAMETERS.index(name), self._keys] = values[self._sources]
+            parameters[PARAMETERS.index(name), self._dragged_rows] = values[self._sources]
         return self._drafts.fitted(parameters)
 
     def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
@@ -211,44 +242,46 @@ class _Group:
         `before` has the arrays without the preview.
         """
         begin = self._drafts.segments
-        flips = self._signs[1:] * self._signs[:-1]
-        drafted = flips.copy()
-        drafted[begin] = draft.flips
-        signs, is_negated = self._signs, bool((drafted != flips).any())
+        # The draft's flips replace the signs on the curves. Other segments keep theirs.
+        flips_on_curves = self._signs[1:] * self._signs[:-1]
+        drafted_flips = flips_on_curves.copy()
+        drafted_flips[begin] = draft.flips
+        signs, is_negated = self._signs, bool((drafted_flips != flips_on_curves).any())
         if is_negated or self._is_negated:
-            signs = np.multiply.accumulate(np.append(1.0, drafted))
+            signs = np.multiply.accumulate(np.append(1.0, drafted_flips))
+            # Restart at each request's first key, which keeps its sign.
             signs *= np.repeat((signs * self._signs)[self._first], self._counts)
-            rows, columns = np.nonzero(self._at >= 0)
-            at, ratios = self._at[rows, columns], (signs * self._signs)[rows]
+            keys, components = np.nonzero(self._rows >= 0)
+            rows, ratios = self._rows[keys, components], (signs * self._signs)[keys]
             for name, places in now.items():
-                places[at, 1] = before[name][at, 1] * ratios
+                places[rows, 1] = before[name][rows, 1] * ratios
         self._is_negated = is_negated
-        for (side, at, there), places in zip(self._sides, (draft.left, draft.right), strict=True):
-            shown = places * np.stack([np.ones(len(begin)), signs[begin]], axis=-1)[:, np.newaxis]
-            now[side][at[there]] = shown[there]
+        # The draft has frames and values. Values are for the sign of the key at which the segment begins.
+        factors = np.stack([np.ones(len(begin)), signs[begin]], axis=-1)[:, np.newaxis]
+        for side, places in zip(self._sides, (draft.left, draft.right), strict=True):
+            now[side.name][side.rows[side.is_written]] = (places * factors)[side.is_written]
         return is_negated
 
 
-class _Substitutes:
+class _DraggedParameters:
     """Replaces the parameters of the chosen keys for readers during the preview."""
 
-    def __init__(
-        self, tracks: frozenset[int], chosen: Sequence[tuple[Mapping[int, OwnKeys], Float32Array, int]]
-    ) -> None:
-        self._tracks = tracks
-        identities, numbers, sources = [], [], []
-        for channels, changed, start in chosen:
-            for own in channels.values():
-                at, places = rows_at(changed, own.frames)
-                identities.append(own.identities[at])
-                numbers.append(own.numbers[at])
+    def __init__(self, plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]) -> None:
+        identities, numbers = [np.empty(0, dtype=np.uint32)], [np.empty((0, NUMBERS), dtype=np.float32)]
+        sources, tracks = [np.empty(0, dtype=np.intp)], []
+        for plan in plans:
+            frames, start = dragged[plan.track.path]
+            if plan.track.state is not None:
+                tracks.append(plan.track.state.identity)
+            for own in plan.own.values():
+                rows, places = rows_at(frames, own.frames)
+                identities.append(own.identities[rows])
+                numbers.append(own.numbers[rows])
                 sources.append(start + places)
-        if not identities:
-            return
-        rows = session.rows.find(np.concatenate(identities))
-        order = np.argsort(rows, kind="stable")
-        self._rows, self._numbers = rows[order], np.concatenate(numbers)[order]
-        self._sources = np.concatenate(sources)[order]
+        rows_in_table = session.rows.find(np.concatenate(identities))
+        order = np.argsort(rows_in_table, kind="stable")
+        self._tracks, self._rows = frozenset(tracks), rows_in_table[order]
+        self._numbers, self._sources = np.concatenate(numbers)[order], np.concatenate(sources)[order]
 
     def put(self, numbers: Mapping[str, Numbers]) -> None:
         """Replace the parameters of the keys."""

@@ -24,24 +24,25 @@ from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
 from ..store.table import identity
 from ..store.table import rows as rows_
-from ..store.table.custom_property import SAVED, TrackState, update
+from ..store.table.custom_property import SAVED, BakedChannel, TrackState, update
 from ..store.table.options import Options
 from ..store.tracks import Track
 from .locks import unlock
 
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+"""Path of a bone, with its escaped name as the group."""
 
 
-def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -> None:
+def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
     """Restore the saved keys of baked tracks, unlock their channels, and reset the tracks to their previous state.
 
     Does not write the table.
     """
-    curves, saved, moved, moved_keys = [], [], [], []
+    restored: list[tuple[bpy.types.FCurve, BakedChannel]] = []
     for track in tracks:
         bake = track.bake
         assert bake is not None
-        with_channels(channels, track)
+        recreate_channels(channels, track)
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
         for index, channel in bake.channels.items():
             if channel.rest is not None:
@@ -51,16 +52,14 @@ def free(channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track]) -
             fcurve = track.channels[index]
             extrapolate(fcurve, channel.extrapolation)
             repeat(fcurve, channel.repeats)
-            curves.append(fcurve)
-            saved.append(channel.keys)
-            if channel.edited:
-                moved.append(fcurve)
-                moved_keys.append(channel.keys)
-    if curves:
+            restored.append((fcurve, channel))
+    if restored:
+        saved = [channel.keys for _, channel in restored]
         keys = keys_of_saved(rows_.joined(saved, SAVED))
-        write_joined(curves, Joined(keys, [len(each) for each in saved]))
-    for fcurve, own in zip(moved, moved_keys, strict=True):
-        place_automatic(fcurve, own["co"][:, 0])
+        write_joined([fcurve for fcurve, _ in restored], Joined(keys, [len(rows) for rows in saved]))
+    for fcurve, channel in restored:
+        if channel.edited:
+            place_automatic(fcurve, channel.keys["co"][:, 0])
     for track in tracks:
         track.state = _freed(track)
 
@@ -80,17 +79,19 @@ def _freed(track: Track) -> TrackState:
     return replace(state, slot=track.slot, path=track.path, settings=settings, bake=None)
 
 
-def with_channels(channels: Channels, track: Track) -> None:
+def recreate_channels(channels: Channels, track: Track) -> None:
     """Recreate the F-curves of a baked track that are missing or were converted to samples."""
-    bake = track.bake
+    if track.bake is None:
+        return
     group = track.group_name or _bone_of(track.path)
-    for index, channel in bake.channels.items() if bake is not None else ():
+    for index, channel in track.bake.channels.items():
+        # Channels with a rest value were created by the bake.
         if channel.rest is not None:
             continue
         fcurve = track.channels.get(index)
-        if fcurve is not None and not len(fcurve.sampled_points):
-            continue
         if fcurve is not None:
+            if not len(fcurve.sampled_points):
+                continue
             channels.remove(fcurve)
         track.channels[index] = channels.new(track.path, index, group)
 
@@ -118,31 +119,30 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
     Returns the own keys of each track. Does not write the tracks' entries in the table.
     """
     for track in tracks:
-        if track.is_baked:
-            with_channels(channels, track)
-    every = [
+        recreate_channels(channels, track)
+    own_keys = [
         _with_edits_recorded(channels, track, own)
         for track, own in zip(tracks, read_keys_to_write(tracks), strict=True)
     ]
-    written: list[_Written] = []
-    for track, own in zip(tracks, every, strict=True):
-        written += _prepare(channels, track, own)
+    restored: list[_Restored] = []
+    for track, own in zip(tracks, own_keys, strict=True):
+        restored += _prepare(channels, track, own)
         if track.state is not None:
             settings = replace(track.settings, digest=RESTORED, options=None)
             track.state = replace(
                 track.state, slot=track.slot, path=track.path, settings=settings, channels={}, error=None, bake=None
             )
-    if written:
-        write_joined([each.fcurve for each in written], Joined.of([each.keys for each in written]))
-    for each in written:
-        repeat(each.fcurve, wanted=False)
-        if each.is_edited:
-            place_automatic(each.fcurve, each.keys.frames)
-    return every
+    if restored:
+        write_joined([channel.fcurve for channel in restored], Joined.of([channel.keys for channel in restored]))
+    for channel in restored:
+        repeat(channel.fcurve, wanted=False)
+        if channel.is_edited:
+            place_automatic(channel.fcurve, channel.keys.frames)
+    return own_keys
 
 
 @record()
-class _Written:
+class _Restored:
     """A channel whose own keys are restored."""
 
     fcurve: bpy.types.FCurve
@@ -151,25 +151,26 @@ class _Written:
     """Whether Blender must update automatic handles."""
 
 
-def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Written]:
+def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Restored]:
     """Unlock a track's channels and restore the animator's extrapolation. Yield the channels with keys to write.
 
     Removes F-curves that a bake created, and recreates F-curves that were converted to samples.
     """
-    bake, records = track.bake, track.state.channels if track.state is not None else {}
+    bake = track.bake
+    records = track.state.channels if track.state is not None else {}
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-        for index in [index for index in track.made if index in track.channels]:
+        for index in sorted(track.made.keys() & track.channels.keys()):
             remove_made(channels, track, index)
     for index, extrapolation in extrapolations.items():
         fcurve = track.channels[index]
         if index in own:
-            baked = bake.channels.get(index) if bake is not None else None
-            is_edited = own[index].edited or (baked is not None and baked.edited)
+            saved = bake.channels.get(index) if bake is not None else None
+            is_edited = own[index].edited or (saved is not None and saved.edited)
             is_edited |= index in records and records[index].extrapolation != extrapolation
             extrapolate(fcurve, extrapolation)
-            yield _Written(fcurve, own[index].keys, is_edited)
+            yield _Restored(fcurve, own[index].keys, is_edited)
         elif len(fcurve.sampled_points) and index in records:
             _rebuild(channels, track, index, recorded_keys(records[index].own))
 
@@ -180,12 +181,13 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     if state is None:
         return own
     defaults = (state.settings.options or Options()).defaults
-    reversed_ = with_mirrored(track, own, defaults)
-    is_mirrored = any(reversed_[index] is not each for index, each in own.items())
-    if not is_mirrored and not any(each.chosen[each.identities == identity.NONE].any() for each in own.values()):
+    mirrored = with_mirrored(track, own, defaults)
+    is_mirrored = any(mirrored[index] is not keys for index, keys in own.items())
+    has_choices = any(keys.chosen[keys.identities == identity.NONE].any() for keys in own.values())
+    if not is_mirrored and not has_choices:
         return own
-    parts = [OwnChannel(state.identity, index, each, index in state.channels) for index, each in reversed_.items()]
-    named, rows = recorded(parts)
+    to_record = [OwnChannel(state.identity, index, keys, index in state.channels) for index, keys in mirrored.items()]
+    named, rows = recorded(to_record)
     update(channels.action, rows_.joined(rows))
     return dict(zip(own, named, strict=True))
 

@@ -21,28 +21,31 @@ from .pipeline import rebake
 
 
 class _Drag:
+    """State of the current drag."""
+
     stepped_at = -math.inf
+    """time.monotonic() of the last step that wrote keys."""
     finish: Callable[[], object] | None = None
-    """Ends the drag with a preview."""
+    """Function that ends a drag with a preview, or None without a preview."""
 
 
 _drag = _Drag()
 
 
-def replay(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
+def rebake_step(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
     """Bake the tracks changed by a step of a drag again, if they are baked, or live and played by handles.
 
     `users` are the datablocks that the channels animate.
     """
-    live = is_live(channels.action)
-    present = [
+    is_action_live = is_live(channels.action)
+    tracks_to_bake = [
         track
         for track in refreshed(users[0], channels, tracks)
-        if track.in_use and (track.is_baked or (live and track.is_played_by_handles))
+        if track.in_use and (track.is_baked or (is_action_live and track.is_played_by_handles))
     ]
-    if not present:
+    if not tracks_to_bake:
         return Report()
-    report = rebake(users, channels, present, Options())
+    report = rebake(users, channels, tracks_to_bake, Options())
     _drag.stepped_at = time.monotonic()
     return report
 
@@ -59,6 +62,7 @@ def begin_preview(finish: Callable[[], object]) -> None:
 
 def end_preview(finish: Callable[[], object]) -> None:
     """Make Live detect edits again after a preview."""
+    # Not "is": each access to a method creates another object.
     if _drag.finish == finish:
         _drag.finish = None
 

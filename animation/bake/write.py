@@ -60,7 +60,7 @@ from .job import Job
 from .locks import lock, lock_groups
 from .notes import count_track, note_of_one_bake
 from .plans.protocol import Baked, ChannelKeys, HandleKeys, TrackPlan
-from .put_back import free, remove_made
+from .put_back import free_tracks, remove_made
 from .world import WorldMotion, depth
 
 _KEYS_AT_ONCE = 20_000
@@ -104,7 +104,7 @@ def write_tracks(
     by_handles = [member for member in members if member.baked.is_by_handles]
     for job in {id(member.job): member.job for member in by_handles if member.plan.track.is_baked}.values():
         to_free = [member.plan.track for member in by_handles if member.job is job and member.plan.track.is_baked]
-        free(job.channels, job.datablocks[0], to_free)
+        free_tracks(job.channels, to_free)
     others = [member for member in members if not member.baked.is_by_handles]
     in_world = [member for member in others if member.is_in_world]
     at_once = [member for member in others if not member.is_in_world]

@@ -32,7 +32,7 @@ from ..report import Report
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
-from .restore import put_back
+from .restore import restore_if_played
 
 Turns = Literal["KEEP", "SHORTEST"]
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
@@ -371,7 +371,7 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Exami
     track, changed = examined.track, examined.maps.changed
     played = track.settings.options
     if track.is_played:
-        put_back(channels, track)
+        restore_if_played(channels, track)
     for column, index in enumerate(examined.indices):
         fcurve, rows = track.channels[index], changed[:, column]
         if not rows.any():

@@ -25,7 +25,7 @@ from ..store.table.rows import PARAMETERS, column_of, velocity_of
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
 from .parameters.set_parameters import set_parameters
-from .restore import put_back
+from .restore import restore_if_played
 from .track_keys import TrackKeys
 
 
@@ -100,7 +100,7 @@ def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping
     frames = key_frames_of_all(track, own)
     whole = _Whole(frames, whole_values(track, own, frames), given_numbers(own, frames))
     played = track.settings.options
-    put_back(channels, track)
+    restore_if_played(channels, track)
     made = _insert(channels, track, own, whole)
     if track.enabled:
         _give_numbers(datablock, track, whole)

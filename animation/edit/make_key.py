@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make TCB Key: inserts a key of the animator's on the motion at a frame."""
+"""Make TCB Key: insert an own key on the current motion at a frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..fcurves.frames import ONE_KEY, is_among
 from ..fcurves.keyframes import Keyframes, made_like, merged
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, key_frames, read_own_keys
+from ..store.own_keys import key_frames, read_own_keys
 from ..store.tracks import Track
 from .change_own_curves import write_own_curves
 from .track_settings import writable
@@ -26,9 +26,11 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     if track.is_baked:
         if function_of(track) is not None:
             raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
-        own = read_own_keys(track)
-        values = {index: track.channels[index].evaluate(frame) for index in own}
-        write_own_curves(channels, track, {i: _with_key(each, frame, values[i]) for i, each in own.items()})
+        keys = {
+            index: _with_key(own.keys, frame, track.channels[index].evaluate(frame))
+            for index, own in read_own_keys(track).items()
+        }
+        write_own_curves(channels, track, keys)
         return
     for fcurve in track.channels.values():
         fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
@@ -36,10 +38,9 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     channels.action.update_tag()
 
 
-def _with_key(own: OwnKeys, frame: float, value: float) -> Keyframes:
-    """Return a channel's own keys with an additional key that has the attributes of the previous one."""
-    keys = own.keys
-    before = np.array([max(0, int(np.searchsorted(keys.frames, frame)) - 1)])
-    at = np.array([[frame, value]], dtype=np.float32)
-    away = np.array([[1.0, 0.0]], dtype=np.float32)
-    return merged(keys, made_like(keys.take(before), at, at - away, at + away))
+def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
+    """Return the keys with an additional key that has the attributes of the previous one, or else of the first."""
+    previous = max(0, int(np.searchsorted(keys.frames, frame)) - 1)
+    place = np.array([[frame, value]], dtype=np.float32)
+    one_frame = np.array([[1.0, 0.0]], dtype=np.float32)
+    return merged(keys, made_like(keys.take(np.array([previous])), place, place - one_frame, place + one_frame))

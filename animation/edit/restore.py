@@ -17,8 +17,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.locks import unlock
 from ..bake.pipeline import rebake
-from ..bake.put_back import free as free_tracks
-from ..bake.put_back import restore_tracks
+from ..bake.put_back import free_tracks, restore_tracks
 from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
@@ -526,9 +525,9 @@ def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
     return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)
 
 
-def _free(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
+def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
     done = [_Done(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
-    free_tracks(channels, datablock, [track for track in tracks if track.is_baked])
+    free_tracks(channels, [track for track in tracks if track.is_baked])
     return done
 
 
@@ -548,7 +547,7 @@ def _count(own: Iterable[OwnKeys]) -> int:
     return len(union([each.keys.frames for each in own]))
 
 
-def put_back(channels: Channels, track: Track) -> None:
+def restore_if_played(channels: Channels, track: Track) -> None:
     """Restore a track if it is played."""
     if track.is_played:
         restore_tracks(channels, [track])

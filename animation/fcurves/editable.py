@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks whether a datablock's animation can be edited. Linked data can't, and an override gets a local copy."""
+"""Check whether a datablock's animation can be edited. Linked data cannot, and an override gets a local copy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = Non
     channels = check_editable(datablock)
     if channels.action.library is None:
         return channels
-    copy = channels.action.copy()
-    assign(datablock, copy, channels.slot_handle)
+    assign(datablock, channels.action.copy(), channels.slot_handle)
     if notes is not None:
         notes.append(Finding("ACTION_COPIED", name_of(datablock), arguments=(channels.action.name,)))
     return channels_of(datablock)
@@ -32,13 +31,15 @@ def check_not_linked(datablock: bpy.types.ID) -> None:
 
 
 def check_editable(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate the datablock. Raise AnimationError if they can't be edited."""
+    """Return the F-curves that animate the datablock. Raise AnimationError if they cannot be edited.
+
+    A linked action can be edited only by a library override, which will get a copy.
+    """
     check_not_linked(datablock)
     channels = channels_of(datablock)
-    action = channels.action
-    if action.library is not None and datablock.override_library is None:
-        raise AnimationError(Finding("LINKED_ACTION", name_of(datablock), arguments=(action.name,)))
-    if action.library is not None:
+    if channels.action.library is not None:
+        if datablock.override_library is None:
+            raise AnimationError(Finding("LINKED_ACTION", name_of(datablock), arguments=(channels.action.name,)))
         check_not_tweaked(datablock)
     return channels
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.replay import replay
+from ..bake.replay import rebake_step
 from ..datablocks import animation_data
 from ..edit.change_own_curves import own_points, save_own_keys
 from ..edit.track_settings import writable
@@ -108,7 +108,7 @@ class KeyedTrack:
             self._put_baked_back()
             self._save(self._pending)
             self._pending = None
-        report = replay(self.users, self.channels, [self.track])
+        report = rebake_step(self.users, self.channels, [self.track])
         if self.track.is_baked:
             self.refresh()
         return report

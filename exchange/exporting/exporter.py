@@ -72,9 +72,6 @@ class ExportOptions:
     sample_limit: int = EXPORT["sample_limit"].default
 
 
-_Written = tuple[three_ds.Scene, Exchanged]
-
-
 def export_scene(
     objects: Iterable[bpy.types.Object],
     scene: bpy.types.Scene,
@@ -95,28 +92,24 @@ def export_scene(
 
 def export_steps(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
-) -> Steps[_Written]:
+) -> Steps[tuple[three_ds.Scene, Exchanged]]:
     """Export in steps, by frame while sampling objects, and then by object.
 
     Yields the number of finished steps and the total. Closing the generator restores the original state.
     """
     report = Exchanged()
-    gathered = _gathered(objects, scene, options, report)
-    shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
-    places = {node.obj: index for index, node in reversed([*enumerate(gathered)]) if node.obj is not None}
+    gathered = _gather_nodes(objects, scene, options, report)
+    exported = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
     reasons = {node: _reason_to_sample(node, scene) for node in gathered}
-    rolls = [
-        node for node in gathered if node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
-    ]
-    sampled = [*(node for node in gathered if reasons[node]), *rolls]
-    items = {node.obj for node in sampled} - {None}
+    nodes_to_sample = [node for node in gathered if reasons[node] or _has_own_roll(node)]
+    objects_to_sample = {node.obj for node in nodes_to_sample} - {None}
+    parents = {node.parent for node in nodes_to_sample} - objects_to_sample - {None}
     limit = SampleLimit(options.sample_limit)
-    for obj in sorted(items, key=lambda obj: str(obj.name)):
+    for obj in sorted(objects_to_sample, key=lambda obj: str(obj.name)):
         limit.take(len(frames_of(scene)), obj.name)
-    with looked_at(
-        {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}, scene
-    ):
-        matrices = Matrices([*items, *({node.parent for node in sampled} - items - {None})], scene)
+    evaluated = {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}
+    with looked_at(evaluated, scene):
+        matrices = Matrices([*objects_to_sample, *parents], scene)
         steps = len(matrices) + len(gathered)
         for done in matrices.sample():
             yield done, steps
@@ -124,21 +117,36 @@ def export_steps(
         for done, node in enumerate(gathered, start=len(matrices) + 1):
             writer.write(node, reasons[node])
             yield done, steps
-        nodes = [_node(index, node, places) for index, node in enumerate(gathered)]
         scene.frame_set(scene.frame_start)
-        left = left_of_objects(shown)
-        editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
-    segment = np.rint(options.conversion.in_file([scene.frame_start, scene.frame_end]))
-    if np.abs(segment).max() > LAST_FRAME:
-        report.notes.append(Finding("FRAMES_BEYOND_FILE", arguments=(LAST_FRAME,)))
-    start, end = np.clip(segment, -LAST_FRAME, LAST_FRAME).astype(int).tolist()
-    header = three_ds.Header(_REVISION, _made_in(gathered), end)
-    keyframer = three_ds.Keyframer(tuple(nodes), header, (start, end), start)
-    written = three_ds.Scene(editor, keyframer)
+        left_out = left_of_objects(exported)
+        editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left_out)))
+    written = three_ds.Scene(editor, _keyframer(gathered, scene, options.conversion, report))
     count_found(written, report.made)
-    report.in_file, report.in_scene = count_in_file(written), count_in_scene(shown)
-    report.note_left(left)
+    report.in_file, report.in_scene = count_in_file(written), count_in_scene(exported)
+    report.note_left(left_out)
     return written, report
+
+
+def _has_own_roll(node: Gathered) -> bool:
+    """Return whether a camera or spotlight needs keys for its roll, because no upright target determines it."""
+    return node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
+
+
+def _keyframer(
+    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, report: Exchanged
+) -> three_ds.Keyframer:
+    """Return the nodes and the frame range of the file."""
+    # The target of several cameras has several nodes. Its children belong to the first one.
+    indices: dict[Any, int] = {}
+    for index, node in enumerate(gathered):
+        if node.obj is not None:
+            indices.setdefault(node.obj, index)
+    nodes = tuple(_node(index, node, indices) for index, node in enumerate(gathered))
+    frames = np.rint(conversion.in_file([scene.frame_start, scene.frame_end]))
+    if np.abs(frames).max() > LAST_FRAME:
+        report.notes.append(Finding("FRAMES_BEYOND_FILE", arguments=(LAST_FRAME,)))
+    start, end = np.clip(frames, -LAST_FRAME, LAST_FRAME).astype(int).tolist()
+    return three_ds.Keyframer(nodes, three_ds.Header(_REVISION, _made_in(gathered), end), (start, end), start)
 
 
 def _made_in(gathered: Sequence[Gathered]) -> bytes:
@@ -151,7 +159,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
     return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
-def _gathered(
+def _gather_nodes(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions, report: Exchanged
 ) -> list[Gathered]:
     """Return the objects that become nodes, with their targets, parents first."""
@@ -165,7 +173,7 @@ def _gathered(
     for obj in sorted(chosen, key=_depth):
         if obj in aims:
             continue
-        node = _gather(obj, exported, *targets.get(obj, (None, True)), report)
+        node = _gather_node(obj, exported, *targets.get(obj, (None, True)), report)
         find_source(node, options.conversion)
         instances.name(node)
         gathered.append(node)
@@ -179,11 +187,11 @@ def _gathered(
                 find_source(target, options.conversion)
             gathered.append(target)
     for node in gathered:
-        _note_what_parents_lose(node, aims)
+        _note_lost_transforms(node, aims)
     return gathered + _ambient(scene, options, report)
 
 
-def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
+def _note_lost_transforms(node: Gathered, aims: set[Any]) -> None:
     """Note transforms that the file cannot inherit.
 
     Lights and targets inherit only positions, cameras and spotlights no scale.
@@ -192,9 +200,9 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
         return
     lost = ("scale",) if _kind(parent) in three_ds.TARGET_KINDS else ("scale", "rotation")
-    scales = not np.allclose(parent.scale, 1.0)
-    turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
-    if scales or turns or any(path.startswith(lost) for path, _ in curves_of(parent)):
+    is_scaled = not np.allclose(parent.scale, 1.0)
+    is_rotated = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
+    if is_scaled or is_rotated or any(path.startswith(lost) for path, _ in curves_of(parent)):
         if "rotation" in lost:
             node.add_note("PARENT_LOSES_SCALE_AND_ROTATION", parent.name)
         else:
@@ -232,9 +240,8 @@ def _background(world: Any) -> Any:
     # Since Blender 5.0 a world always uses its nodes.
     plays = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
     output = world.node_tree.get_output_node("ALL") if plays else None
-    return (
-        output.inputs["Surface"].links[0].from_node if output is not None and output.inputs["Surface"].links else None
-    )
+    links = () if output is None else output.inputs["Surface"].links
+    return links[0].from_node if links else None
 
 
 def _path_of_color(background: Any) -> str | None:
@@ -256,7 +263,7 @@ def _kind(obj: Any) -> str:
     return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
 
 
-def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
+def _gather_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
     add_note = partial(note, report.notes, obj.name)
     kind = _kind(obj)
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
@@ -297,12 +304,12 @@ def _reason_to_sample(node: Gathered, scene: bpy.types.Scene) -> Finding | None:
     return reason_to_sample(node.obj, node.parent, scene, node.kind in three_ds.TARGET_KINDS)
 
 
-def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:
+def _node(index: int, node: Gathered, indices: dict[Any, int]) -> three_ds.Node:
     source = node.source
     return three_ds.Node(
         node.kind,
         node.name,
-        None if node.parent is None else places[node.parent],
+        None if node.parent is None else indices[node.parent],
         index,
         node.flags if source is None or node.kind == "OBJECT" else source.flags,
         node.pivot if node.kind == "OBJECT" else None,
@@ -313,17 +320,17 @@ def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:
 
 
 def _editor_objects(
-    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left: Counter[str]
+    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left_out: Counter[str]
 ) -> Iterable[three_ds.Object]:
-    """Return the editor objects of the nodes without duplicates, and add skipped parts to `left`."""
-    shown: dict[bytes, Gathered] = {}
+    """Return the editor objects of the nodes without duplicates, and add skipped parts to `left_out`."""
+    nodes: dict[bytes, Gathered] = {}
     for node in gathered:
         if node.obj is None or node.kind in (*three_ds.TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
             continue
         # If one instance of a mesh is mirrored, readers mirror its other instances too.
-        if node.name not in shown or (_is_mirrored(shown[node.name]) and not _is_mirrored(node)):
-            shown[node.name] = node
-    for node in shown.values():
+        if node.name not in nodes or (_is_mirrored(nodes[node.name]) and not _is_mirrored(node)):
+            nodes[node.name] = node
+    for node in nodes.values():
         world = np.array(node.obj.matrix_world, dtype=np.float64)
         world[:3, 3] = conversion.places_in_file(world[:3, 3])
         frame = Frame(conversion, is_aimed=node.kind in three_ds.TARGET_KINDS)
@@ -331,12 +338,12 @@ def _editor_objects(
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None
         if node.kind == "OBJECT":
             pivot = np.zeros(3) if node.pivot is None else node.pivot.astype(float)
-            shows = node.obj.type in GEOMETRY
-            content = mesh_of(node.obj, world, frame, pivot, left, node.add_note) if shows else None
+            has_mesh = node.obj.type in GEOMETRY
+            content = mesh_of(node.obj, world, frame, pivot, left_out, node.add_note) if has_mesh else None
         elif node.kind == "CAMERA":
-            content = _camera(node.obj, scene, world, _sight(node, world, conversion))
+            content = _camera(node.obj, scene, world, _point_of_aim(node, world, conversion))
         else:
-            content = _light(node.obj, world, _sight(node, world, conversion))
+            content = _light(node.obj, world, _point_of_aim(node, world, conversion))
         yield three_ds.Object(node.name, content or three_ds.Mesh())
 
 
@@ -344,7 +351,8 @@ def _is_mirrored(node: Gathered) -> bool:
     return bool(node.obj.matrix_world.is_negative)
 
 
-def _sight(node: Gathered, world: Float64Array, conversion: Conversion) -> Float64Array:
+def _point_of_aim(node: Gathered, world: Float64Array, conversion: Conversion) -> Float64Array:
+    """Return the position of the target in the file, or without one a point on the axis."""
     if node.target is not None:
         return conversion.places_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])

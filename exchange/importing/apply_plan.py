@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -24,12 +24,20 @@ from .plan_objects import Planned, note
 from .write_keys import Animated, write_action
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
-"""This follows half the sensor width, which is not a variable because Blender would detect a dependency cycle."""
-ROLL = "radians(roll)"
+"""End of the expression of a lens. Half the sensor width precedes it as a number, because Blender would detect a
+dependency cycle for a variable."""
 SIZE = "radians(falloff)"
+"""Expression of the size of a spotlight."""
 BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"
+"""Expression of the blend of a spotlight, as in `blend_of`."""
 AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"
+"""Names of the constraints of aimed objects."""
+_ROLL = "radians(roll)"
 _ROLL_ENDS = ("to_min_z_rot", "to_max_z_rot")
+_LEAST_FOV = 0.01
+"""In degrees. Smaller fields of view have lenses beyond Blender's limits."""
+_LARGEST_FOV = 179.9
+"""In degrees. Larger fields of view have lenses below Blender's limits."""
 
 
 class Applied:
@@ -42,19 +50,19 @@ class Applied:
         """The datablocks with cyclic tracks, and the frames of their first and last keys."""
         self.notes: list[Finding] = []
 
-    def hold(self) -> None:
+    def count_still(self) -> None:
         """Count a track with a single key without parameters, which sets the property without a key."""
         self.counts["property_without_key"] += 1
 
     def write(
         self, datablock: bpy.types.ID, name: str, animated: list[Animated], markers: list[tuple[float, str]]
     ) -> None:
+        """Write properties with their keys, and markers, to an action of the datablock."""
         if not animated and not markers:
             return
-        channels = write_action(datablock, name, animated)
-        action: bpy.types.Action = channels.action
-        for frame, shown in markers:
-            action.pose_markers.new(shown).frame = round(frame)
+        action: bpy.types.Action = write_action(datablock, name, animated).action
+        for frame, label in markers:
+            action.pose_markers.new(label).frame = round(frame)
         for prop in animated:
             self.counts["track"] += 1
             self.counts["key"] += len(prop.keys)
@@ -73,16 +81,13 @@ def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) 
     `target` is the object it looks at. `axes` is the object whose space defines upright for cameras, if not the world.
     """
     if planned.kind == "WORLD":
-        _color(planned, obj, obj.name, applied)
+        applied.write(obj, obj.name, _vectors(obj, ["color"], planned, applied), [])
         return
-    animated = []
-    for path in ("location", "scale"):
-        if path in planned.keys:
-            animated += _vector(obj, path, planned.keys[path], applied)
-    if planned.rotation is not None:
-        turned = planned.rotation
-        obj.rotation_mode = turned.mode
-        animated += _property(obj, turned.path, turned.keys, applied, turned.settings)
+    animated = _vectors(obj, ["location", "scale"], planned, applied)
+    rotation = planned.rotation
+    if rotation is not None:
+        obj.rotation_mode = rotation.mode
+        animated += _property(obj, rotation.path, rotation.keys, applied, rotation.settings)
     if planned.hidden is not None:
         for path in ("hide_viewport", "hide_render"):
             animated += _visibility(obj, path, planned.hidden, applied)
@@ -93,11 +98,18 @@ def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) 
     if planned.kind == "CAMERA":
         _lens(planned, obj.data, applied)
     elif planned.kind == "LIGHT":
-        _cones_and_color(planned, obj.data, applied)
+        animated = _cones(planned, obj.data, applied) + _vectors(obj.data, ["color"], planned, applied)
+        applied.write(obj.data, planned.name, animated, [])
 
 
-def _vector(datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied) -> list[Animated]:
-    return _property(datablock, path, keys, applied, Settings(keys.cycle))
+def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: Planned, applied: Applied) -> list[Animated]:
+    """Set the planned properties among the paths."""
+    animated: list[Animated] = []
+    for path in paths:
+        if path in planned.keys:
+            keys = planned.keys[path]
+            animated += _property(datablock, path, keys, applied, Settings(keys.cycle))
+    return animated
 
 
 def _property(
@@ -107,7 +119,7 @@ def _property(
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
     if keys.is_still:
-        applied.hold()
+        applied.count_still()
         return []
     return [Animated(path, keys, settings, "BEZIER" if settings else "LINEAR")]
 
@@ -121,9 +133,10 @@ def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
 
 
 def _visibility(obj: bpy.types.Object, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+    """Hide or show an object, with constant keys if there are several."""
     setattr(obj, path, bool(keys.values[0, 0]))
     if keys.is_still:
-        applied.hold()
+        applied.count_still()
         return []
     return [Animated(path, keys, None, "CONSTANT")]
 
@@ -132,8 +145,9 @@ def _aim(obj: Any, target: Any, axes: Any) -> None:
     """Aim the object at its target along -Z, upright."""
     for end in _ROLL_ENDS:
         obj.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
-    for constraint in [each for each in obj.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
-        obj.constraints.remove(constraint)
+    for constraint in list(obj.constraints):
+        if constraint.name in (AIM, ROLL_CONSTRAINT):
+            obj.constraints.remove(constraint)
     aim = obj.constraints.new("TRACK_TO")
     aim.name = AIM
     aim.target = target
@@ -156,89 +170,88 @@ def _roll(planned: Planned, obj: Any, target: object, applied: Applied) -> list[
     roll.map_to, roll.mix_mode_rot = "ROTATION", "AFTER"
     roll.to_min_z_rot = roll.to_max_z_rot = math.radians(keys.values[0, 0])
     if keys.is_still:
-        applied.hold()
+        applied.count_still()
         return []
     animated = _quantity(obj, "roll", keys)
     for end in _ROLL_ENDS:
-        drive(obj, f'constraints["{ROLL_CONSTRAINT}"].{end}', -1, ROLL, {"roll": (obj, '["roll"]')})
+        _drive(obj, f'constraints["{ROLL_CONSTRAINT}"].{end}', _ROLL, {"roll": (obj, '["roll"]')})
     return animated
 
 
 def _lens(planned: Planned, camera: bpy.types.Camera, applied: Applied) -> None:
+    """Set the lens of a camera from its field of view, with a driver if it has several keys."""
     keys = planned.keys.get("fov")
     if keys is None or not _is_free(camera, {"lens": LENS}, applied):
         return
     camera.sensor_fit = "HORIZONTAL"
     camera.lens = lens_of(float(keys.values[0, 0]), camera.sensor_width)
     if keys.is_still:
-        applied.hold()
+        applied.count_still()
         return
     animated = _quantity(camera, "fov", keys)
-    drive(camera, "lens", -1, f"{camera.sensor_width / 2.0!r}{LENS}", {"fov": (camera, '["fov"]')})
+    _drive(camera, "lens", f"{camera.sensor_width / 2.0!r}{LENS}", {"fov": (camera, '["fov"]')})
     applied.write(camera, planned.name, animated, [])
 
 
 def lens_of(fov: float, width: float) -> float:
     """Return the focal length for a horizontal field of view in degrees, within Blender's limits."""
-    return width / 2.0 / math.tan(math.radians(min(max(fov, 0.01), 179.9)) / 2.0)
+    return width / 2.0 / math.tan(math.radians(min(max(fov, _LEAST_FOV), _LARGEST_FOV)) / 2.0)
 
 
-def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
-    animated = []
+def _cones(planned: Planned, light: Any, applied: Applied) -> list[Animated]:
+    """Set the size and blend of a spotlight from its two cones, with drivers if one has several keys."""
     cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
-    if light.type == "SPOT" and cones and _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):
-        degrees = {"hotspot": 0.0, "falloff": math.degrees(light.spot_size)}
-        degrees |= {name: float(keys.values[0, 0]) for name, keys in cones.items()}
-        light.spot_size = math.radians(degrees["falloff"])
-        light.spot_blend = blend_of(math.radians(degrees["hotspot"]), light.spot_size)
-        if all(keys.is_still for keys in cones.values()):
-            for _ in cones:
-                applied.hold()
-        else:
-            paths = {name: (light, f'["{name}"]') for name in degrees}
-            for name, number in degrees.items():
-                animated += _quantity(light, name, cones.get(name, still(number)))
-            drive(light, "spot_size", -1, SIZE, {"falloff": paths["falloff"]})
-            drive(light, "spot_blend", -1, BLEND, paths)
-    _color(planned, light, planned.name, applied, animated)
+    if light.type != "SPOT" or not cones or not _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):
+        return []
+    degrees = {"hotspot": 0.0, "falloff": math.degrees(light.spot_size)}
+    degrees |= {name: float(keys.values[0, 0]) for name, keys in cones.items()}
+    light.spot_size = math.radians(degrees["falloff"])
+    light.spot_blend = blend_of(math.radians(degrees["hotspot"]), light.spot_size)
+    if all(keys.is_still for keys in cones.values()):
+        for _ in cones:
+            applied.count_still()
+        return []
+    animated: list[Animated] = []
+    for name, angle in degrees.items():
+        animated += _quantity(light, name, cones.get(name, still(angle)))
+    variables = {name: (light, f'["{name}"]') for name in degrees}
+    _drive(light, "spot_size", SIZE, {"falloff": variables["falloff"]})
+    _drive(light, "spot_blend", BLEND, variables)
+    return animated
 
 
 def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
-    """Check that the properties have only import drivers with these expressions, and remove them."""
+    """Return whether the properties have no drivers except those of an import, which are removed. Note others."""
     if datablock.animation_data is None:
         return True
     drivers = datablock.animation_data.drivers
-    found = [driver for driver in drivers if driver.data_path in expressions]
-    others = [driver for driver in found if not driver.driver.expression.endswith(expressions[driver.data_path])]
-    if others:
-        paths = sorted({driver.data_path for driver in others})
-        decided = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
-        note(applied.notes, datablock.name, "DRIVER_DECIDES", decided)
+    on_properties = [driver for driver in drivers if driver.data_path in expressions]
+    paths_of_others = sorted(
+        {
+            driver.data_path
+            for driver in on_properties
+            if not driver.driver.expression.endswith(expressions[driver.data_path])
+        }
+    )
+    if paths_of_others:
+        names = paths_of_others[0] if len(paths_of_others) == 1 else rpt_("{:s} and {:s}", *paths_of_others)
+        note(applied.notes, datablock.name, "DRIVER_DECIDES", names)
         return False
-    for driver in found:
+    for driver in on_properties:
         drivers.remove(driver)
     return True
 
 
 def blend_of(hotspot: float, size: float) -> float:
     """Return the blend for a cone of this size, in radians, with which the light begins to fade at the hotspot."""
-    whole = 1.0 - math.cos(size / 2.0)
-    return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / whole if whole else 0.0
+    height = 1.0 - math.cos(size / 2.0)
+    return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / height if height else 0.0
 
 
-def _color(
-    planned: Planned, datablock: bpy.types.ID, name: str, applied: Applied, animated: list[Animated] | None = None
-) -> None:
-    written = list(animated or [])
-    if "color" in planned.keys:
-        written += _vector(datablock, "color", planned.keys["color"], applied)
-    applied.write(datablock, name, written, [])
-
-
-def drive(datablock: Any, path: str, index: int, expression: str, variables: Mapping[str, tuple[Any, str]]) -> None:
-    """Drive a property by an expression of other properties."""
-    datablock.driver_remove(path, index)
-    driver = datablock.driver_add(path, index).driver
+def _drive(datablock: Any, path: str, expression: str, variables: Mapping[str, tuple[Any, str]]) -> None:
+    """Drive a property by an expression of other properties, which are datablocks with paths."""
+    datablock.driver_remove(path)
+    driver = datablock.driver_add(path).driver
     driver.type = "SCRIPTED"
     for name, (source, source_path) in variables.items():
         variable = driver.variables.new()

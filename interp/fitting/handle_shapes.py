@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shapes of handles with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
+"""Handle shapes with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
 
-How far each handle reaches into its segment, and the derivatives with which channels leave and reach its keys. See
-`handles`, which makes the motions. Source: docs/formulas, "Fitting handles".
+A shape is the reach of each handle into its segment, and the derivative of each channel at both keys. `handles` samples
+the motions. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from .least_squares import DenseEquations, Method, descend
 
 
 def chebyshev(count: int) -> Float64Array:
-    """Return Chebyshev's nodes between 0 and 1; every third, from the second on, is one of a third as many nodes."""
+    """Return Chebyshev's nodes between 0 and 1.
+
+    Every third of them, from the second on, is a node of a third of the count.
+    """
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
 
 class Places(NamedTuple):
-    """Shares of a segment at which errors are measured, and which of them are fitted.
+    """Shares of a segment at which errors are measured, and the nodes among them, at which handles are fitted.
 
     Least squares at Chebyshev's nodes almost minimize the maximum error.
     """
@@ -37,74 +40,94 @@ class Places(NamedTuple):
 
 
 EASED = Places(chebyshev(60))
-"""With eases twenty nodes: between fewer, channels can move fast and back."""
+"""Places in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
 PLAIN = Places(chebyshev(36))
+"""Places in segments without ease."""
 EASED_DRAFT = Places(chebyshev(10), slice(None))
-"""In the one step of a draft channels do not get far."""
+"""Places in drafts of segments with eases. Ten nodes suffice, because the one step of a draft is short."""
 SMOOTH = Places(chebyshev(27))
-"""For quaternions without ease, which are as accurate with nine nodes as with twelve. Channels of angles are not."""
+"""Places for quaternions without ease: nine nodes are as accurate as twelve. Channels of angles need `PLAIN`."""
 CUBIC = Places(chebyshev(12))
-"""For numbers without ease, whose error is rounding, a polynomial of the fifth degree."""
+"""For numbers without ease, whose error is only rounding and a polynomial of degree five."""
 
 
 class _Round(NamedTuple):
-    """Further steps of the segments that are off by more than a limit at a node."""
+    """Further steps for the segments with an error above a limit at any node."""
 
     steps: int
     limit: float
     """Half the angle in radians, or a part of the size of the values."""
     of_chord: float = 0.0
-    """A limit as a part of the chord."""
+    """The limit is at least this part of the chord."""
 
 
-Draft = Literal["FEW", "MANY"]
-"""Handles of few or of many segments, which only have to look right for the moment. Drafts of many take one step."""
-_DRAFTS: dict[Draft, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
+DraftSize = Literal["FEW", "MANY"]
+"""Number of segments drafted together. Drafts of many take one step."""
+_DRAFTS: dict[DraftSize, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
+"""Rounds of drafts, which only have to look right for the moment."""
 _CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
-"""The last limit is slightly below the error that a bake may leave. Single channels need fewer steps."""
+"""Rounds of single channels. The last limit is slightly below the error that a bake may leave."""
 _QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
-"""Some quaternions with eases begin with large errors."""
+"""Rounds of quaternions, some of which begin with large errors beside eases."""
 _TOGETHER = 1024
-"""The channels of segments fitted at a time, few enough for the cache."""
+"""Number of channels of segments fitted together, few enough for the cache."""
 
-_LONGEST, _LEAST_BEGUN = 0.9, 0.05
-"""Parts of a segment: with two handles of the longest length the frame still rises in its middle."""
-_RIGID, _SOFT = 1e3, 0.07
-"""The weights of errors of the derivatives at keys, relative to the root of the summed squares of residuals.
+_LONGEST_REACH = 0.9
+"""Part of a segment. With two such handles, the frame still increases in the middle."""
+_SHORTEST_START = 0.05
+"""Part of a segment: minimum reach of handles beside an ease before the first step."""
+_RIGID = 1e3
+"""Weight of errors of the derivatives at keys, relative to the root of the summed squares of residuals."""
+_SOFT = 0.07
+"""Weight of the same errors beside an ease, and in channels of angles.
 
-The soft one is for derivatives beside an ease, and in channels of angles. Beside an ease the spline is at rest at the
-key, and a handle of no height would have no direction: so some speed is weighed against the error, by the root of the
-ease. Channels of angles are so curved that with exact derivatives their errors would be three times as large.
+Beside an ease the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
+allowed there, with a weight that decreases with the root of the ease. With exact derivatives, the errors of channels of
+angles would be three times as large, because these channels curve strongly.
 """
-_DAMPING, _EASED_DAMPING, _LESS, _MORE = 0.002, 0.01, 0.5, 2.0
-"""The first damping, and its factors after a step that lowered the cost and after one that did not."""
-_LONGEST_STEP, _LEAST_REACH, _LONGEST_RATIO = 0.25, 1e-3, 5.0
-_FLOOR, _LEAST_FLOOR = 1e-7, 1e-14
-"""Parts of the mean of their kind: damping for unknowns without effect, as of a channel at rest."""
+_DAMPING = 0.002
+"""First damping of segments without ease."""
+_EASED_DAMPING = 0.01
+"""First damping of segments with eases."""
+_LESS_DAMPING = 0.5
+"""Factor of the damping after a step that lowered the cost."""
+_MORE_DAMPING = 2.0
+"""Factor of the damping after a step that did not lower the cost."""
+_LONGEST_STEP = 0.25
+"""Part of a segment: maximum change of a reach in one step."""
+_LEAST_REACH = 1e-3
+"""Part of a segment: minimum divisor of the ratio of the reaches before and after a step."""
+_LARGEST_RATIO = 5.0
+"""Maximum ratio of the reaches before and after a step, and the inverse of the minimum."""
+_FLOOR = 1e-7
+"""Added to the diagonal for unknowns without effect, such as those of a channel at rest: part of their kind's mean."""
+_LEAST_FLOOR = 1e-14
+"""Added where the mean itself is 0."""
 _LEAST_ALONG = 0.1
-"""Part of a quaternion's length: closer to a right angle to the motion the residual would have no bound."""
-_NEWTON = 2
+"""Part of a quaternion's length along the motion. Close to a right angle, the residual would grow without bound."""
+_NEWTON_STEPS = 2
+"""Steps of Newton's method after each change of the handles, from the parameters before it."""
 
 
 class Course(NamedTuple):
-    """The exact motion of channels in segments; the last axis of each array runs over these.
+    """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
 
-    The c channels of a quaternion are fitted together; any other channel's segment is a column of its own, and c is 1.
-    Frames are shares u of the segment.
+    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are shares u
+    of the segment.
     """
 
     keys: Float64Array
-    """The values at start and end, shape (2, c, N)."""
+    """Values at start and end, shape (2, c, N)."""
     values: Float64Array
-    """The values at m places, of quaternions at length 1, shape (c, m, N)."""
+    """Values at m places, shape (c, m, N). Quaternions have length 1."""
     rates: Float64Array
-    """The derivatives by u at start and end, shape (2, c, N)."""
+    """Derivatives by u at start and end, shape (2, c, N)."""
     path: Float64Array
-    """The derivatives at start and end without ease, shape (2, c, N)."""
+    """Derivatives at start and end without ease, shape (2, c, N)."""
     eases: Float64Array
-    """Ease from of the start and ease to of the end, shape (2, N)."""
+    """Ease from at the start and ease to at the end, shape (2, N)."""
     stiffness: Float64Array
-    """The weights of squared errors of the derivatives at start and end, shape (2, N)."""
+    """Weights of squared errors of the derivatives at start and end, shape (2, N)."""
 
     @property
     def turns(self) -> bool:
@@ -112,290 +135,311 @@ class Course(NamedTuple):
         return len(self.values) > 1
 
     def take(self, columns: IndexArray) -> Course:
-        # Not by brackets, because the order in memory determines NumPy's order of summation, and so the last digit.
+        """Return some of the columns."""
+        # Brackets would change the order in memory, which determines NumPy's order of summation and the last digit.
         return Course(*(array.take(columns, axis=-1) for array in self))
 
     def apart(self) -> Course:
-        """Return the same with a column for each channel's segment, the first channel's before the second's."""
+        """Return the course with separate columns for all channels, in the order of the channels."""
         keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
         channels, places, _ = self.values.shape
         values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, places, -1)
-        return Course(keys, values, rates, path, *(np.tile(each, channels) for each in (self.eases, self.stiffness)))
+        return Course(keys, values, rates, path, np.tile(self.eases, channels), np.tile(self.stiffness, channels))
 
 
 class Shape(NamedTuple):
-    """Handles of segments, and the parameters of their Bezier segments at the samples.
-
-    The first axis of a pair is start and end.
-    """
+    """Fitted handles of the columns of a course."""
 
     reach: Float64Array
-    """Shares of the segment, shape (2, c, N)."""
+    """Shares of the segment that the handles at start and end cover, shape (2, c, N)."""
     rates: Float64Array
-    """Derivatives of the value by u, shape (2, c, N)."""
+    """Derivatives of the value by u at start and end, shape (2, c, N)."""
     parameter: Float64Array
-    """Of the Bezier segment, close to the same places, shape (c, m, N)."""
+    """Parameters of the Bezier segment, close to those at the course's places, shape (c, m, N)."""
 
     def take(self, columns: IndexArray | slice) -> Shape:
+        """Return some of the columns."""
         return Shape(*(array[..., columns] for array in self))
 
 
 def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     """Return the weights of squared errors of the derivatives at start and end, shape (2, N).
 
-    `exact`: these derivatives are to be the motion's where no ease is, as of values and quaternions.
+    `exact`: whether handles without ease must have the motion's derivatives, as for values and quaternions.
     """
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray, places: Places, draft: Draft | None = None) -> Shape:
+def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftSize | None = None) -> Shape:
     """Return the handles of all columns. Handles of `still` columns are at thirds, with the course's rates.
 
-    A draft has no parameters at the places.
+    The parameters of a draft are undefined.
     """
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
     parameter[:] = places.at[:, np.newaxis]
     shape = Shape(np.full((2, c, columns), 1.0 / 3.0), course.rates.copy(), parameter)
-    rows = np.flatnonzero(~still)
-    for start in range(0, len(rows), _TOGETHER // c):
-        own = _two_or_more(rows[start : start + _TOGETHER // c])
-        for array, fitted in zip(shape, _descended(course.take(own), places, draft), strict=True):
-            array[..., own] = fitted
+    columns_to_fit = np.flatnonzero(~still)
+    for start in range(0, len(columns_to_fit), _TOGETHER // c):
+        block = _two_or_more(columns_to_fit[start : start + _TOGETHER // c])
+        for array, fitted in zip(shape, _fit_columns(course.take(block), places, draft), strict=True):
+            array[..., block] = fitted
     return shape
 
 
-def _two_or_more(rows: IndexArray) -> IndexArray:
-    """Return rows, a single one twice: NumPy sums one column in another order than several, and digits would differ."""
-    return np.repeat(rows, 2) if len(rows) == 1 else rows
+def _two_or_more(columns: IndexArray) -> IndexArray:
+    """Return the columns, a single one twice: NumPy sums one column in another order, and digits would differ."""
+    return np.repeat(columns, 2) if len(columns) == 1 else columns
 
 
-def _descended(course: Course, places: Places, draft: Draft | None) -> Shape:
-    """Return handles close to the least squares at nodes, with more steps for columns with large errors."""
+def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Shape:
+    """Return handles close to the least squares at the nodes, with more steps for columns with large errors."""
     nodes = places.at[places.nodes]
-    origin, size = np.zeros(()), sphere.length(course.keys[0])
-    if not course.turns:
-        (origin,) = course.keys[0]
-        reaching = np.concatenate([course.keys[1:] - course.keys[:1], course.path, course.rates])
-        size = np.abs(reaching).max(axis=(0, 1))
-    size = np.where(size > 0.0, size, 1.0)
-    keys, values = (course.keys - origin) / size, course.values[:, places.nodes]
-    if not course.turns:
-        values = (values - origin) / size
-    course = course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size)
+    normalized, size = _normalized(course._replace(values=course.values[:, places.nodes]))
     rounds = _DRAFTS[draft] if draft else _QUATERNIONS if course.turns else _CHANNELS
-    fit = _Fit.of(course, nodes, rounds)
-    c = len(values)
-    low, high = np.repeat([[0.0, -np.inf], [_LONGEST, np.inf]], 2 * c, axis=1)[..., np.newaxis]
+    fit = _Fit.of(normalized, nodes, rounds)
+    unbounded = np.full(2 * len(course.values), np.inf)
+    low = np.concatenate([np.zeros_like(unbounded), -unbounded])[:, np.newaxis]
+    high = np.concatenate([np.full_like(unbounded, _LONGEST_REACH), unbounded])[:, np.newaxis]
     damping = np.where(course.eases.any(axis=0), _EASED_DAMPING, _DAMPING)
-    method = Method(sum(each.steps for each in rounds), 0.0, damping, _LESS, _MORE, rounds=0)
-    reach, rates = _halves(descend(fit, fit.start(), low, high, method).x)
-    parameter = np.empty(course.values.shape) if draft else _spread(_at_nodes(reach, fit.nodes), places)
+    steps = sum(each.steps for each in rounds)
+    method = Method(steps, least_gain=0.0, damping=damping, less=_LESS_DAMPING, more=_MORE_DAMPING, rounds=0)
+    reach, rates = _reach_and_rates(descend(fit, fit.start(), low, high, method).x)
+    parameter = np.empty(course.values.shape) if draft else _spread(_parameters_at_nodes(reach, fit.nodes), places)
     return Shape(reach, rates * size, parameter)
 
 
-def _halves(x: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return reach and rates, each of shape (2, c, N), of unknowns (4 c, N)."""
+def _normalized(course: Course) -> tuple[Course, Float64Array]:
+    """Return the course with numbers of about size 1, and the divisors of its rates, shape (N,)."""
+    if course.turns:
+        # The values have length 1 already. The keys may have any length.
+        size = _nonzero(sphere.length(course.keys[0]))
+        return course._replace(keys=course.keys / size, rates=course.rates / size, path=course.path / size), size
+    (origin,) = course.keys[0]
+    reaching = np.concatenate([course.keys[1:] - course.keys[:1], course.path, course.rates])
+    size = _nonzero(np.abs(reaching).max(axis=(0, 1)))
+    keys, values = (course.keys - origin) / size, (course.values - origin) / size
+    return course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size), size
+
+
+def _nonzero(size: Float64Array) -> Float64Array:
+    """Return sizes to divide by: 1 instead of 0."""
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _reach_and_rates(x: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the two kinds of unknowns (4 c, N), each of shape (2, c, N)."""
     reach, rates = x.reshape(2, 2, len(x) // 4, -1)
     return reach, rates
 
 
 class _State(NamedTuple):
-    """Residuals and derivatives of handles."""
+    """Residuals of handles, and their derivatives."""
 
     parameter: Float64Array
-    """Of the Bezier segment at the nodes, shape (c, nodes, N)."""
+    """Parameters of the Bezier segment at the nodes, shape (c, nodes, N)."""
     residuals: Float64Array
-    """The errors of channels at the nodes, of a quaternion across the motion, shape (c, nodes, N)."""
-    changes: Float64Array
-    """The derivatives of a channel's value by reach (start, end) and rates (start, end), shape (4, c, nodes, N)."""
-    bent: Float64Array
-    """The errors of the rates at the keys, of a quaternion across its key, shape (2, c, N)."""
+    """Errors of channels at the nodes, shape (c, nodes, N). Those of a quaternion are perpendicular to the motion."""
+    jacobian: Float64Array
+    """Derivatives of a channel's value by reach (start, end) and rates (start, end), shape (4, c, nodes, N)."""
+    rate_errors: Float64Array
+    """Errors of the rates at the keys, shape (2, c, N). Those of a quaternion are perpendicular to its key."""
     cost: Float64Array
-    """Shape (N,)."""
+    """Sums of squared errors, shape (N,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Least squares of columns, whose values are of about the size 1, at nodes: shares of the segment.
+    """Least squares at nodes of columns with values of about size 1.
 
-    The unknowns are the reach of handles after the start and before the end, and the rates there.
+    The unknowns (4 c, N) are the reach of the handles at start and end, and the rates at start and end.
     """
 
     course: Course
     nodes: Float64Array
-    """Shape (nodes, 1)."""
+    """Shares of the segment, shape (nodes, 1)."""
     rounds: tuple[_Round, ...]
-    bending: Float64Array
-    """The matrices of the rates at start and end, shape (2, N, c, c)."""
+    rate_weights: Float64Array
+    """Normal matrices of the rate errors at start and end, shape (2, N, c, c)."""
     directions: Float64Array | None
-    """Of quaternions, along which rates are free, shape (2, c, N)."""
+    """Directions of a quaternion's keys, along which its rates are free, shape (2, c, N). None for other channels."""
 
     @property
     def owner(self) -> None:
-        """Return None: columns are problems of their own."""
+        """Return None, because each column is a separate problem."""
         return None
 
     @classmethod
     def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...]) -> _Fit:
         """Return the fit of a course."""
         c, _, columns = course.values.shape
-        bending = np.repeat(np.eye(c)[np.newaxis], columns, axis=0) * course.stiffness[:, :, np.newaxis, np.newaxis]
+        identities = np.repeat(np.eye(c)[np.newaxis], columns, axis=0)
+        rate_weights = identities * course.stiffness[:, :, np.newaxis, np.newaxis]
         directions = None
         if course.turns:
+            # stiffness * (I - d d^T): playback normalizes quaternions, so a rate along the key d has no effect.
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
             rows = (directions * np.sqrt(course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
-            bending -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
-        return cls(course, nodes[:, np.newaxis], rounds, bending, directions)
+            rate_weights -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
+        return cls(course, nodes[:, np.newaxis], rounds, rate_weights, directions)
 
     def start(self) -> Float64Array:
-        """Return thirds, and with ease the frames with which thirds follow the ease best."""
+        """Return the first unknowns: thirds with the course's rates, or handles that follow the ease best."""
         course = self.course
-        eased = course.eases > 0.0
+        c = len(course.values)
         reach: Float64Array = np.full(course.keys.shape, 1.0 / 3.0)
         rates = course.rates
-        if eased.any():
-            reach = np.repeat(_eased_reach(self.nodes, *course.eases)[:, np.newaxis], course.keys.shape[1], axis=1)
-            rates = np.where(eased[:, np.newaxis], course.path / (3.0 * reach), rates)
-        return np.concatenate([reach, rates]).reshape(4 * reach.shape[1], -1)
+        is_eased = course.eases > 0.0
+        if is_eased.any():
+            reach = np.repeat(_eased_reach(self.nodes, *course.eases)[:, np.newaxis], c, axis=1)
+            rates = np.where(is_eased[:, np.newaxis], course.path / (3.0 * reach), rates)
+        return np.concatenate([reach, rates]).reshape(4 * c, -1)
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        """Return the state, with parameters at the nodes that start from the parameters of `near`."""
+        """Return the state. Newton's method starts from the parameters of `near`."""
         course = self.course
-        reach, rates = _halves(x)
+        reach, rates = _reach_and_rates(x)
         frames = frame_powers(reach)
-        parameter = np.broadcast_to(self.nodes, course.values.shape) if near is None else near.parameter
-        parameter = _closer(frames, parameter, self.nodes, _NEWTON)
+        guess = np.broadcast_to(self.nodes, course.values.shape) if near is None else near.parameter
+        t = _solve_parameters(frames, guess, self.nodes)
         values = bezier_powers(course.keys[1] - course.keys[0], *(reach * rates))
-        played = rise_at(values, parameter) + course.keys[0][:, np.newaxis]
-        steepness = slope_at(values, parameter) / np.maximum(slope_at(frames, parameter), LEAST_SLOPE)
-        leave = 3.0 * parameter * (1.0 - parameter)
-        arrive = -leave * parameter
-        leave += arrive
-        changes = np.empty((4, *parameter.shape))
-        for side, share in enumerate((leave, arrive)):
-            np.multiply(share, rates[side][:, np.newaxis] - steepness, out=changes[side])
-            np.multiply(share, reach[side][:, np.newaxis], out=changes[2 + side])
-        bent = rates - course.rates
+        played = rise_at(values, t) + course.keys[0][:, np.newaxis]
+        # At a fixed frame, a longer reach changes the value by weight * (rate - slope).
+        slope = slope_at(values, t) / np.maximum(slope_at(frames, t), LEAST_SLOPE)
+        # The weights of the handles' heights in a Bezier cubic: 3 t (1 - t)^2 and -3 t^2 (1 - t).
+        leaving = 3.0 * t * (1.0 - t)
+        arriving = -leaving * t
+        leaving += arriving
+        jacobian = np.empty((4, *t.shape))
+        for side, weight in enumerate((leaving, arriving)):
+            np.multiply(weight, rates[side][:, np.newaxis] - slope, out=jacobian[side])
+            np.multiply(weight, reach[side][:, np.newaxis], out=jacobian[2 + side])
+        rate_errors = rates - course.rates
         if self.directions is None:
             residuals = played - course.values
         else:
             along = np.maximum(sphere.dot(course.values, played), _LEAST_ALONG)
+            # Played quaternions are normalized, so only the part perpendicular to the motion is an error.
             residuals = played / along - course.values
-            changes /= along
-            bent -= self.directions * (self.directions * bent).sum(axis=1)[:, np.newaxis]
+            jacobian /= along
+            rate_errors -= self.directions * (self.directions * rate_errors).sum(axis=1)[:, np.newaxis]
         cost = np.einsum("cmn,cmn->n", residuals, residuals)
-        cost += (course.stiffness * (bent * bent).sum(axis=1)).sum(axis=0)
-        return _State(parameter, residuals, changes, bent, cost)
+        cost += (course.stiffness * (rate_errors * rate_errors).sum(axis=1)).sum(axis=0)
+        return _State(t, residuals, jacobian, rate_errors, cost)
 
     def equations(self, x: Float64Array, state: _State) -> DenseEquations:
-        """Return the equations of columns.
+        """Return the normal equations of the columns.
 
-        A channel's unknowns change that channel alone; of a quaternion the part along the motion is projected out.
+        The unknowns of a channel change only that channel. For quaternions, the part along the motion is projected out.
         """
-        changes = state.changes
-        _, c, nodes, columns = changes.shape
-        blocks = np.zeros((columns, 4, c, 4, c))
+        jacobian = state.jacobian
+        _, c, nodes, columns = jacobian.shape
+        matrix_blocks = np.zeros((columns, 4, c, 4, c))
         channel = np.arange(c)
-        products = np.einsum("icmn,jcmn->ijcn", changes, changes)
-        blocks[:, :, channel, :, channel] = products.transpose(2, 3, 0, 1)
-        matrix = blocks.reshape(columns, 4 * c, 4 * c)
+        products = np.einsum("icmn,jcmn->ijcn", jacobian, jacobian)
+        matrix_blocks[:, :, channel, :, channel] = products.transpose(2, 3, 0, 1)
+        matrix = matrix_blocks.reshape(columns, 4 * c, 4 * c)
         if self.directions is not None:
             along = np.ascontiguousarray(
-                (changes * self.course.values).reshape(4 * c, nodes, columns).transpose(2, 0, 1)
+                (jacobian * self.course.values).reshape(4 * c, nodes, columns).transpose(2, 0, 1)
             )
             matrix -= along @ along.transpose(0, 2, 1)
-        gradient = np.einsum("icmn,cmn->icn", changes, state.residuals)
-        gradient[2:] += self.course.stiffness[:, np.newaxis] * state.bent
-        # Damping does not count the stiffness, which would hold the free lengths of quaternions, too.
-        size = np.einsum("nii->in", matrix).copy()
-        mean = size.reshape(2, 2 * c, columns).mean(axis=1)
+        gradient = np.einsum("icmn,cmn->icn", jacobian, state.residuals)
+        gradient[2:] += self.course.stiffness[:, np.newaxis] * state.rate_errors
+        # The damping excludes the stiffness, which would also damp the free lengths of quaternions.
+        diagonal = np.einsum("nii->in", matrix).copy()
+        mean = diagonal.reshape(2, 2 * c, columns).mean(axis=1)
         for side in range(2):
-            own = slice((2 + side) * c, (3 + side) * c)
-            matrix[:, own, own] += self.bending[side]
+            rates_of_side = slice((2 + side) * c, (3 + side) * c)
+            matrix[:, rates_of_side, rates_of_side] += self.rate_weights[side]
         unknown = np.arange(4 * c)
         matrix[:, unknown, unknown] += np.repeat(_FLOOR * mean + _LEAST_FLOOR, 2 * c, axis=0).T
-        return DenseEquations(matrix, gradient.reshape(4 * c, columns), size)
+        return DenseEquations(matrix, gradient.reshape(4 * c, columns), diagonal)
 
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
-        """Return handles after a step. A step of soft rates changes heights as it would with the reach before.
+        """Return the unknowns after a step.
 
-        A descent in heights needs half the steps.
+        A handle's height is reach * rate. The steps of soft rates are scaled so that heights change as with the old
+        reach, which needs half the steps.
         """
-        (before, rates), (onward, change) = _halves(x), _halves(step)
-        reach = np.clip(before + np.clip(onward, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST)
-        ratio = np.clip(before / np.maximum(reach, _LEAST_REACH), 1.0 / _LONGEST_RATIO, _LONGEST_RATIO)
-        change = change * np.where((self.course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
-        return np.concatenate([reach, rates + change]).reshape(x.shape)
+        (old_reach, rates), (reach_step, rate_step) = _reach_and_rates(x), _reach_and_rates(step)
+        reach = np.clip(old_reach + np.clip(reach_step, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST_REACH)
+        ratio = np.clip(old_reach / np.maximum(reach, _LEAST_REACH), 1.0 / _LARGEST_RATIO, _LARGEST_RATIO)
+        is_soft = (self.course.stiffness < _RIGID**2)[:, np.newaxis]
+        return np.concatenate([reach, rates + rate_step * np.where(is_soft, ratio, 1.0)]).reshape(x.shape)
 
     def is_good(self, state: _State, steps: int) -> BoolArray:
-        """Return which columns need no more than the rounds that ended with so many steps."""
+        """Return which columns are within the limit of the next round, if a round ended with this step."""
         ends = np.cumsum([each.steps for each in self.rounds])
         if steps not in ends[:-1]:
             return np.zeros(len(state.cost), dtype=np.bool_)
-        following = self.rounds[int(np.searchsorted(ends, steps)) + 1]
-        limit = np.full(len(state.cost), following.limit)
-        if following.of_chord:
-            np.maximum(limit, following.of_chord * sphere.length(self.course.keys[1] - self.course.keys[0]), out=limit)
+        next_round = self.rounds[int(np.searchsorted(ends, steps)) + 1]
+        limit = np.full(len(state.cost), next_round.limit)
+        if next_round.of_chord:
+            chord = sphere.length(self.course.keys[1] - self.course.keys[0])
+            np.maximum(limit, next_round.of_chord * chord, out=limit)
         good: BoolArray = sphere.length(state.residuals).max(axis=0) <= limit
         return good
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
-        """Return the new states of some columns, and the old ones of the others."""
-        return _State(*(np.where(better, one, other) for one, other in zip(new, old, strict=True)))
+        """Return the new states of better columns, and the old states of the others."""
+        return _State(*(np.where(better, *arrays) for arrays in zip(new, old, strict=True)))
 
     def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
-        """Return some of the columns with their states."""
+        """Return some of the columns, with their states."""
         directions = None if self.directions is None else self.directions.compress(problems, axis=-1)
-        course, bending = self.course.take(np.flatnonzero(problems)), self.bending[:, problems]
-        fit = _Fit(course, self.nodes, self.rounds, bending, directions)
+        course, rate_weights = self.course.take(np.flatnonzero(problems)), self.rate_weights[:, problems]
+        fit = _Fit(course, self.nodes, self.rounds, rate_weights, directions)
         return fit, _State(*(array.compress(problems, axis=-1) for array in state))
 
 
-def _closer(frames: Float64Array, parameter: Float64Array, nodes: Float64Array, steps: int) -> Float64Array:
-    """Return parameters closer to those at which frames are at the nodes, by Newton's method."""
-    for _ in range(steps):
-        rise = np.maximum(slope_at(frames, parameter), LEAST_SLOPE)
-        parameter = np.clip(parameter - (rise_at(frames, parameter) - nodes) / rise, 0.0, 1.0)
-    return parameter
+def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64Array) -> Float64Array:
+    """Return parameters close to those at which the frames' cubics are at the nodes, by Newton's method."""
+    t = guess
+    for _ in range(_NEWTON_STEPS):
+        slope = np.maximum(slope_at(frames, t), LEAST_SLOPE)
+        t = np.clip(t - (rise_at(frames, t) - nodes) / slope, 0.0, 1.0)
+    return t
 
 
-def _at_nodes(reach: Float64Array, nodes: Float64Array) -> Float64Array:
+def _parameters_at_nodes(reach: Float64Array, nodes: Float64Array) -> Float64Array:
     """Return the parameters (c, nodes, N) at the nodes."""
-    start = np.broadcast_to(nodes, (reach.shape[1], len(nodes), reach.shape[2]))
-    return _closer(frame_powers(reach), start, nodes, _NEWTON)
+    guess = np.broadcast_to(nodes, (reach.shape[1], len(nodes), reach.shape[2]))
+    return _solve_parameters(frame_powers(reach), guess, nodes)
 
 
 def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
-    """Return shares of segments (m, N) eased, or their derivatives by u."""
+    """Return eased shares of segments (m, N), or their derivatives by u."""
     return ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), nu)
 
 
 def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
-    """Return the reach (2, N) of handles whose values are at thirds with which a line follows the ease best.
+    """Return the reach (2, N) of handles with heights at thirds, with which a line follows the ease best.
 
-    Linear least squares of the frame's cubic at parameters t (m, 1): there the line's value is the parameter, and the
-    frame is the inverse of the ease. Errors of frames times the line's speed are errors of values.
+    Linear least squares of the frame's cubic at parameters t (m, 1). With heights at thirds, the value of the line is
+    t, so the frame has to be the inverse of the ease. Errors of frames, times the line's speed, are errors of values.
     """
+    # The inverse of the ease, which is parabolic at both ends and linear between them.
     scale = 1.0 / (2.0 - ease_from - ease_to)
     u = (t / scale + ease_from) / 2.0
     u = np.where(t < scale * ease_from, np.sqrt(t * ease_from / scale), u)
     u = np.where(1.0 - t < scale * ease_to, 1.0 - np.sqrt((1.0 - t) * ease_to / scale), u)
-    weight = eased_share(u, ease_from, ease_to, nu=1)
-    rise, leave, arrive = (3.0 * weight * each for each in hermite_weights(t))
-    rest = u * weight - rise / 3.0
-    a, b, d = ((x * y).sum(axis=0) for x, y in ((leave, leave), (leave, arrive), (arrive, arrive)))
-    p, q = (leave * rest).sum(axis=0), (arrive * rest).sum(axis=0)
+    speed = eased_share(u, ease_from, ease_to, nu=1)
+    rise, leaving, arriving = (3.0 * speed * weight for weight in hermite_weights(t))
+    target = u * speed - rise / 3.0
+    # Normal equations [[a, b], [b, d]] @ reach = (p, q), solved by Cramer's rule.
+    a, b, d = ((x * y).sum(axis=0) for x, y in ((leaving, leaving), (leaving, arriving), (arriving, arriving)))
+    p, q = (leaving * target).sum(axis=0), (arriving * target).sum(axis=0)
     reach: Float64Array = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)
-    return np.clip(reach, _LEAST_BEGUN, _LONGEST)
+    return np.clip(reach, _SHORTEST_START, _LONGEST_REACH)
 
 
 def _spread(parameter: Float64Array, places: Places) -> Float64Array:
     """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 over the nodes to 1."""
     known = np.concatenate(([0.0], places.at[places.nodes], [1.0]))
-    before = np.searchsorted(known, places.at, side="right") - 1
-    share = ((places.at - known[before]) / np.diff(known)[before])[:, np.newaxis]
-    whole = np.empty((len(parameter), len(known), parameter.shape[2]))
-    whole[:, 0], whole[:, 1:-1], whole[:, -1] = 0.0, parameter, 1.0
-    spread: Float64Array = whole[:, before] * (1.0 - share) + whole[:, before + 1] * share
+    row = np.searchsorted(known, places.at, side="right") - 1
+    share = ((places.at - known[row]) / np.diff(known)[row])[:, np.newaxis]
+    with_ends = np.empty((len(parameter), len(known), parameter.shape[2]))
+    with_ends[:, 0], with_ends[:, 1:-1], with_ends[:, -1] = 0.0, parameter, 1.0
+    spread: Float64Array = with_ends[:, row] * (1.0 - share) + with_ends[:, row + 1] * share
     return spread

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .handle_shapes import (
     PLAIN,
     SMOOTH,
     Course,
+    DraftSize,
     Places,
     Shape,
     chebyshev,
@@ -487,7 +488,7 @@ class HandleDrafts(_Fitting):
         self._plain = plain if plain is CUBIC else Places(plain.at[plain.nodes], slice(None))
         self._eased = EASED_DRAFT
         columns = len(self._chosen) * (1 if requests[0].representation == "QUATERNION" else self._numbers.shape[1])
-        self._draft: Literal["FEW", "MANY"] = "MANY" if columns > _MANY else "FEW"
+        self._size: DraftSize = "MANY" if columns > _MANY else "FEW"
 
     @property
     def segments(self) -> IndexArray:
@@ -512,7 +513,7 @@ class HandleDrafts(_Fitting):
         course, flips, jumps = self._course(part, exact, derivatives, places)
         still = np.ones_like(jumps) if places is CUBIC else jumps
         still = still if course.turns else np.tile(still, self._numbers.shape[1])
-        shape = fitted_shape(course, still, places, self._draft)
+        shape = fitted_shape(course, still, places, self._size)
         frames, values = _placed(part, course, shape)
         size, none = (2, self._numbers.shape[1], len(part.begin)), np.zeros((1, len(part.begin)))
         return _SegmentFits(flips, none[0], none, none, frames.reshape(size), values.reshape(size))

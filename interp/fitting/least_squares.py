@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounded nonlinear least squares of many independent problems at once: steps of Levenberg and Marquardt.
+"""Solve many independent bounded nonlinear least-squares problems at once, by Levenberg-Marquardt steps.
 
-Each problem has its own damping and stops by itself. Unknowns that reach a bound stay there while the slope holds them.
-Problems may have any structure, such as keys that touch their neighbors only: see `Problem`. Source: docs/formulas,
-"Bounded least squares".
+Each problem has its own damping and stops independently. Unknowns that reach a bound stay there while the gradient
+points beyond it. Problems may have any structure, such as keys that affect only their neighbors. See `Problem`. Source:
+docs/formulas, "Bounded least squares".
 
-Unknowns are arrays (p, K): p for each of K blocks, such as keys. A problem may own several blocks.
+Unknowns are arrays (p, K), with p for each of K blocks, such as keys. A problem may own several blocks.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
 _FLAT = 1e-14
-"""The cosine between residuals and their derivatives at which a problem is at a minimum, to rounding."""
+"""Cosine between residuals and their derivatives below which a problem is at a minimum, except for rounding."""
 _STUCK = 1e12
-"""The damping at which no step that is longer than rounding lowers the cost."""
+"""Damping at which only steps within rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
-"""On the diagonal: an unknown with less has no effect, and stays."""
+"""Unknowns with a smaller diagonal have no effect and are not changed."""
 _ROOM = 0.9
-"""Part of the way to a bound that a step may go where bounds are not to be reached."""
+"""Part of the way to a bound that a step may go if bounds are not to be reached."""
+_LEAST_ROOM = 1e-12
+"""Minimum distance to a bound, to divide by."""
 _BEYOND = 1.0 + 1e-9
-"""Of the way to a bound, for steps that reach it."""
-_TOO_FEW = 0.2
-"""Part of the problems: where as many are done, the others continue without them."""
+"""Part of the way to a bound for steps that reach it. Clipped unknowns are then exactly on the bound."""
+_ENOUGH_DONE = 0.2
+"""Part of the problems. If more are done, the others continue without them."""
 
 
 class Equations(Protocol):
@@ -44,11 +46,11 @@ class Equations(Protocol):
 
     @property
     def diagonal(self) -> Float64Array:
-        """Return the scale of the damping, the diagonal of the matrix or a part of it, shape (p, K)."""
+        """Return the scale of the damping, which is the diagonal of the matrix or a part of it, shape (p, K)."""
         ...
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
-        """Return the solution for the free unknowns, 0 for the others, with `added` on the diagonal."""
+        """Return the solution for the free unknowns with `added` on the diagonal, and 0 for the others."""
         ...
 
     def times(self, step: Float64Array) -> Float64Array:
@@ -66,6 +68,7 @@ class Evaluation(Protocol):
 
 
 _State = TypeVar("_State", bound=Evaluation)
+_Array = TypeVar("_Array", Float64Array, BoolArray)
 
 
 class Problem(Protocol[_State]):
@@ -73,11 +76,11 @@ class Problem(Protocol[_State]):
 
     @property
     def owner(self) -> IndexArray | None:
-        """Return the problem of each block of unknowns; None if problems have one block each."""
+        """Return the problem of each block of unknowns, shape (K,). None if each problem has one block."""
         ...
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        """Return the state at unknowns, which may start from a state `near` them."""
+        """Return the state at unknowns. Its computation may start from the state at similar unknowns, `near`."""
         ...
 
     def equations(self, x: Float64Array, state: _State) -> Equations:
@@ -89,36 +92,36 @@ class Problem(Protocol[_State]):
         ...
 
     def is_good(self, state: _State, steps: int) -> BoolArray:
-        """Return which problems need no more steps after so many."""
+        """Return which problems need no more steps after this number of steps."""
         ...
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
-        """Return the new states of some problems, and the old ones of the others."""
+        """Return the new states of better problems, and the old states of the others."""
         ...
 
     def take(self, problems: BoolArray, state: _State) -> tuple[Problem[_State], _State]:
-        """Return some of the problems with their states."""
+        """Return some of the problems, with their states."""
         ...
 
 
 @dataclass(frozen=True)
 class Method:
-    """How to descend.
+    """Hold the options of a descent.
 
     Attributes
     ----------
     steps : int
-        The most steps.
+        Maximum number of steps.
     least_gain : float
-        A step that gains no more than this part of a problem's cost is its last.
+        A step that lowers a problem's cost by no more than this part is its last.
     damping : float or ndarray, shape (problems,)
         The first damping, relative to the diagonal.
     less, more : float
-        Factors for the damping: `less` after a step that lowered the cost, `more` after one that did not.
+        Factors of the damping after a step that lowered the cost, and after one that did not.
     inside : bool
         Whether bounds are not to be reached (Coleman and Li).
     rounds : int
-        How often the other unknowns are solved for again after some reached a bound.
+        Maximum number of times that the other unknowns are solved again after some reached a bound.
     """
 
     steps: int = 100
@@ -131,18 +134,18 @@ class Method:
 
 
 class Result(NamedTuple):
-    """The end of a descent.
+    """Hold the end of a descent.
 
     Attributes
     ----------
     x : ndarray
-        The unknowns, finite and within the bounds, in the shape of the start.
+        Unknowns in the shape of the start, finite and within the bounds.
     cost : ndarray, shape (problems,)
-        The sums of squares, no larger than at the start.
+        Sums of squares, which are no larger than at the start.
     converged : ndarray of bool, shape (problems,)
-        Whether the last step gained next to nothing, or the problem was good enough. Otherwise the steps ran out.
+        Whether the last step gained almost nothing, or the problem was good enough. Otherwise the steps ran out.
     steps : ndarray of int, shape (problems,)
-        How many steps were tried.
+        Number of steps tried.
     """
 
     x: Float64Array
@@ -154,91 +157,93 @@ class Result(NamedTuple):
 def descend(
     problem: Problem[Any], start: Float64Array, lower: npt.ArrayLike, upper: npt.ArrayLike, method: Method
 ) -> Result:
-    """Minimize the costs of problems, from unknowns `start` (p, K) on, within bounds that broadcast to these.
+    """Minimize the costs of problems from unknowns `start` (p, K), within bounds that broadcast to their shape.
 
     Raises
     ------
     ValueError
-        For a start beyond the bounds, or with a cost that is not finite.
+        If the start is beyond the bounds, or its cost is not finite.
     """
     x = start
-    low, high = (np.broadcast_to(np.asarray(each, np.float64), x.shape) for each in (lower, upper))
+    low, high = (np.broadcast_to(np.asarray(bound, np.float64), x.shape) for bound in (lower, upper))
     if not ((x >= low) & (x <= high)).all():
         raise ValueError("the start must be within the bounds")
     state = problem.evaluate(x, None)
     if not np.isfinite(state.cost).all():
         raise ValueError("residuals at the start must be finite")
-    going = np.arange(len(state.cost))
-    blocks = np.arange(x.shape[1])
-    result = Result(x.copy(), state.cost.copy(), np.zeros(len(going), dtype=np.bool_), np.zeros(len(going), np.intp))
-    damping = np.broadcast_to(np.asarray(method.damping), going.shape)
+    # The problems that continue, and their blocks, as indices into the result.
+    running, blocks = np.arange(len(state.cost)), np.arange(x.shape[1])
     done = problem.is_good(state, 0)
-    result.converged[:] = done
+    result = Result(x.copy(), state.cost.copy(), done.copy(), np.zeros(len(running), dtype=np.intp))
+    damping = np.broadcast_to(np.asarray(method.damping), running.shape)
     equations: Equations | None = None
     for number in range(method.steps):
         if done.all():
             break
-        if np.count_nonzero(done) > _TOO_FEW * len(done) and len(done) > 2:
-            left = ~done
-            if np.count_nonzero(left) == 1:
+        if np.count_nonzero(done) > _ENOUGH_DONE * len(done) and len(done) > 2:
+            continuing = ~done
+            if np.count_nonzero(continuing) == 1:
                 # NumPy sums one column in another order than several, and digits would depend on the others.
-                left[np.flatnonzero(done)[0]] = True
-            own = left if problem.owner is None else left[problem.owner]
-            problem, state = problem.take(left, state)
-            x, low, high = (each.compress(own, axis=1) for each in (x, low, high))
-            going, blocks, damping, done, equations = going[left], blocks[own], damping[left], done[left], None
+                continuing[np.flatnonzero(done)[0]] = True
+            columns = _per_block(continuing, problem.owner)
+            problem, state = problem.take(continuing, state)
+            x, low, high = (array.compress(columns, axis=1) for array in (x, low, high))
+            running, blocks, equations = running[continuing], blocks[columns], None
+            damping, done = damping[continuing], done[continuing]
         if equations is None:
             equations = problem.equations(x, state)
-        spread = damping if problem.owner is None else damping[problem.owner]
-        step = _step(equations, x, spread * equations.diagonal, low, high, method)
-        tried = problem.moved(x, step)
-        trial = problem.evaluate(tried, state)
-        before = state.cost
-        better = (trial.cost < before) & ~done
-        gain = np.where(better, before - trial.cost, np.inf)
+        step = _step(equations, x, _per_block(damping, problem.owner) * equations.diagonal, low, high, method)
+        x_tried = problem.moved(x, step)
+        state_tried = problem.evaluate(x_tried, state)
+        old_cost = state.cost
+        better = (state_tried.cost < old_cost) & ~done
+        gain = np.where(better, old_cost - state_tried.cost, np.inf)
         if better.all():
-            x, state = tried, trial
+            x, state = x_tried, state_tried
         elif better.any():
-            x = np.where(better if problem.owner is None else better[problem.owner], tried, x)
-            state = problem.chosen(better, trial, state)
+            x = np.where(_per_block(better, problem.owner), x_tried, x)
+            state = problem.chosen(better, state_tried, state)
         damping = np.where(better, method.less * damping, method.more * damping)
-        result.steps[going[~done]] = number + 1
-        done = done | (gain <= method.least_gain * before) | problem.is_good(state, number + 1) | (damping > _STUCK)
+        result.steps[running[~done]] = number + 1
+        done = done | (gain <= method.least_gain * old_cost) | problem.is_good(state, number + 1) | (damping > _STUCK)
         if not better.all():
-            done |= ~better & _is_flat(equations, x, low, high, before, problem.owner)
+            done |= ~better & _is_flat(equations, x, low, high, old_cost, problem.owner)
         if better.any():
             equations = None
-        result.x[:, blocks], result.cost[going], result.converged[going] = x, state.cost, done
+        result.x[:, blocks], result.cost[running], result.converged[running] = x, state.cost, done
     return result
+
+
+def _per_block(array: _Array, owner: IndexArray | None) -> _Array:
+    """Return an array (problems,) with one element per block, shape (K,)."""
+    return array if owner is None else array[owner]
 
 
 def _step(
     equations: Equations, x: Float64Array, added: Float64Array, low: Float64Array, high: Float64Array, method: Method
 ) -> Float64Array:
     """Return a damped step within the bounds."""
-    slope = equations.gradient
+    gradient, down, up = equations.gradient, low - x, high - x
     if method.inside:
-        room = np.maximum(np.where(slope > 0.0, x - low, high - x), 1e-12)
-        step = equations.solve(added + np.abs(slope) / room, np.ones(x.shape, dtype=np.bool_), -slope)
-        return np.clip(_finite(step), _ROOM * (low - x), _ROOM * (high - x))
-    held = _held(x, slope, low, high)
-    step = _finite(equations.solve(added, ~held, -slope))
+        room = np.maximum(np.where(gradient > 0.0, x - low, up), _LEAST_ROOM)
+        step = equations.solve(added + np.abs(gradient) / room, np.ones(x.shape, dtype=np.bool_), -gradient)
+        return np.clip(_finite(step), _ROOM * down, _ROOM * up)
+    held = _held(x, gradient, low, high)
+    step = _finite(equations.solve(added, ~held, -gradient))
     for _ in range(method.rounds):
-        onto = np.clip(step, low - x, high - x)
-        reaching = onto != step
-        if not reaching.any():
+        clipped = np.clip(step, down, up)
+        reaches_bound = clipped != step
+        if not reaches_bound.any():
             return step
-        held |= reaching
-        fixed = np.where(held, onto, 0.0)
-        step = fixed + _finite(equations.solve(added, ~held, -slope - equations.times(fixed)))
-    # Slightly beyond, so that a clipped unknown is on the bound in all digits.
-    down, up = low - x, high - x
+        held |= reaches_bound
+        fixed = np.where(held, clipped, 0.0)
+        step = fixed + _finite(equations.solve(added, ~held, -gradient - equations.times(fixed)))
     return np.where(step >= up, _BEYOND * up, np.where(step <= down, _BEYOND * down, step))
 
 
-def _held(x: Float64Array, slope: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
-    """Return which unknowns are on a bound that descent would leave."""
-    held: BoolArray = ((x <= low) & (slope > 0.0)) | ((x >= high) & (slope < 0.0))
+def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
+    """Return which unknowns are on a bound that a descent would cross."""
+    held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     return held
 
 
@@ -250,10 +255,9 @@ def _is_flat(
     cost: Float64Array,
     owner: IndexArray | None,
 ) -> BoolArray:
-    """Return whether each problem has only slopes within rounding, along unknowns that may move."""
-    slope = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
-    size = equations.diagonal * (cost if owner is None else cost[owner])
-    steep = slope * slope > _FLAT**2 * size
+    """Return which problems have no gradient beyond rounding, along unknowns that may move."""
+    gradient = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
+    steep = gradient * gradient > _FLAT**2 * equations.diagonal * _per_block(cost, owner)
     if owner is None:
         return ~np.asarray(steep.any(axis=0), dtype=np.bool_)
     counts: IndexArray = np.bincount(owner[steep.any(axis=0)], minlength=len(cost))
@@ -261,7 +265,7 @@ def _is_flat(
 
 
 def _finite(step: Float64Array) -> Float64Array:
-    """Return a step, 0 where it is not finite."""
+    """Return a step, with 0 for elements that are not finite."""
     return np.where(np.isfinite(step), step, 0.0)
 
 
@@ -291,12 +295,12 @@ class DenseEquations:
 
 
 def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solutions of systems; 0 where they are singular, as by values that differ too much in size."""
+    """Return the solutions of systems, with 0 for singular ones, such as systems of numbers too different in size."""
     solutions = np.zeros_like(right)
     try:
         solutions[:] = np.linalg.solve(matrices, right)
     except np.linalg.LinAlgError:
-        for solution, matrix, own in zip(solutions, matrices, right, strict=True):
+        for solution, matrix, right_side in zip(solutions, matrices, right, strict=True):
             with suppress(np.linalg.LinAlgError):
-                solution[:] = np.linalg.solve(matrix, own)
+                solution[:] = np.linalg.solve(matrix, right_side)
     return solutions

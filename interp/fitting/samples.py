@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit few Bezier keys to a motion that is known only by samples, such as one that a frame function plays.
+"""Fit a few Bezier keys to a motion known only at samples, such as a motion that a frame function plays.
 
 Source: docs/formulas, "Fitting samples".
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +18,27 @@ from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 
 Size = Callable[[Float64Array], Float64Array]
-"""From differences, shape (m, channels), to how large they are, shape (m,)."""
+"""Function from differences, shape (m, channels), to their sizes, shape (m,)."""
 
-# Samples from which the derivative at the end of a piece is computed, to the third order; where a piece has fewer, so
-# many on both sides of the end.
 _FOR_SLOPE = 4
+"""Number of a piece's samples from which the derivative at its end is computed, to the third order."""
 _AROUND = 2
-# A piece is not made longer by less than an eighth of it.
+"""Number of samples on both sides of the end for the derivative of a piece with fewer samples."""
 _SLACK = 8
+"""The search for a longer piece stops at a gain of less than an eighth."""
 
 
 @dataclass(frozen=True)
 class SampledFit:
-    """The keys that play the samples.
+    """Hold the keys that play the samples.
 
     Attributes
     ----------
     rows : ndarray of int, shape (k,)
-        The samples that are keys, ascending.
+        Samples that are keys, ascending.
     incoming, outgoing : ndarray, shape (k, channels)
-        Derivatives per frame on both sides of them. Handles are at thirds, see `fitting.curves.handles`.
+        Derivatives per frame on both sides of the keys, 0 before the first and after the last. Bezier handles at a
+        third of each segment play these cubics.
     error : float
         The largest difference from a sample.
     """
@@ -47,89 +49,91 @@ class SampledFit:
     error: float
 
 
+class _Piece(NamedTuple):
+    """Cubic between two keys."""
+
+    leaving: Float64Array
+    """Derivatives at its start, shape (channels,)."""
+    arriving: Float64Array
+    """Derivatives at its end, shape (channels,)."""
+    error: float
+    """The largest difference from a sample within the piece."""
+
+
 def fit_samples(
     frames: npt.ArrayLike,
     values: npt.ArrayLike,
     breaks: IndexArray,
     size: Size,
-    most: float,
-    near: BoolArray | None = None,
+    tolerance: float,
+    avoided: BoolArray | None = None,
 ) -> SampledFit:
-    """Return keys among the samples whose cubics come to within `most` of all of them.
+    """Return keys among the samples whose cubics are within the tolerance of all samples.
 
     Parameters
     ----------
     frames : array_like, shape (n,)
         Strictly ascending, two or more.
     values : array_like, shape (n, channels)
-        The channels' values there.
+        Values of the channels at these frames.
     breaks : ndarray of int
-        Rows that are keys in any case, ascending, the first and the last among them: the motion may have corners there.
+        Rows that are always keys, because the motion may have corners there. Ascending, including the first and last.
     size : callable
         The size of differences of the channels.
-    most : float
-        The largest size allowed at a sample. Between neighboring samples nothing is known.
-    near : ndarray of bool, shape (n,), or None
-        Rows that are keys only where no others reach the tolerance, or where they are `breaks`: such as rows close to
-        keys.
+    tolerance : float
+        The largest size allowed at a sample. The motion between neighboring samples is unknown.
+    avoided : ndarray of bool, shape (n,), or None
+        Rows that become keys only at `breaks`, or where no other row reaches the tolerance. Rows close to existing keys
+        are an example.
 
     Notes
     -----
-    From each key on the piece is as long as it can be, found by bisection, so keys are few, but not always the fewest.
-    Derivatives are from cubics through the four samples closest to the piece's ends, on its own side of them.
+    Each piece is as long as possible, found by bisection, so keys are few, but not always the fewest. Derivatives are
+    those of cubics through the four samples closest to the piece's ends, on its own side of them.
     """
     samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)
-    still = np.zeros(samples.values.shape[1])
-    rows, incoming, outgoing, errors = [0], [still], [], [0.0]
+    rows = [0]
+    pieces: list[_Piece] = []
     length = 0
     while rows[-1] < len(samples.frames) - 1:
         start = rows[-1]
-        at_break = int(np.searchsorted(breaks, start, side="right"))
-        part = slice(int(breaks[at_break - 1]), int(breaks[at_break]) + 1)
-        end, piece = _longest_piece(samples, start, part, length, most)
-        if near is not None and near[end] and end < part.stop - 1 and not near[start + 1 : end].all():
-            earlier = start + 1 + int(np.flatnonzero(~near[start + 1 : end])[-1])
-            shorter = samples.piece(start, earlier, part)
-            end, piece = (earlier, shorter) if shorter[2] <= most else (end, piece)
+        next_break = int(np.searchsorted(breaks, start, side="right"))
+        run = slice(int(breaks[next_break - 1]), int(breaks[next_break]) + 1)
+        end, piece = _longest_piece(samples, start, run, length, tolerance)
+        if avoided is not None and avoided[end] and end < run.stop - 1 and not avoided[start + 1 : end].all():
+            # Prefer the last row in the piece that is not avoided.
+            earlier = start + 1 + int(np.flatnonzero(~avoided[start + 1 : end])[-1])
+            shorter = samples.piece(start, earlier, run)
+            if shorter.error <= tolerance:
+                end, piece = earlier, shorter
         length = end - start
         rows.append(end)
-        outgoing.append(piece[0])
-        incoming.append(piece[1])
-        errors.append(piece[2])
-    outgoing.append(still)
-    return SampledFit(np.array(rows), np.array(incoming), np.array(outgoing), max(errors))
+        pieces.append(piece)
+    outside = np.zeros(samples.values.shape[1])
+    incoming = np.array([outside, *(piece.arriving for piece in pieces)])
+    outgoing = np.array([*(piece.leaving for piece in pieces), outside])
+    return SampledFit(np.array(rows), incoming, outgoing, max(piece.error for piece in pieces))
 
 
-_Piece = tuple[Float64Array, Float64Array, float]
-"""A piece: the derivatives at its start and its end, and its largest difference from the samples within."""
+def _longest_piece(
+    samples: _Samples, start: int, run: slice, previous_length: int, tolerance: float
+) -> tuple[int, _Piece]:
+    """Return the end of about the longest piece from `start` within the tolerance, and the piece.
 
-
-def _longest_piece(samples: _Samples, start: int, part: slice, length: int, most: float) -> tuple[int, _Piece]:
-    """Return the end of about the longest good piece from `start`, and the piece.
-
-    Parameters
-    ----------
-    samples : _Samples
-        The samples.
-    start : int
-        The row at which it starts.
-    part : slice
-        The rows from break to break.
-    length : int
-        The length of the piece before, with which the search begins.
-    most : float
-        The largest difference allowed.
+    `run` has the rows from break to break. The search begins with the length of the previous piece.
     """
-    end, found, far = start, None, part.stop
-    tried = min(start + max(length, _FOR_SLOPE), part.stop - 1)
-    while found is None or far - end > 1 + (end - start) // _SLACK:
-        piece = samples.piece(start, tried, part)
-        if piece[2] <= most or tried == start + 1:
-            end, found = tried, piece
+    end, longest, too_far = start, None, run.stop
+    tried = min(start + max(previous_length, _FOR_SLOPE), run.stop - 1)
+    while longest is None or too_far - end > 1 + (end - start) // _SLACK:
+        piece = samples.piece(start, tried, run)
+        if piece.error <= tolerance or tried == start + 1:
+            end, longest = tried, piece
         else:
-            far = tried
-        tried = min(start + 2 * (end - start), far - 1) if far == part.stop and end > start else (end + far) // 2
-    return end, found
+            too_far = tried
+        # No end has failed yet: double the length. Otherwise bisect.
+        doubled, halfway = min(start + 2 * (end - start), run.stop - 1), (end + too_far) // 2
+        tried = doubled if too_far == run.stop else halfway
+    return end, longest
 
 
 class _Samples:
@@ -138,52 +142,59 @@ class _Samples:
     def __init__(self, frames: Float64Array, values: Float64Array, size: Size) -> None:
         self.frames, self.values, self._size = frames, values, size
         self._leaving = _slopes(frames, values)
+        """Row i belongs to sample i."""
         self._arriving = _slopes(frames[::-1], values[::-1])[::-1]
+        """Row i belongs to sample i + _FOR_SLOPE - 1."""
 
-    def piece(self, start: int, end: int, part: slice) -> _Piece:
-        """Return the derivatives at both ends of a piece, and the largest difference of its cubic from the samples."""
+    def piece(self, start: int, end: int, run: slice) -> _Piece:
+        """Return the cubic from one sample to another in a run."""
         frames, values = self.frames, self.values
         count = end - start + 1
         if count >= _FOR_SLOPE:
-            # Row i of `_arriving` belongs to sample i + _FOR_SLOPE - 1.
-            leave, arrive = self._leaving[start], self._arriving[end - _FOR_SLOPE + 1]
+            leaving, arriving = self._leaving[start], self._arriving[end - _FOR_SLOPE + 1]
         else:
-            leave, arrive = (_slope(frames, values, _around(row, part)) for row in (start, end))
+            leaving, arriving = (_slope(frames, values, _around(row, run)) for row in (start, end))
         if count == 2:
-            return leave, arrive, 0.0
+            return _Piece(leaving, arriving, 0.0)
         length = frames[end] - frames[start]
-        t = ((frames[start + 1 : end] - frames[start]) / length)[:, np.newaxis]
-        chord, leaving, arriving = hermite_weights(t)
-        cubic = values[start] + chord * (values[end] - values[start]) + length * (leaving * leave + arriving * arrive)
-        return leave, arrive, float(self._size(cubic - values[start + 1 : end]).max())
+        u = ((frames[start + 1 : end] - frames[start]) / length)[:, np.newaxis]
+        weights = hermite_weights(u)
+        chord = weights.chord * (values[end] - values[start])
+        cubic = values[start] + chord + length * (weights.leaving * leaving + weights.arriving * arriving)
+        return _Piece(leaving, arriving, float(self._size(cubic - values[start + 1 : end]).max()))
 
 
 def _slopes(frames: Float64Array, values: Float64Array) -> Float64Array:
-    """Return for each row the derivative of the cubic through it and the three that follow, as far as there are any."""
+    """Return the derivative at each row of the cubic through the row and the three after it, while there are three."""
     count = len(frames) - _FOR_SLOPE + 1
     if count < 1:
         return np.empty((0, values.shape[1]))
-    away = [frames[row : row + count] - frames[:count] for row in range(1, _FOR_SLOPE)]
+    distances = [frames[step : step + count] - frames[:count] for step in range(1, _FOR_SLOPE)]
     slopes = np.zeros((count, values.shape[1]))
-    for row, own in enumerate(away):
-        weight = 1.0 / own
-        for other in away[:row] + away[row + 1 :]:
-            weight *= other / (other - own)
-        slopes += weight[:, np.newaxis] * (values[row + 1 : row + 1 + count] - values[:count])
+    # The same weights as in `_slope`, for all rows at once.
+    for step, distance in enumerate(distances, start=1):
+        weight = 1.0 / distance
+        for other in distances[: step - 1] + distances[step:]:
+            weight *= other / (other - distance)
+        slopes += weight[:, np.newaxis] * (values[step : step + count] - values[:count])
     return slopes
 
 
-def _around(row: int, part: slice) -> list[int]:
-    """Return the row, then the rows near it."""
-    first = max(part.start, min(row - _AROUND, part.stop - 2 * _AROUND - 1))
-    near = range(first, min(part.stop, first + 2 * _AROUND + 1))
-    return [row, *(each for each in near if each != row)]
+def _around(row: int, run: slice) -> list[int]:
+    """Return the row, followed by the rows around it in its run."""
+    first = max(run.start, min(row - _AROUND, run.stop - 2 * _AROUND - 1))
+    window = range(first, min(run.stop, first + 2 * _AROUND + 1))
+    return [row, *(neighbor for neighbor in window if neighbor != row)]
 
 
 def _slope(frames: Float64Array, values: Float64Array, rows: Sequence[int]) -> Float64Array:
-    """Return the derivative at the first of the rows of the polynomial through all of them."""
-    away = frames[list(rows[1:])] - frames[rows[0]]
-    # Lagrange's weights: for each chord the product of the others' distances over their distances from its end.
-    weights = [np.prod(np.delete(away, row) / (np.delete(away, row) - away[row])) for row in range(len(away))]
-    slope: Float64Array = (weights / away) @ (values[list(rows[1:])] - values[rows[0]])
+    """Return the derivative at the first row of the polynomial through all rows."""
+    first, others = rows[0], list(rows[1:])
+    distances = frames[others] - frames[first]
+    # Lagrange's weight of each chord: the product of all other distances, each over its difference from the chord's.
+    weights = []
+    for place, distance in enumerate(distances):
+        rest = np.delete(distances, place)
+        weights.append(np.prod(rest / (rest - distance)))
+    slope: Float64Array = (weights / distances) @ (values[others] - values[first])
     return slope

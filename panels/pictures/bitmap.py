@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Points = npt.NDArray[np.float64]
-Colour = Sequence[float]
+Color = Sequence[float]
 """Red, green, blue and alpha, from 0 to 1."""
 
 
@@ -38,13 +38,13 @@ class Bitmap:
         """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), a byte per channel."""
         return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
 
-    def fill(self, radius: float, colour: Colour) -> None:
+    def fill(self, radius: float, color: Color) -> None:
         """Fill the image except for rounded corners."""
         half = self.size / 2
         away = np.maximum(np.abs(np.arange(self.size) + 0.5 - half) - (half - radius), 0.0)
-        self._cover((slice(None), slice(None)), radius - np.hypot(away[:, np.newaxis], away), colour)
+        self._cover((slice(None), slice(None)), radius - np.hypot(away[:, np.newaxis], away), color)
 
-    def line(self, points: Points, width: float, colour: Colour) -> None:
+    def line(self, points: Points, width: float, color: Color) -> None:
         """Draw a line through the points, shape (n, 2)."""
         inside = np.full((self.size, self.size), -1.0)
         for start, end in pairwise(points):
@@ -54,18 +54,18 @@ class Bitmap:
             along = np.minimum(np.maximum(along / max(float(chord @ chord), 1e-12), 0.0), 1.0)
             distance = np.hypot(x - start[0] - along * chord[0], y - start[1] - along * chord[1])
             np.maximum(inside[window], width / 2 - distance, out=inside[window])
-        self._cover((slice(None), slice(None)), inside, colour)
+        self._cover((slice(None), slice(None)), inside, color)
 
-    def dots(self, points: Points, radius: float, colour: Colour) -> None:
+    def dots(self, points: Points, radius: float, color: Color) -> None:
         """Draw round dots at the points, shape (n, 2)."""
         for point in points:
             window, x, y = self._window(point, point, radius)
-            self._cover(window, radius - np.hypot(x - point[0], y - point[1]), colour)
+            self._cover(window, radius - np.hypot(x - point[0], y - point[1]), color)
 
-    def diamond(self, point: Points, radius: float, colour: Colour) -> None:
+    def diamond(self, point: Points, radius: float, color: Color) -> None:
         """Draw a key as in animation editors."""
         window, x, y = self._window(point, point, radius)
-        self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), colour)
+        self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), color)
 
     def turn_over(self) -> None:
         """Flip the image vertically."""
@@ -78,9 +78,9 @@ class Bitmap:
         window = slice(bottom, top), slice(left, right)
         return window, np.arange(left, right) + 0.5, np.arange(bottom, top)[:, np.newaxis] + 0.5
 
-    def _cover(self, window: tuple[slice, slice], inside: Points, colour: Colour) -> None:
+    def _cover(self, window: tuple[slice, slice], inside: Points, color: Color) -> None:
         """Paint the pixels of a shape. `inside` is the distance inside its edge, in pixels."""
-        part = (np.clip(inside + 0.5, 0.0, 1.0) * colour[3])[..., np.newaxis]
+        part = (np.clip(inside + 0.5, 0.0, 1.0) * color[3])[..., np.newaxis]
         pixels = self._pixels[window]
         pixels *= 1.0 - part
-        pixels += part * (*colour[:3], 1.0)
+        pixels += part * (*color[:3], 1.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import bpy.utils.previews
@@ -27,48 +27,60 @@ from ...interp.batch import IndexArray
 from ...interp.fitting.tcb_from_tangents import tangents_of
 from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
-from .bitmap import Bitmap, Colour, Points
+from .bitmap import Bitmap, Color, Points
 
 _FRAMES = (0.0, 1.0, 2.0)
 _VALUES = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
+"""Points of the previous key, the key and the next key."""
+_KEY = np.array(_VALUES[1])
+_CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1])
+"""Vectors from the previous key to the key, and from the key to the next key."""
 _STEPS = 10
-"""Number of dots between keys."""
+"""Number of steps of time, and so of dots, between keys."""
 _FINE = 4
 """Minimum number of curve segments between dots."""
-_CENTRE = np.array((0.0, 0.74))
+_CENTER = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
 """Half the size of the picture around its center. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that
 Blender plays may leave the picture."""
-_CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
-_ROUNDED = 200
-"""Parameters are drawn in steps of 1/200, because smaller steps do not move a pixel."""
-_FEWEST_KEPT = 128
-"""Minimum number of cached pictures: more than the diagrams of all windows, and some for reuse."""
-_UNITS = 8.0
-"""Height of the picture, in button heights."""
-KEY_COLOUR = (1.0, 0.75, 0.2, 1.0)
-"""Color of a selected key in Blender's default theme. It is visible on dark and light backgrounds."""
-
-INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
-"""Colors of the tangents, in the diagram and on paths."""
-THIRD = 3.0
-"""Tangents are drawn at a third of their length, like Bezier handles."""
-KEY = np.array(_VALUES[1])
-CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1])
-"""Incoming and outgoing tangents."""
 _INSIDE = 0.94
 """Maximum distance of the end of a tangent, in half sizes of the picture."""
-
 _FAINTEST = 0.25
 """Minimum opacity of each of several curves."""
+_UNITS = 8.0
+"""Height of the picture, in button heights."""
+_CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
 
-Rounded = tuple[int, ...]
-Picture = tuple[tuple[Rounded, ...], Sides, bool, int, bool, tuple[float, ...], tuple[float, ...]]
-"""Parameters of the curves, sides, whether the key is a valley, size, whether there are tangents, colors."""
+KEY_COLOR = (1.0, 0.75, 0.2, 1.0)
+"""Color of a selected key in Blender's default theme. It is visible on dark and light backgrounds."""
+INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
+"""Colors of the tangents, in the diagram and on paths."""
+
+_ROUNDED = 200
+"""Parameters are drawn in steps of 1/200, because smaller steps do not move a pixel."""
+_FEWEST_CACHED = 128
+"""Minimum number of cached pictures: more than the diagrams of all windows, and some for reuse."""
+
+
+class _PictureKey(NamedTuple):
+    """Everything that determines the pixels of a picture."""
+
+    parameters: tuple[tuple[int, ...], ...]
+    """Parameters of each curve, in steps of 1 / `_ROUNDED`."""
+    sides: Sides
+    is_valley: bool
+    size: int
+    """Width in pixels."""
+    has_tangents: bool
+    ink: tuple[float, ...]
+    ground: tuple[float, ...]
+
+
 _previews: Any = None
-_shown: OrderedDict[Picture, str] = OrderedDict()
-_kept = _FEWEST_KEPT
-"""Cached pictures: at least twice as many as in a list, because Blender shows an entire list at the same time."""
+_icon_names: OrderedDict[_PictureKey, str] = OrderedDict()
+"""Names of the cached pictures in `_previews`, in order of their last use."""
+_cache_size = _FEWEST_CACHED
+"""Maximum number of cached pictures: at least twice as many as in a list, because Blender shows a list as a whole."""
 
 
 def draw_diagram(
@@ -81,7 +93,7 @@ def draw_diagram(
 
 
 def icon_of(
-    every: Sequence[Mapping[str, float]],
+    parameters_of_keys: Sequence[Mapping[str, float]],
     sides: Sides = (None, None),
     is_valley: bool = False,
     has_tangents: bool = False,
@@ -89,77 +101,78 @@ def icon_of(
     """Return the icon ID of the picture of these parameters."""
     rounded = tuple(
         tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
-        for parameters in every
+        for parameters in parameters_of_keys
         if np.isfinite([parameters[name] for name in PARAMETERS]).all()
     )
-    return _icon((rounded, sides, is_valley, size_drawn(), has_tangents, *_theme_colours()))
+    return _icon(_PictureKey(rounded, sides, is_valley, size_drawn(), has_tangents, *_theme_colors()))
 
 
-def icons_of(every: Sequence[Mapping[str, float] | None]) -> list[int]:
+def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[int]:
     """Return the icon IDs of the pictures of a list. They remain valid until the next list."""
-    global _kept
-    _kept = max(_FEWEST_KEPT, 2 * len(every))
-    return [icon_of([] if parameters is None else [parameters]) for parameters in every]
+    global _cache_size
+    _cache_size = max(_FEWEST_CACHED, 2 * len(parameters_of_keys))
+    return [icon_of([] if parameters is None else [parameters]) for parameters in parameters_of_keys]
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
     """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
 
-    The result is the points of the curve, shape (m, 2), and its dots, shape (2 * steps + 1, 2). `sides`: interpolation
-    that Blender plays before and after the key. A side without playback has no curve.
+    Returns the points of the curve, shape (m, 2), and its dots at equal steps of time, at most 2 * steps + 1, shape
+    (d, 2). `sides`: interpolation that Blender plays before and after the key. A missing side has no points.
     """
     first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
-    sides = _played(sides)
+    sides = _with_spline_at_ends(sides)
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
+    # Each side that Blender plays separates the keys into runs with splines of their own.
     bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
-    runs = [
-        tcb.VectorSpline(Keys(keys.frames[own], keys.values[own], *keys.parameters[:, own]))
-        for own in (slice(*ends) for ends in pairwise(bounds))
-    ]
-    spline = PiecewiseSpline(runs, _Beside(sides))
-    dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
-    fine = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
+    runs = [slice(*ends) for ends in pairwise(bounds)]
+    splines = [tcb.VectorSpline(Keys(keys.frames[run], keys.values[run], *keys.parameters[:, run])) for run in runs]
+    motion = PiecewiseSpline(splines, _SegmentsOfBlender(sides))
+    times_of_dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
+    times = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
     # A constant segment jumps at its end.
-    steps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
-    times = np.sort(np.concatenate((fine, np.nextafter(steps, 0.0))))
-    line, dots = (spline(each[(each >= first) & (each <= last)]) for each in (times, dots))
+    jumps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
+    times = np.sort(np.concatenate((times, np.nextafter(jumps, 0.0))))
+    line, dots = (motion(each[(each >= first) & (each <= last)]) for each in (times, times_of_dots))
     return line, dots
 
 
-def _played(sides: Sides) -> Sides:
-    """Return the sides, with the key's spline on sides without playback."""
+def _with_spline_at_ends(sides: Sides) -> Sides:
+    """Return the sides, with segments of the spline in place of missing ones."""
     before, after = (None if side == NOTHING else side for side in sides)
     return before, after
 
 
-class _Beside:
+class _SegmentsOfBlender:
     """Segments of the diagram that Blender plays: linear in x, and interpolated in y."""
 
     def __init__(self, sides: Sides) -> None:
         self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
 
     def evaluate(self, segment: IndexArray, u: Points, nu: int) -> Points:
+        """Return points, shape (2, n), at local parameters (n,) of segments, which are counted among Blender's own."""
         points = np.empty((2, len(u)))
         for number, (row, side) in enumerate(self._segments):
-            own = segment == number
-            start, way = np.array(_VALUES[row]), np.subtract(_VALUES[row + 1], _VALUES[row])
-            numbers = (np.array([number]) for number in (way[1], 1.0, side.back, side.amplitude, side.period))
+            is_inside = segment == number
+            start, chord = _VALUES[row], _CHORDS[row]
+            numbers = (np.array([each]) for each in (chord[1], 1.0, side.back, side.amplitude, side.period))
             eases = np.array([side.easing], dtype=np.uint8)
             # The handles of Bezier segments are unknown here.
             kind = _LINEAR if side.interpolation == _BEZIER else side.interpolation
-            gone, _, _ = easing.gone(kind, eases, u[own], easing.Segments(*numbers))
-            points[:, own] = start[0] + way[0] * u[own], start[1] + gone
+            rise, _, _ = easing.gone(kind, eases, u[is_inside], easing.Segments(*numbers))
+            points[:, is_inside] = start[0] + chord[0] * u[is_inside], start[1] + rise
         return points
 
 
 def ends_of_tangents(
     parameters: Mapping[str, float], sides: Sides = (None, None)
 ) -> tuple[Points | None, Points | None]:
-    """Return the ends of both tangents of the key, None on a side that Blender plays or without playback."""
+    """Return the ends of both tangents of the key, None on a side that Blender plays and on a missing side."""
     numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
-    incoming, outgoing = tangents_of(numbers, CHORDS[0][np.newaxis], CHORDS[1][np.newaxis], np.array([0.5]))
+    before_key, after_key = _CHORDS
+    incoming, outgoing = tangents_of(numbers, before_key[np.newaxis], after_key[np.newaxis], np.array([0.5]))
     before, after = (
-        None if side is not None else KEY + tangent[0] / THIRD
+        None if side is not None else _KEY + tangent[0] / 3.0  # as long as a Bezier handle
         for side, tangent in zip(sides, (-incoming, outgoing), strict=True)
     )
     return before, after
@@ -167,19 +180,19 @@ def ends_of_tangents(
 
 def shown_at(end: Points) -> Points:
     """Return the displayed end of a tangent, which is inside the picture."""
-    away = end - KEY
-    low, high = _CENTRE - _INSIDE * _REACH - KEY, _CENTRE + _INSIDE * _REACH - KEY
-    room = np.where(away < 0.0, low, high)
-    parts = np.divide(room, away, out=np.ones(2), where=away != 0.0)
-    inside: Points = KEY + min(1.0, float(parts.min())) * away
+    tangent = end - _KEY
+    low, high = _CENTER - _INSIDE * _REACH - _KEY, _CENTER + _INSIDE * _REACH - _KEY
+    room = np.where(tangent < 0.0, low, high)
+    parts = np.divide(room, tangent, out=np.ones(2), where=tangent != 0.0)
+    inside: Points = _KEY + min(1.0, float(parts.min())) * tangent
     return inside
 
 
 def bitmap(
-    every: Sequence[Mapping[str, float]],
+    parameters_of_keys: Sequence[Mapping[str, float]],
     size: int,
-    ink: Colour,
-    ground: Colour,
+    ink: Color,
+    ground: Color,
     sides: Sides = (None, None),
     is_valley: bool = False,
     has_tangents: bool = True,
@@ -191,26 +204,26 @@ def bitmap(
     before, key, after = (placed(np.array(value), size) for value in _VALUES)
     faint = (*ink[:3], 0.2)
     picture.line(np.array([[0.0, before[1]], [size, before[1]]]), unit, faint)
-    if not every:
+    if not parameters_of_keys:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
     # Many curves are drawn fainter.
-    opacity = max(_FAINTEST, 1.0 / len(every))
-    for parameters in every:
+    opacity = max(_FAINTEST, 1.0 / len(parameters_of_keys))
+    for parameters in parameters_of_keys:
         line, dots = (placed(points, size) for points in curve(parameters, sides))
         picture.line(line, 1.5 * unit, (*ink[:3], 0.55 * opacity))
         picture.dots(dots[1:-1], 2.2 * unit, (*ink[:3], ink[3] * opacity))
-    ends = ends_of_tangents(every[0], sides) if has_tangents and len(every) == 1 else (None, None)
-    for end, tint in zip(ends, (INCOMING, OUTGOING), strict=True):
-        if end is not None:
-            at = placed(shown_at(end), size)
-            picture.line(np.array([key, at]), 1.5 * unit, tint)
-            picture.dots(at[np.newaxis], 4.0 * unit, tint)
-    keys_colour = KEY_COLOUR if has_tangents else ink
+    if has_tangents and len(parameters_of_keys) == 1:
+        for end, tint in zip(ends_of_tangents(parameters_of_keys[0], sides), (INCOMING, OUTGOING), strict=True):
+            if end is not None:
+                point = placed(shown_at(end), size)
+                picture.line(np.array([key, point]), 1.5 * unit, tint)
+                picture.dots(point[np.newaxis], 4.0 * unit, tint)
+    key_color = KEY_COLOR if has_tangents else ink
     others = [(point, 5.0, ink) for point, side in zip((before, after), sides, strict=True) if side != NOTHING]
-    for point, radius, colour in (*others, (key, 7.0, keys_colour)):
+    for point, radius, color in (*others, (key, 7.0, key_color)):
         picture.diamond(point, (radius + 1.5) * unit, ground)
-        picture.diamond(point, radius * unit, colour)
+        picture.diamond(point, radius * unit, color)
     if is_valley:
         picture.turn_over()
     return picture
@@ -226,32 +239,33 @@ def size_drawn() -> int:
 
 def placed(points: npt.NDArray[np.float64], size: int) -> Points:
     """Return the pixel coordinates of points, from the lower left, in a picture of this size."""
-    pixels: Points = ((points - _CENTRE) / _REACH + 1.0) * (size / 2)
+    pixels: Points = ((points - _CENTER) / _REACH + 1.0) * (size / 2)
     return pixels
 
 
-def _theme_colours() -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the theme's text and background colors of a text field."""
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
 
 
-def _icon(picture: Picture) -> int:
+def _icon(key: _PictureKey) -> int:
     """Return the icon ID of the picture. It is drawn if it is not cached."""
-    if picture in _shown:
-        _shown.move_to_end(picture)
-        return int(_previews[_shown[picture]].icon_id)
-    rounded, sides, is_valley, size, has_tangents, ink, ground = picture
-    every = [dict(zip(PARAMETERS, (n / _ROUNDED for n in numbers), strict=True)) for numbers in rounded]
-    name = repr(picture)
+    if key in _icon_names:
+        _icon_names.move_to_end(key)
+        return int(_previews[_icon_names[key]].icon_id)
+    parameters_of_keys = [
+        dict(zip(PARAMETERS, (step / _ROUNDED for step in steps), strict=True)) for steps in key.parameters
+    ]
+    drawn = bitmap(parameters_of_keys, key.size, key.ink, key.ground, key.sides, key.is_valley, key.has_tangents)
+    name = repr(key)
     preview = _previews.new(name)
-    preview.image_size = (size, size)
-    made = bitmap(every, size, ink, ground, sides, is_valley, has_tangents)
-    preview.image_pixels.foreach_set(made.packed())
-    _shown[picture] = name
-    while len(_shown) > _kept:
-        del _previews[_shown.popitem(last=False)[1]]
+    preview.image_size = (key.size, key.size)
+    preview.image_pixels.foreach_set(drawn.packed())
+    _icon_names[key] = name
+    while len(_icon_names) > _cache_size:
+        del _previews[_icon_names.popitem(last=False)[1]]
     return int(preview.icon_id)
 
 
@@ -261,5 +275,5 @@ def register() -> None:
 
 
 def unregister() -> None:
-    _shown.clear()
+    _icon_names.clear()
     bpy.utils.previews.remove(_previews)

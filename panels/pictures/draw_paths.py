@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,29 +17,37 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from ...ui.preferences import PATH_WIDTH
-from .diagram import INCOMING, KEY_COLOUR, OUTGOING
+from .diagram import INCOMING, KEY_COLOR, OUTGOING
 from .paths import Path, Points
 
-Colour = tuple[float, float, float, float]
-PATH: Colour = (0.45, 0.72, 1.0, 0.9)
-_TANGENTS = tuple((*colour[:3], 0.9) for colour in (INCOMING, OUTGOING))
-_TEXT = 12.0
-_NUMBER = (1.0, 0.85, 0.5, 1.0)
-_NUMBER_BETWEEN = (0.85, 0.85, 0.85, 0.9)
-_HERE = (1.0, 1.0, 1.0, 0.9)
-_HOVERED = (1.0, 0.35, 0.05, 0.9)
+Color = tuple[float, float, float, float]
+"""sRGB and opacity, from 0 to 1."""
+PATH: Color = (0.45, 0.72, 1.0, 0.9)
+"""Default color of paths."""
+_TANGENTS = tuple((*color[:3], 0.9) for color in (INCOMING, OUTGOING))
+_NUMBER_AT_KEY: Color = (1.0, 0.85, 0.5, 1.0)
+_NUMBER_BETWEEN: Color = (0.85, 0.85, 0.85, 0.9)
+_PLAYHEAD: Color = (1.0, 1.0, 1.0, 0.9)
+_HIGHLIGHT: Color = (1.0, 0.35, 0.05, 0.9)
 _SPEEDS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
 )
-"""From slow to fast."""
-# Sizes in pixels at display scale 1.
-_THIN, _KNOB, _DIAMOND, _GLOW = 1.0, 5.0, 11.0, 18.0
-_WIDER, _HERE_WIDER = 2.0, 8.0
-"""Additional widths of the dots at frames and at the playhead, compared with the line."""
-_BEFORE = 0.55
+"""Colors from slow to fast."""
+_BEFORE_PLAYHEAD = 0.55
 """Brightness factor of the path before the playhead."""
-_PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
-"""Factor of the difference between white and the path's color, for dots."""
+_DOT_TINT = 0.4
+"""Dots keep this part of the difference between the path's color and white. They are opaque."""
+
+# Sizes in pixels at display scale 1.
+_TANGENT_WIDTH = 1.0
+_TANGENT_END_SIZE = 5.0
+_KEY_SIZE = 11.0
+_HIGHLIGHT_SIZE = 18.0
+_TEXT_SIZE = 12.0
+_FRAME_EXTRA = 2.0
+"""Size of the dots at frames beyond the width of the path."""
+_PLAYHEAD_EXTRA = 8.0
+"""Size of the dot at the playhead beyond the width of the path."""
 
 _VERTEX = """
 void main()
@@ -52,8 +61,8 @@ void main()
 _FRAGMENT = """
 void main()
 {
-  vec2 from_centre = abs(gl_PointCoord - vec2(0.5));
-  float reach = diamond ? from_centre.x + from_centre.y : length(from_centre);
+  vec2 from_center = abs(gl_PointCoord - vec2(0.5));
+  float reach = diamond ? from_center.x + from_center.y : length(from_center);
   fragColor = vec4(pow(tint.rgb, vec3(2.2)), tint.a * clamp((0.5 - reach) * size, 0.0, 1.0));
 }
 """
@@ -63,64 +72,69 @@ class PathStyle(NamedTuple):
     """Drawing style of a path."""
 
     by_speed: bool
-    colour: Colour
+    color: Color
     window: tuple[int, int] | None
     """First and last frame to draw. None draws all."""
 
 
-class Picture:
-    """Batches of a path's lines and points."""
+class PathBatches:
+    """Batches of a path's lines and dots in the GPU's memory."""
 
     def __init__(self, path: Path, style: PathStyle) -> None:
         self.style = style
-        colours = _speed_colours(path.speeds) if style.by_speed else _repeated(style.colour, len(path.points))
+        colors = _speed_colors(path.speeds) if style.by_speed else _repeated(style.color, len(path.points))
         start = path.start
         if style.window is not None:
             path = path.within(*style.window)
-            colours = colours[path.start - start :][: len(path.points)]
-        self._path, self._colours = path, colours
-        keys = len(path.keys)
-        ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
-        handles = np.concatenate([_repeated(colour, keys) for colour in _TANGENTS])
-        spokes = np.stack((np.concatenate((path.keys, path.keys)), ends), axis=1).reshape(-1, 3)
-        self.spokes = _batch(_line_shader(), "LINES", spokes, np.repeat(handles, 2, axis=0)) if keys else None
-        self.knobs = _batch(_dot_shader(), "POINTS", ends, handles) if keys else None
-        self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(KEY_COLOUR, keys)) if keys else None
-        self.lines: list[Any] = []
-        self.frames = self.here = None
+            # Colors by speed are relative to the entire path.
+            colors = colors[path.start - start :][: len(path.points)]
+        self._path, self._colors = path, colors
         self._marked: int | None = None
-        self._draw_line(np.ones(len(path.points), dtype=np.float32))
+        self.tangents = self.tangent_ends = self.keys = self.playhead = self.frames = None
+        self.lines: list[Any] = []
+        if len(path.keys):
+            self._build_key_batches()
+        self._build_line_batches(np.ones(len(path.points), dtype=np.float32))
 
     def mark(self, playhead: int | None) -> None:
         """Mark a frame with a dot, and draw the path before it darker. None draws the path uniformly."""
         if playhead == self._marked:
             return
-        self._marked, self.here = playhead, None
+        self._marked, self.playhead = playhead, None
         points = self._path.points
-        bright = np.ones(len(points), dtype=np.float32)
+        brightness = np.ones(len(points), dtype=np.float32)
         if playhead is not None:
             row = playhead - self._path.start
-            bright[: max(row, 0)] = _BEFORE
+            brightness[: max(row, 0)] = _BEFORE_PLAYHEAD
             if 0 <= row < len(points):
-                self.here = _batch(_dot_shader(), "POINTS", points[row : row + 1], _repeated(_HERE, 1))
-        self._draw_line(bright)
+                self.playhead = _batch(_dot_shader(), "POINTS", points[row : row + 1], _repeated(_PLAYHEAD, 1))
+        self._build_line_batches(brightness)
 
-    def _draw_line(self, bright: npt.NDArray[np.float32]) -> None:
+    def _build_key_batches(self) -> None:
+        keys = self._path.keys
+        starts = np.concatenate((keys, keys))
+        ends = np.concatenate((keys + self._path.incoming, keys + self._path.outgoing))
+        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENTS])
+        lines = np.stack((starts, ends), axis=1).reshape(-1, 3)
+        self.tangents = _batch(_line_shader(), "LINES", lines, np.repeat(colors, 2, axis=0))
+        self.tangent_ends = _batch(_dot_shader(), "POINTS", ends, colors)
+        self.keys = _batch(_dot_shader(), "POINTS", keys, _repeated(KEY_COLOR, len(keys)))
+
+    def _build_line_batches(self, brightness: npt.NDArray[np.float32]) -> None:
         points = self._path.points
-        colours = self._colours.copy()
-        colours[:, :3] *= bright[:, np.newaxis]
-        dots = 1.0 - (1.0 - self._colours) * _PALER
-        dots[:, :3] *= bright[:, np.newaxis]
+        line_colors, dot_colors = self._colors.copy(), np.ones_like(self._colors)
+        line_colors[:, :3] *= brightness[:, np.newaxis]
+        dot_colors[:, :3] = (1.0 - (1.0 - self._colors[:, :3]) * _DOT_TINT) * brightness[:, np.newaxis]
         self.lines = [
-            _batch(_line_shader(), "LINE_STRIP", points[rows], colours[rows])
+            _batch(_line_shader(), "LINE_STRIP", points[rows], line_colors[rows])
             for rows in self._path.stretches()
             if len(points[rows]) > 1
         ]
-        self.frames = _batch(_dot_shader(), "POINTS", points, dots) if len(points) else None
+        self.frames = _batch(_dot_shader(), "POINTS", points, dot_colors) if len(points) else None
 
 
 def draw(
-    pictures: Sequence[Picture],
+    paths: Sequence[PathBatches],
     frames: bool,
     tangents: bool,
     highlight: npt.NDArray[np.float64] | None = None,
@@ -132,10 +146,9 @@ def draw(
     `highlight`: position of the element under the mouse. `width`: path width, in pixels at a display scale of 1.
     `view`: matrix from camera space to world space, shape (4, 4). None means world space.
     """
-    if not pictures:
+    if not paths:
         return
-    preferences: Any = bpy.context.preferences
-    scale = preferences.system.ui_scale
+    scale = _display_scale()
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     gpu.state.program_point_size_set(True)
@@ -145,17 +158,18 @@ def draw(
             if view is not None:
                 matrices.multiply_matrix(Matrix(view.tolist()))
             if tangents:
-                _lines([picture.spokes for picture in pictures], _THIN * scale)
-            _lines([line for picture in pictures for line in picture.lines], width * scale)
+                _draw_lines([path.tangents for path in paths], _TANGENT_WIDTH * scale)
+            _draw_lines([line for path in paths for line in path.lines], width * scale)
             if frames:
-                _dots([picture.frames for picture in pictures], (width + _WIDER) * scale)
+                _draw_dots([path.frames for path in paths], (width + _FRAME_EXTRA) * scale)
             if tangents:
-                _dots([picture.knobs for picture in pictures], _KNOB * scale)
-            _dots([picture.here for picture in pictures], (width + _HERE_WIDER) * scale)
+                _draw_dots([path.tangent_ends for path in paths], _TANGENT_END_SIZE * scale)
+            _draw_dots([path.playhead for path in paths], (width + _PLAYHEAD_EXTRA) * scale)
             if highlight is not None:
-                place = highlight[np.newaxis].astype(np.float32)
-                _dots([_batch(_dot_shader(), "POINTS", place, _repeated(_HOVERED, 1))], _GLOW * scale)
-            _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
+                position = highlight[np.newaxis].astype(np.float32)
+                glow = _batch(_dot_shader(), "POINTS", position, _repeated(_HIGHLIGHT, 1))
+                _draw_dots([glow], _HIGHLIGHT_SIZE * scale)
+            _draw_dots([path.keys for path in paths], _KEY_SIZE * scale, diamond=True)
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")
@@ -163,17 +177,23 @@ def draw(
 
 def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
     """Draw frame numbers next to positions (n, 2) in pixels of the region. Called in a pixel draw callback."""
-    preferences: Any = bpy.context.preferences
-    scale = preferences.system.ui_scale
-    blf.size(0, _TEXT * scale)
-    blf.color(0, *(_NUMBER if is_key else _NUMBER_BETWEEN))
+    scale = _display_scale()
+    offset = _TANGENT_END_SIZE * scale
+    blf.size(0, _TEXT_SIZE * scale)
+    blf.color(0, *(_NUMBER_AT_KEY if is_key else _NUMBER_BETWEEN))
     for (x, y), frame in zip(places.tolist(), np.asarray(frames).tolist(), strict=True):
-        if x == x:
-            blf.position(0, x + _KNOB * scale, y + _KNOB * scale, 0.0)
+        if not math.isnan(x):  # NaN: behind the view
+            blf.position(0, x + offset, y + offset, 0.0)
             blf.draw(0, f"{frame:g}")
 
 
-def _lines(batches: Sequence[Any], width: float) -> None:
+def _display_scale() -> float:
+    """Return the number of pixels per pixel at display scale 1."""
+    preferences: Any = bpy.context.preferences
+    return float(preferences.system.ui_scale)
+
+
+def _draw_lines(batches: Sequence[Any], width: float) -> None:
     shader = _line_shader()
     shader.bind()
     viewport: Any = gpu.state.viewport_get()
@@ -183,7 +203,7 @@ def _lines(batches: Sequence[Any], width: float) -> None:
         batch.draw(shader)
 
 
-def _dots(batches: Sequence[Any], size: float, diamond: bool = False) -> None:
+def _draw_dots(batches: Sequence[Any], size: float, diamond: bool = False) -> None:
     shader = _dot_shader()
     shader.bind()
     shader.uniform_float("size", size)
@@ -192,17 +212,17 @@ def _dots(batches: Sequence[Any], size: float, diamond: bool = False) -> None:
         batch.draw(shader)
 
 
-def _batch(shader: Any, kind: Any, points: Points, colours: npt.NDArray[np.float32]) -> Any:
-    content: Any = {"pos": np.ascontiguousarray(points), "color": np.ascontiguousarray(colours, dtype=np.float32)}
+def _batch(shader: Any, kind: Any, points: Points, colors: npt.NDArray[np.float32]) -> Any:
+    content: Any = {"pos": np.ascontiguousarray(points), "color": np.ascontiguousarray(colors, dtype=np.float32)}
     return batch_for_shader(shader, kind, content)
 
 
-def _repeated(colour: Sequence[float], count: int) -> npt.NDArray[np.float32]:
-    return np.tile(np.array(colour, dtype=np.float32), (count, 1))
+def _repeated(color: Sequence[float], count: int) -> npt.NDArray[np.float32]:
+    return np.tile(np.array(color, dtype=np.float32), (count, 1))
 
 
-def _speed_colours(speeds: Points) -> npt.NDArray[np.float32]:
-    """Return colors, shape (n, 4), from the path's slowest point to its fastest point."""
+def _speed_colors(speeds: Points) -> npt.NDArray[np.float32]:
+    """Return a color for each point, shape (n, 4), from the slowest to the fastest point of the path."""
     low, high = speeds.min(initial=np.inf), speeds.max(initial=0.0)
     part = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
     stops = np.linspace(0.0, 1.0, len(_SPEEDS))

@@ -29,7 +29,7 @@ from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.live import handlers
-from .draw_paths import PATH, Colour, PathStyle, Picture, draw, draw_numbers
+from .draw_paths import PATH, Color, PathBatches, PathStyle, draw, draw_numbers
 from .paths import Path, Plan, Trace, Views, path, plan
 from .pick import Picked, Shown, end_of, on_screen
 
@@ -64,7 +64,7 @@ class _Kept:
     """Reason why Blender had to step through the frames, or empty."""
     inputs: Fingerprint | None = None
     """Mark of the source data, or None."""
-    picture: Picture | None = None
+    batches: PathBatches | None = None
     stale: bool = False
 
 
@@ -174,10 +174,10 @@ def _draw_paths(context: bpy.types.Context) -> None:
     if not is_on(context) or not space.overlay.show_overlays:
         return
     trace = _trace(scene)
-    pictures: list[Picture] = []
-    seen: list[Picture] = []
+    in_world: list[PathBatches] = []
+    in_camera: list[PathBatches] = []
     highlight = None
-    is_highlight_seen = False
+    is_highlight_in_camera = False
     shown = list(_shown_objects(context))
     for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
@@ -191,22 +191,22 @@ def _draw_paths(context: bpy.types.Context) -> None:
         kept = _state.kept.get(wanted)
         if kept is not None:
             _state.kept.move_to_end(wanted)
-            colour = path_colour(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
-            style = PathStyle(settings.by_speed, colour, _window(scene))
-            if kept.picture is None or kept.picture.style != style:
-                kept.picture = Picture(kept.path, style)
-            kept.picture.mark(scene.frame_current if settings.playhead else None)
-            is_seen = kept.path.views is not None
-            (seen if is_seen else pictures).append(kept.picture)
+            color = path_color(context, obj, bone, is_faint=len(shown) > 1 and not _is_active(context, obj, bone))
+            style = PathStyle(settings.by_speed, color, _window(scene))
+            if kept.batches is None or kept.batches.style != style:
+                kept.batches = PathBatches(kept.path, style)
+            kept.batches.mark(scene.frame_current if settings.playhead else None)
+            is_in_camera = kept.path.views is not None
+            (in_camera if is_in_camera else in_world).append(kept.batches)
             if _state.hovered is not None and _state.hovered.thing == wanted[0] and is_tool_active(context):
-                highlight, is_highlight_seen = _highlight(kept.path, _state.hovered), is_seen
-    _state.drawn = len(pictures) + len(seen)
-    for drawn, view in ((pictures, None), (seen, view_now(scene))):
+                highlight, is_highlight_in_camera = _highlight(kept.path, _state.hovered), is_in_camera
+    _state.drawn = len(in_world) + len(in_camera)
+    for paths, view in ((in_world, None), (in_camera, view_now(scene))):
         draw(
-            drawn,
+            paths,
             frames=settings.frames,
             tangents=settings.tangents,
-            highlight=highlight if is_highlight_seen == (view is not None) else None,
+            highlight=highlight if is_highlight_in_camera == (view is not None) else None,
             width=preferences.path_width(context),
             view=view,
         )
@@ -219,7 +219,7 @@ def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> 
     return active_bone is not None and (active_bone.id_data, active_bone.name) == (obj, bone)
 
 
-def path_colour(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) -> Colour:
+def path_color(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) -> Color:
     """Return the color of a path, which is the bone's color if it is set. With `is_faint`, the opacity is reduced."""
     red, green, blue, alpha = PATH
     for owner in (obj.pose.bones[bone], obj.data.bones[bone]) if bone else ():

@@ -15,7 +15,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...animation.fcurves.keyframes import KEY_TYPE, read_coordinates, types
 from ...animation.store.table.custom_property import has_baked_tracks
-from .diagram import KEY_COLOUR
+from .diagram import KEY_COLOR
 
 _RADIUS = 5.0
 """Size of a diamond, in pixels at a display scale of 1."""
@@ -61,7 +61,7 @@ def _draw() -> None:
     ends = centers[:, np.newaxis, np.newaxis] + corners[[[0, 1], [1, 2], [2, 3], [3, 0]]]
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     shader.bind()
-    shader.uniform_float("color", KEY_COLOUR)
+    shader.uniform_float("color", KEY_COLOR)
     batch_for_shader(shader, "LINES", {"pos": ends.reshape(-1, 2)}).draw(shader)
 
 

@@ -35,7 +35,7 @@ module = sys.modules['{PACKAGE}.panels.pictures.diagram']
 sidebar = bpy.context.scene.tcb
 parameters = {{name: getattr(sidebar, name) for name in module.PARAMETERS}}
 size = module.size_drawn()
-pixels = module.bitmap([parameters], size, *module._theme_colours()).packed().view(numpy.uint8)
+pixels = module.bitmap([parameters], size, *module._theme_colors()).packed().view(numpy.uint8)
 numpy.save({str(file)!r}, pixels.reshape(size, size, 4)[::-1])
 """)
     pixels = np.load(file).astype(int)

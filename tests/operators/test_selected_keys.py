@@ -704,7 +704,7 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
     for tension in (0.5, 0.75):
         found = edit.track_keys.found_again(keys)
         given = [(each, {"tension": tension}) for each in found]
-        assert not edit.parameters.set_parameters.set_parameters_of_each(given, held=True)
+        assert not edit.parameters.set_parameters.set_parameters_of_each(given, is_drag_step=True)
     assert places() != before
     edit.parameters.recorded_parameters.put_back(kept)
     assert places() == before

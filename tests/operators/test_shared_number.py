@@ -21,7 +21,7 @@ def test_numbers_that_were_made_equal_on_the_way_are_shifted_from_where_the_drag
     shown = slider.shown("keys", np.array([-0.5, 0.5]))
     equal = change(np.array([-0.5, 0.5]), value=0.25, relative=False)
     assert equal.tolist() == [0.25, 0.25]
-    shifted = change(equal, value=shown + 0.25, relative=True, goes_on=True)
+    shifted = change(equal, value=shown + 0.25, relative=True, continues_drag=True)
     assert shifted.tolist() == [-0.25, 0.75]
 
 

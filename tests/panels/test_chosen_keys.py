@@ -411,8 +411,8 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
 
     def tensions():
         """Of all pictures that Blender has, in the order in which they were asked for."""
-        assert len(diagram._previews) == len(diagram._shown)
-        pictures = [picture[0][0] for picture in diagram._shown if picture[0]]
+        assert len(diagram._previews) == len(diagram._icon_names)
+        pictures = [key.parameters[0] for key in diagram._icon_names if key.parameters]
         return [numbers[0] / 200 for numbers in pictures if numbers[1] in (0, 50)]
 
     listed = [number / 200 for number in range(1, 131)]
@@ -426,7 +426,7 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     assert set(listed) <= set(tensions())
     for number in range(300):
         diagram.icon_of([{"tension": number / 200 - 1.0} | other])
-    assert len(diagram._shown) == 2 * (len(choices()) + 1)  # and the keys as they are
+    assert len(diagram._icon_names) == 2 * (len(choices()) + 1)  # and the keys as they are
 
 
 def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):

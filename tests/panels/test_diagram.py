@@ -278,7 +278,7 @@ def icons(scene, diagram, monkeypatch):
     def draw(*every, sides=(None, None), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
         diagram.draw_diagram(layout, every, sides, is_valley)
-        name = next(reversed(diagram._shown.values()))
+        name = next(reversed(diagram._icon_names.values()))
         return name, np.array(diagram._previews[name].image_pixels)
 
     return draw
@@ -377,4 +377,4 @@ def test_few_pictures_are_kept(icons, diagram):
     diagram.icons_of([])
     for step in range(140):
         icons(parameters(bias=step / 140))
-    assert len(diagram._shown) == len(diagram._previews) == 128
+    assert len(diagram._icon_names) == len(diagram._previews) == 128

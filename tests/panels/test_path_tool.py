@@ -83,12 +83,12 @@ def test_a_path_has_the_colour_of_its_bone(pictures):
     rig.pose.bones["one"].color.custom.normal = (0.25, 0.5, 0.75)
     rig.data.bones["two"].color.palette = "THEME01"
     theme = bpy.context.preferences.themes[0].bone_color_sets[0].normal
-    colours = [pictures.overlay.path_colour(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
+    colours = [pictures.overlay.path_color(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
     # Blender keeps a byte of each.
     assert colours[0][:3] == pytest.approx((0.25, 0.5, 0.75), abs=0.003)
     assert colours[1][:3] == tuple(theme)
     assert colours[2] == pictures.draw_paths.PATH
-    assert pictures.overlay.path_colour(bpy.context, rig, "three", True)[3] < colours[2][3]
+    assert pictures.overlay.path_color(bpy.context, rig, "three", True)[3] < colours[2][3]
 
 
 def test_scripts_make_and_delete_keys_of_paths(scene, pictures):

@@ -14,10 +14,10 @@ watches: dict[tuple[int, int], Watch] = {}
 
 
 def watched_actions() -> list[bpy.types.Action]:
-    """Return the watched actions: live actions, and in a window actions with baked tracks."""
+    """Return the editable actions whose edits are watched."""
     return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
 
 
 def is_watched(action: bpy.types.Action) -> bool:
-    """Return whether edits of the action are watched, if it is editable."""
+    """Return whether edits of an editable action are watched. In a window, baked tracks that are not live are too."""
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))

@@ -16,23 +16,30 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 
-_NOTHING = 5e-7
-_NOT_TYPED = 1e-8
-"""Offset of a displayed rounded value, which distinguishes Blender's reset on Esc from a typed value."""
+_ZERO = 5e-7
+"""Numbers this small are shown as 0."""
+_RESET_MARK = 1e-8
+"""Added to rounded numbers, so that a typed number differs from the one Blender restores on Esc."""
 
 
 @dataclass(frozen=True)
 class _Change:
+    """A change of the slider, or all changes so far in a drag."""
+
     keys: Hashable
     relative: bool
-    before: Numbers
-    shown_before: float
-    after: npt.NDArray[np.float32]
-    shown: float
+    start_numbers: Numbers
+    """Values of the keys before the change."""
+    start_shown: float
+    """Value of the slider before the change."""
+    end_numbers: npt.NDArray[np.float32]
+    """Values of the keys after the change, as Blender stores them."""
+    end_shown: float
+    """Value to which the slider was set."""
 
-    def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
-        """Return whether nothing else has changed the keys since then."""
-        return self.keys == keys and np.array_equal(self.after, np.float32(numbers))
+    def is_current(self, keys: Hashable, numbers: Numbers) -> bool:
+        """Return whether the keys still have the values of this change."""
+        return self.keys == keys and np.array_equal(self.end_numbers, np.float32(numbers))
 
 
 class SharedSlider:
@@ -49,44 +56,50 @@ class SharedSlider:
 
     def shown(self, keys: Hashable, numbers: Numbers) -> float:
         """Return the displayed value of the slider for the values of the keys."""
-        change = self._last(keys, numbers)
+        change = self._last_if_current(keys, numbers)
         if change is not None:
-            return change.shown
+            return change.end_shown
         if not is_mixed(numbers):
             number = float(numbers[0])
-            if abs(number) < _NOTHING:
+            if abs(number) < _ZERO:
                 return 0.0
             # A field would show a small negative value as -0.000.
-            is_shown = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
-            return number if is_shown else _NOT_TYPED
+            has_digits = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
+            return number if has_digits else _RESET_MARK
         mean = np.nanmean(numbers)
-        mean = np.float32(mean if self._decimals is None else mean.round(self._decimals))
-        return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
+        rounded = np.float32(mean if self._decimals is None else mean.round(self._decimals))
+        # The mark alone would be lost in the rounding of a large float32.
+        return float(rounded + max(np.float32(_RESET_MARK), 2 * np.spacing(np.abs(rounded))))
 
-    def changed(self, keys: Hashable, numbers: Numbers, value: float, relative: bool, goes_on: bool = False) -> Numbers:
+    def changed(
+        self, keys: Hashable, numbers: Numbers, value: float, relative: bool, continues_drag: bool = False
+    ) -> Numbers:
         """Return the values after the slider was set to `value`.
 
-        `goes_on`: whether the change continues the drag of the last change, relative or not.
+        `continues_drag`: whether the change belongs to the drag of the last change, relative or not.
         """
-        last = self._last(keys, numbers)
-        if last is not None and (last.relative == relative or goes_on):
-            before, shown_before = last.before, last.shown_before
+        last = self._last_if_current(keys, numbers)
+        if last is not None and (last.relative == relative or continues_drag):
+            start_numbers, start_shown = last.start_numbers, last.start_shown
         else:
-            before, shown_before = numbers, self.shown(keys, numbers)
-        if np.float32(value) == np.float32(shown_before):
-            after = before
+            start_numbers, start_shown = numbers, self.shown(keys, numbers)
+        if np.float32(value) == np.float32(start_shown):
+            end_numbers = start_numbers
         elif relative:
-            after = np.clip(before + (value - shown_before), *self._limits)
+            end_numbers = np.clip(start_numbers + (value - start_shown), *self._limits)
         else:
-            after = np.full(len(numbers), value)
-        self.last = _Change(keys, relative, before, shown_before, after.astype(np.float32), value)
-        return after
+            end_numbers = np.full(len(numbers), value)
+        self.last = _Change(keys, relative, start_numbers, start_shown, end_numbers.astype(np.float32), value)
+        return end_numbers
 
-    def _last(self, keys: Hashable, numbers: Numbers) -> _Change | None:
-        """Return the last change of the keys if nothing else has changed them since then."""
-        return self.last if self.last is not None and self.last.is_of(keys, numbers) else None
+    def _last_if_current(self, keys: Hashable, numbers: Numbers) -> _Change | None:
+        """Return the last change if the keys still have its values."""
+        return self.last if self.last is not None and self.last.is_current(keys, numbers) else None
 
 
 def is_mixed(numbers: Numbers) -> bool:
-    """Return whether the values differ. NaN marks keys that can't be read."""
+    """Return whether the values differ.
+
+    NaN marks keys that cannot be read. It differs from every number, but values that are all NaN do not differ.
+    """
     return bool((numbers != numbers[0]).any()) and not bool(np.isnan(numbers).all())

@@ -91,7 +91,7 @@ class SliderDrag:
         self._has_ended = self._is_loose = False
         self._stepped_at = 0.0
 
-    def goes_on(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
+    def includes(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
         """Return whether a change of a slider of these keys belongs to the drag."""
         is_there = self._area == _area_of(context) and isinstance(self.drag, kind) and self.keys == keys
         return is_there and (self.drag.is_shown or self._has_ended)
@@ -117,15 +117,15 @@ class SliderDrag:
     ) -> None:
         """Set the value of this name on the keys from a slider."""
         identity = self.keys if len(keys) == len(self.chosen) else identity_of(keys)
-        goes_on = name in self._starts
-        if not goes_on:
+        continues_drag = name in self._starts
+        if not continues_drag:
             self._starts[name] = _Start(slider.last, slider.shown(identity, numbers), keys, numbers)
         start = self._starts[name]
-        is_drag = goes_on or event.presses or event.takes_back
+        is_drag = continues_drag or event.presses or event.takes_back
         if is_drag and abs(value - start.shown) <= _SAME:
             slider.last, after = start.last, start.numbers
         else:
-            after = slider.changed(identity, numbers, value, relative, goes_on)
+            after = slider.changed(identity, numbers, value, relative, continues_drag)
         self.numbers[name] = start.keys, after
         if is_drag and all(self.numbers[each][1] is own.numbers for each, own in self._starts.items()):
             self._take_back()
@@ -202,7 +202,7 @@ def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]
     """Return the current drag of this kind and these keys for a changed slider, and end any other drag."""
     if _current is not None:
         keys = _current.keys if chosen is _current.chosen else identity_of(chosen)
-        if _current.goes_on(context, kind, keys):
+        if _current.includes(context, kind, keys):
             return _current
         _current.finish()
     return None

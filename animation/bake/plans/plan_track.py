@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planning of a track's bake from the animator's keys."""
+"""Plan the bake of a track from the animator's keys."""
 
 from __future__ import annotations
 
@@ -47,41 +47,50 @@ def plan_track(
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
-    largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
-    broken = any(spline.is_broken for spline in splines)
-    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the keys can't.
-    cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
-    is_short = track.is_rotation and settings.path == "SHORTEST"
-    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_short)
-    notes = [track.finding("SPLINE", note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None and by_handles:
         raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
+    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the keys cannot.
+    is_broken = any(spline.is_broken for spline in splines)
+    cycle = "SINGLE" if is_broken and not by_handles else _cycle_beyond(track, settings)
+    is_shortest = track.is_rotation and settings.path == "SHORTEST"
+    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_shortest)
+    notes = [track.finding("SPLINE", note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     if function is not None:
         plans = plan_retimed(scope, splines, function)
-        return TrackPlan(track, settings, own, frames, plans, notes, function, largest)
+    else:
+        notes += _notes_of_keys(scope, settings, splines)
+        plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
+    largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
+    return TrackPlan(track, settings, own, frames, plans, notes, function, largest)
+
+
+def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
+    """Return notes on the cycle, chosen handles, and close keys of a track without a frame function."""
+    track, frames = scope.track, scope.key_frames
+    notes: list[Finding] = []
     if settings.cycle != "SINGLE":
         notes += cycle_notes(scope, splines, settings.cycle)
-    if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
+    if scope.options.output != "HANDLES" and any(_has_chosen_handles(keys) for keys in scope.own.values()):
         notes.append(track.finding("HANDLES_CHOSEN"))
-    near = _first_near(frames) if track.is_rotation else None
-    if near is not None:
-        notes.append(track.finding("KEYED_NEAR", float(frames[near]), float(frames[near + 1])))
-    plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    return TrackPlan(track, settings, own, frames, plans, notes, largest=largest)
+    row = _first_of_close_keys(frames) if track.is_rotation else None
+    if row is not None:
+        notes.append(track.finding("KEYED_NEAR", float(frames[row]), float(frames[row + 1])))
+    return notes
 
 
 @memoized
-def _first_near(frames: Float32Array) -> int | None:
-    """Return the first row of two keys so close that samples between them could be merged with them."""
-    near = np.diff(frames) <= APART
-    return int(np.argmax(near)) if near.any() else None
+def _first_of_close_keys(frames: Float32Array) -> int | None:
+    """Return the first row of two keys so close that samples between them could be merged with them, or None."""
+    is_close = np.diff(frames) <= APART
+    return int(np.argmax(is_close)) if is_close.any() else None
 
 
 def _has_chosen_handles(own: OwnKeys) -> bool:
+    """Return whether the animator chose a handle in a segment of the spline."""
     if not own.has_chosen:
         return False
-    chosen, plays = own.chosen[:-1] & CHOSEN_RIGHT | own.chosen[1:] & CHOSEN_LEFT, ~own.ends_spline[:-1]
-    return bool((chosen[plays] != 0).any())
+    is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0
+    return bool(is_chosen[~own.ends_spline[:-1]].any())
 
 
 def sampling_of(frames: Float32Array, options: Options) -> Sampling:
@@ -94,8 +103,8 @@ def _sampling(frames: Float32Array, step: float, extend: tuple[float, float] | N
     if not len(frames) or not np.isfinite(frames[[0, -1]]).all():
         return Sampling(step, 0.0, 0.0, 0.0)
     first, last = float(frames[0]), float(frames[-1])
-    start, end = extend or (first, last)
-    return Sampling(step, math.floor(first), min(first, start), max(last, end))
+    low, high = extend or (first, last)
+    return Sampling(step, origin=math.floor(first), low=min(first, low), high=max(last, high))
 
 
 def _cycle_beyond(track: Track, settings: Settings) -> str:

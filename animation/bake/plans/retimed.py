@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -32,6 +33,7 @@ _JUMP = 2 * APART
 _LEAST_JUMP = 0.25
 """In frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
+"""In frames of the motion. Smallest distance of the samples for unwrapping the turns of a rotation."""
 _MOST_ORIENTATIONS = 2_000_000
 """Maximum number of orientations computed for unwrapping the turns of a rotation."""
 _CLOSE = 1 / 8
@@ -43,22 +45,23 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
 
     Raises AnimationError if the range of the frame function is too large.
     """
-    curves, keys = scope.options.output == "CURVES", scope.key_frames
-    sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
+    by_curves, keys = scope.options.output == "CURVES", scope.key_frames
+    sampling = replace(scope.sampling, step=_CLOSE) if by_curves else scope.sampling
     low, high = _bounds(keys, sampling, function)
     ends = np.array([low, high], dtype=np.float32)
     grid = sampling.samples(ends, "SINGLE", False) if high > low else ends[:0]
     grid = np.union1d(grid, ends)
-    before, after = _jumps(function, grid)
-    passed = _passages(function, grid, keys) if curves else grid[:0]
-    frames = np.union1d(keys, away_from(np.unique(np.concatenate((grid, before, after, passed))), keys))
+    before_jumps, after_jumps = _jumps(function, grid)
+    passages = _passages(function, grid, keys) if by_curves else grid[:0]
+    samples = np.unique(np.concatenate((grid, before_jumps, after_jumps, passages)))
+    frames = np.union1d(keys, away_from(samples, keys))
     played = function(frames)
     if not np.isfinite(played).all():
         raise scope.track.error("TIMING_NOT_FINITE", frame=float(frames[np.argmin(np.isfinite(played))]))
-    if not curves:
-        return [RetimedSamples(scope, splines, [_places(scope, spline, frames, played) for spline in splines])]
-    jumps, near = np.isin(frames, before), tolerance_of(scope, splines)
-    return [RetimedCurves(scope, splines, [_places(scope, spline, frames, played) for spline in splines], jumps, near)]
+    places = [_places(scope, spline, frames, played) for spline in splines]
+    if not by_curves:
+        return [RetimedSamples(scope, splines, places)]
+    return [RetimedCurves(scope, splines, places, np.isin(frames, before_jumps), tolerance_of(scope, splines))]
 
 
 @record()
@@ -90,20 +93,22 @@ class RetimedSamples(Plan):
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of the timed motion."""
-        every: list[ComponentKeys] = []
+        composed: list[ComponentKeys] = []
         error = 0.0
         for spline, places in zip(self.splines, self.places, strict=True):
             numbers = self._numbers(next(results.values), spline, places).T
             # Segments played by Blender are timed too.
-            whole = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
-            count = len(numbers)
-            for rows in [list(range(count))] if self.scope.track.is_rotation else [[row] for row in range(count)]:
-                keys, off = self._fitted(whole, places, numbers[rows])
-                error = max(error, off)
-                for some, own in alike(self.scope, [spline.components[row] for row in rows]):
-                    components = [spline.components[rows[row]] for row in some]
-                    every.append(replace(keys.of(some), components=components, own=own))
-        return Baked(together(self.scope, every), error=error)
+            timed = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
+            # The components of a rotation are fitted together.
+            every = list(range(len(numbers)))
+            for rows in [every] if self.scope.track.is_rotation else [[row] for row in every]:
+                keys, error_of_rows = self._fitted(timed, places, numbers[rows])
+                error = max(error, error_of_rows)
+                components = [spline.components[row] for row in rows]
+                for group, own_frames in alike(self.scope, components):
+                    components_of_group = [components[row] for row in group]
+                    composed.append(replace(keys.of(group), components=components_of_group, own=own_frames))
+        return Baked(together(self.scope, composed), error=error)
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
         """Return the keys of components with values, shape (components, n), at the samples, and the maximum error."""
@@ -128,12 +133,12 @@ class RetimedCurves(RetimedSamples):
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
         """Return a few keys whose curves pass through the samples, and the maximum error."""
-        jumps, frames = self.jumps[places.needed], places.frames
-        breaks = is_among(frames, spline.frames) | jumps
-        breaks[1:] |= jumps[:-1]
-        breaks[[0, -1]] = True
-        near, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
-        fit = fit_samples(frames, numbers.T, np.flatnonzero(breaks), size, self.tolerance, near)
+        is_before_jump, frames = self.jumps[places.needed], places.frames
+        is_break = is_among(frames, spline.frames) | is_before_jump
+        is_break[1:] |= is_before_jump[:-1]
+        is_break[[0, -1]] = True
+        beside_keys, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
+        fit = fit_samples(frames, numbers.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
         samples, _ = super()._fitted(spline, places, numbers)
         keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
         # Two orientations differ by half a turn at most.
@@ -161,22 +166,52 @@ def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> 
     return min(places), max(places)
 
 
+class _Intervals(NamedTuple):
+    """Intervals between scene frames, with the frames of the motion that the function plays at their ends."""
+
+    start: Float64Array
+    end: Float64Array
+    played_at_start: Float64Array
+    played_at_end: Float64Array
+
+    @property
+    def change(self) -> Float64Array:
+        """Return how far the motion goes in each interval, in frames of the motion."""
+        change: Float64Array = np.abs(self.played_at_end - self.played_at_start)
+        return change
+
+    def take(self, mask: BoolArray) -> _Intervals:
+        """Return some of the intervals."""
+        return _Intervals(*(array[mask] for array in self))
+
+
 def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, Float32Array]:
-    """Return the frames just before and just after each jump of the function."""
-    start, end = grid[:-1].astype(np.float64), grid[1:].astype(np.float64)
-    first, last = function(start), function(end)
-    whole = np.abs(last - first)
-    fast = whole > np.maximum(_LEAST_JUMP, 2.0 * (end - start))
-    start, end, first, last, whole = start[fast], end[fast], first[fast], last[fast], whole[fast]
-    while len(start) and (end - start).max() > _JUMP:
-        middle = (start + end) / 2.0
-        between = function(middle)
-        later = np.abs(last - between) > np.abs(between - first)
-        start, first = np.where(later, middle, start), np.where(later, between, first)
-        end, last = np.where(later, end, middle), np.where(later, last, between)
-        jumps = np.abs(last - first) > whole / 2.0
-        start, end, first, last, whole = start[jumps], end[jumps], first[jumps], last[jumps], whole[jumps]
-    return start.astype(np.float32), end.astype(np.float32)
+    """Return the frames just before and just after each jump of the function, found by bisection."""
+    frames = grid.astype(np.float64)
+    played = function(frames)
+    intervals = _Intervals(frames[:-1], frames[1:], played[:-1], played[1:])
+    intervals = intervals.take(intervals.change > np.maximum(_LEAST_JUMP, 2.0 * np.diff(frames)))
+    sizes = intervals.change
+    while len(sizes) and (intervals.end - intervals.start).max() > _JUMP:
+        intervals = _steeper_halves(function, intervals)
+        # In a continuous change, the halves soon lose most of it.
+        is_jump = intervals.change > sizes / 2.0
+        intervals, sizes = intervals.take(is_jump), sizes[is_jump]
+    return intervals.start.astype(np.float32), intervals.end.astype(np.float32)
+
+
+def _steeper_halves(function: FrameFunction, intervals: _Intervals) -> _Intervals:
+    """Return the half of each interval in which the function changes more."""
+    start, end, played_at_start, played_at_end = intervals
+    middle = (start + end) / 2.0
+    played = function(middle)
+    is_second = np.abs(played_at_end - played) > np.abs(played - played_at_start)
+    return _Intervals(
+        np.where(is_second, middle, start),
+        np.where(is_second, end, middle),
+        np.where(is_second, played, played_at_start),
+        np.where(is_second, played_at_end, played),
+    )
 
 
 def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -> Float32Array:
@@ -188,11 +223,12 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
     low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
     first = np.searchsorted(keys, low, side="right")
     count = np.maximum(np.searchsorted(keys, high) - first, 0)
-    piece = np.repeat(np.arange(len(first)), count)
-    key = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count - first, count)
-    share = (keys[key] - played[piece]) / (played[piece + 1] - played[piece])
-    found: Float32Array = (grid[piece] + share * (grid[piece + 1] - grid[piece])).astype(np.float32)
-    return away_from(np.unique(found), grid)
+    # One row for each key within an interval of the grid.
+    interval = np.repeat(np.arange(len(first)), count)
+    key = np.arange(len(interval)) - np.repeat(np.cumsum(count) - count - first, count)
+    share = (keys[key] - played[interval]) / (played[interval + 1] - played[interval])
+    passages: Float32Array = (grid[interval] + share * (grid[interval + 1] - grid[interval])).astype(np.float32)
+    return away_from(np.unique(passages), grid)
 
 
 def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> Places:
@@ -211,10 +247,10 @@ def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> B
     """Return a mask of the frames to sample. Omit frames outside the keys at the ends if F is constant there."""
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
-    needed = np.arange(len(frames))
-    wanted: BoolArray = (needed >= start) & (needed <= end)
-    wanted |= (frames >= keys[0]) & (frames <= keys[-1])
-    return wanted
+    rows = np.arange(len(frames))
+    is_needed: BoolArray = (rows >= start) & (rows <= end)
+    is_needed |= (frames >= keys[0]) & (frames <= keys[-1])
+    return is_needed
 
 
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
@@ -235,35 +271,40 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
         step /= 2.0
 
 
-def _is_followable(spline: TrackSpline, at: Float64Array) -> bool:
-    quaternions = spline.spline(at)
+def _is_followable(spline: TrackSpline, frames: Float64Array) -> bool:
+    """Return whether the orientations at the frames are so close that their turns are known."""
+    quaternions = spline.spline(frames)
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 
-def _largest(change: Float64Array) -> Float64Array:
+def _size_of_vectors(change: Float64Array) -> Float64Array:
+    """Return the largest change of a component."""
     size: Float64Array = np.abs(change).max(axis=1)
     return size
 
 
-def _between_quaternions(change: Float64Array) -> Float64Array:
+def _size_of_quaternions(change: Float64Array) -> Float64Array:
+    """Return twice the length of the change, which is the angle of small changes of unit quaternions."""
     size: Float64Array = 2.0 * np.linalg.norm(change, axis=1)
     return size
 
 
-def _between_angles(change: Float64Array) -> Float64Array:
+def _size_of_angles(change: Float64Array) -> Float64Array:
+    """Return the sum of the angles' changes."""
     size: Float64Array = np.abs(change).sum(axis=1)
     return size
 
 
-def _between_axes(change: Float64Array) -> Float64Array:
+def _size_of_axis_angles(change: Float64Array) -> Float64Array:
+    """Return the change of the angle, plus twice the change of the axis."""
     size: Float64Array = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
     return size
 
 
 _SIZES = {
-    "VECTOR": _largest,
-    "QUATERNION": _between_quaternions,
-    "EULER": _between_angles,
-    "AXIS_ANGLE": _between_axes,
+    "VECTOR": _size_of_vectors,
+    "QUATERNION": _size_of_quaternions,
+    "EULER": _size_of_angles,
+    "AXIS_ANGLE": _size_of_axis_angles,
 }
 """Functions for the size of a change of channel values. For rotations, at least the angle of the change."""

@@ -91,7 +91,7 @@ class ParameterDrag:
         was_shown, before = self.is_shown, list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
         if was_shown and before != list(map(_kind, given)):
-            self._take_away()
+            self._remove_previews()
             self._prepare()
         elif not was_shown:
             finish_preview()
@@ -112,14 +112,14 @@ class ParameterDrag:
         self._given = given
         if self.is_shown:
             return self.finish_at_last_step()
-        return self._write(range(len(self.chosen)), held=False)
+        return self._write(range(len(self.chosen)), is_drag_step=False)
 
     def finish_at_last_step(self) -> list[AnimationError]:
         """End the drag with the parameters of its last step."""
         if not self.is_shown:
             return []
         self._end()
-        errors = self._write(range(len(self.chosen)), held=True)
+        errors = self._write(range(len(self.chosen)), is_drag_step=True)
         for action in dict.fromkeys(map(_action_of, self.chosen)):
             # Undo reevaluates only data that was evaluated in its step.
             evaluate_anew(action)
@@ -134,13 +134,13 @@ class ParameterDrag:
         end_drag()
 
     def _end(self) -> None:
-        self._take_away()
+        self._remove_previews()
         self.is_shown = self._waits = False
         end_preview(self.finish_at_last_step)
 
-    def _take_away(self) -> None:
+    def _remove_previews(self) -> None:
         for preview, _ in self._previews:
-            preview.take_away()
+            preview.remove()
         self._previews, self._others = [], []
 
     def _prepare(self) -> None:
@@ -177,7 +177,7 @@ class ParameterDrag:
                 with suppress(KeysError):
                     preview.show(given)
             if self._others:
-                errors = self._write(self._others, held=True)
+                errors = self._write(self._others, is_drag_step=True)
         return errors
 
     def _catch_up(self) -> float | None:
@@ -189,12 +189,12 @@ class ParameterDrag:
             self._show()
         return None
 
-    def _write(self, numbers: Sequence[int], held: bool) -> list[AnimationError]:
+    def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
         numbers = [number for number in numbers if self._given[number]]
         self._written.update(numbers)
         chosen = found_again([self.chosen[number] for number in numbers])
         given = [self._given[number] for number in numbers]
-        return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, held=held)
+        return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
 
 
 def _kind(given: Mapping[str, Numbers]) -> str:

@@ -44,11 +44,11 @@ def set_parameters_of_each(
     every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
-    held: bool = False,
+    is_drag_step: bool = False,
 ) -> list[AnimationError]:
     """Set parameters of keys on several tracks as `set_parameters` does. Return errors of tracks that can't be changed.
 
-    `held` is true for a step of a drag, which bakes live tracks again and otherwise does not evaluate the action.
+    With `is_drag_step`, live tracks are baked again, and the action is otherwise not evaluated.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -63,14 +63,14 @@ def set_parameters_of_each(
             place = (keys.track.slot, keys.track.path)
             if place in pending:
                 # Tracks of datablocks that share an action appear twice.
-                write_numbers(list(pending.values()), interpolation, held)
+                write_numbers(list(pending.values()), interpolation, is_drag_step)
                 pending.clear()
                 (keys,) = found_again([keys])
             pending[place] = _change(keys, given, defaults)
         except AnimationError as error:
             errors.append(error)
     for pending in filter(None, changes.values()):
-        write_numbers(list(pending.values()), interpolation, held)
+        write_numbers(list(pending.values()), interpolation, is_drag_step)
     return errors
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...bake.replay import end_drag, replay
+from ...bake.replay import end_drag, rebake_step
 from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
@@ -39,6 +39,8 @@ NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers in a row."""
 NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
 """Function that returns numbers for the chosen keys of a channel from its index, its own keys and a mask."""
+KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
+"""The own keys of a channel before and after an edit."""
 
 
 @record()
@@ -61,56 +63,56 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
-def write_numbers(changes: Sequence[Change], interpolation: str | None = None, held: bool = False) -> None:
+def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
     """Write new rows for keys of different tracks of one action, with the numbers from each change's `changed`.
 
-    An `interpolation` is recorded as chosen by the animator. `held` is true for a step of a drag, which has no undo
-    step. Live tracks are then baked again immediately.
+    An `interpolation` is recorded as chosen by the animator. A step of a drag has no undo step. Live tracks are then
+    baked again immediately.
     """
-    parts, numbers, chosen = [], [], []
-    for change, own in zip(changes, read_keys_to_write([change.track for change in changes]), strict=True):
+    edited: list[OwnChannel] = []
+    owners: list[int] = []
+    """Index of the change for each edited channel."""
+    numbers: list[Mapping[str, Numbers]] = []
+    masks: list[BoolArray] = []
+    keys_of_changes = read_keys_to_write([change.track for change in changes])
+    for owner, (change, keys_of_track) in enumerate(zip(changes, keys_of_changes, strict=True)):
         state = change.track.state
         assert state is not None
-        for index, each in own.items():
-            there, keys = is_among(each.keys.frames, change.frames), each
+        for index, own in keys_of_track.items():
+            is_chosen, keys = is_among(own.keys.frames, change.frames), own
             if interpolation is not None:
                 if not change.track.is_baked:
-                    _write_interpolation(change.track.channels[index], each.rows[there], interpolation)
-                keys = _interpolated(each, there, interpolation)
-            parts.append(OwnChannel(state.identity, index, keys, index in state.channels))
-            numbers.append(change.changed(index, keys, there))
-            chosen.append(there)
-    named, rows = recorded(parts, numbers, chosen)
-    after: dict[int, dict[int, tuple[OwnKeys, OwnKeys]]] = {}
-    for part, own_named in zip(parts, named, strict=True):
-        after.setdefault(part.track, {})[part.component] = (part.own, own_named)
-    written = [(change.track, after.get(_identity(change.track), {})) for change in changes]
-    channels = changes[0].channels
-    before = [change.track.state for change in changes if change.track.state is not None and change.track.is_baked]
-    write_rows(channels, written, joined(rows))
-    _play(channels, [change.track for change in changes], held, before)
+                    _write_interpolation(change.track.channels[index], own.rows[is_chosen], interpolation)
+                keys = _interpolated(own, is_chosen, interpolation)
+            edited.append(OwnChannel(state.identity, index, keys, index in state.channels))
+            owners.append(owner)
+            numbers.append(change.changed(index, keys, is_chosen))
+            masks.append(is_chosen)
+    named, rows = recorded(edited, numbers, masks)
+    keys_to_write: list[tuple[Track, dict[int, KeysBeforeAfter]]] = [(change.track, {}) for change in changes]
+    for owner, channel, keys in zip(owners, edited, named, strict=True):
+        keys_to_write[owner][1][channel.component] = (channel.own, keys)
+    channels, tracks = changes[0].channels, [change.track for change in changes]
+    states_before_bake = [track.state for track in tracks if track.state is not None and track.is_baked]
+    write_rows(channels, keys_to_write, joined(rows))
+    _play(channels, tracks, is_drag_step, states_before_bake)
 
 
-def _play(channels: Channels, tracks: Sequence[Track], held: bool, before: Sequence[TrackState]) -> None:
+def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
     """Play the tracks with their new numbers: bake baked tracks again, and during a drag the others too.
 
-    `before` has the table entries of the baked tracks, which are restored if the bake fails.
+    `baked_states` has the previous table entries of the baked tracks, which are restored if the bake fails.
     """
-    baked = [track for track in tracks if track.is_baked]
-    if held:
+    if is_drag_step:
         (users,) = users_of_channels([channels])
-        replay(users, channels, tracks)
-    else:
-        if baked:
-            bake_again(channels, baked, before)
-        # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated in its step.
-        evaluate_anew(channels.action)
-        end_drag()
-
-
-def _identity(track: Track) -> int:
-    assert track.state is not None
-    return track.state.identity
+        rebake_step(users, channels, tracks)
+        return
+    baked = [track for track in tracks if track.is_baked]
+    if baked:
+        bake_again(channels, baked, baked_states)
+    # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated in its step.
+    evaluate_anew(channels.action)
+    end_drag()
 
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
@@ -121,63 +123,66 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
     points.foreach_set("interpolation", kinds)
 
 
-def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
-    """Return own keys with an interpolation chosen by the animator for the keys in the mask `there`.
+def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
+    """Return own keys with an interpolation chosen by the animator for some of them.
 
     With Bezier, TCB plays the keys. If Blender played a Bezier segment before, the spline then places its handles.
     """
-    kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
-    bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
-    chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
-    if not bit:
-        blenders = there & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
-        chosen[blenders] &= ~np.uint8(CHOSEN_RIGHT)
-        chosen[1:][blenders[:-1]] &= ~np.uint8(CHOSEN_LEFT)
+    kinds = np.where(is_chosen, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
+    is_bezier = interpolation == "BEZIER"
+    cleared = own.chosen & ~np.uint8(CHOSEN_INTERPOLATION)
+    flag = np.uint8(0 if is_bezier else CHOSEN_INTERPOLATION)
+    chosen = np.where(is_chosen, cleared | flag, own.chosen)
+    if is_bezier:
+        was_bezier = is_chosen & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
+        chosen[was_bezier] &= ~np.uint8(CHOSEN_RIGHT)
+        chosen[1:][was_bezier[:-1]] &= ~np.uint8(CHOSEN_LEFT)
     return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 
-def _renamed(noted: Identities, before: Identities, after: Identities) -> Identities:
+def _renamed(identities: Identities, before: Identities, after: Identities) -> Identities:
     """Return the identities with each one in `before` replaced by its counterpart in `after`."""
-    if noted.tobytes() == before.tobytes():
+    if identities.tobytes() == before.tobytes():
         return after
     names = dict(zip(before.tolist(), after.tolist(), strict=True))
-    return np.array([names.get(each, each) for each in noted.tolist()], dtype=np.uint32)
+    return np.array([names.get(name, name) for name in identities.tolist()], dtype=np.uint32)
 
 
 def write_rows(
-    channels: Channels, every: Sequence[tuple[Track, Mapping[int, tuple[OwnKeys, OwnKeys]]]], rows: Rows
+    channels: Channels, keys_to_write: Sequence[tuple[Track, Mapping[int, KeysBeforeAfter]]], rows: Rows
 ) -> None:
-    """Write new rows, and the identities of the tracks' own keys. Each channel has its keys before and after.
+    """Write new rows, and the identities of the tracks' own keys by channel.
 
     For a baked track, the saved keys are changed.
     """
-    states, named = [], []
-    for track, keys in every:
+    states: list[TrackState] = []
+    named: list[tuple[bpy.types.FCurve, OwnKeys]] = []
+    for track, keys_of_track in keys_to_write:
         state = track.state
         assert state is not None
         if track.is_baked:
-            states.append(_with_saved(track, {index: after for index, (_, after) in keys.items()}))
+            states.append(_with_saved(track, {index: after for index, (_, after) in keys_of_track.items()}))
             continue
-        written: dict[int, Channel] = dict(state.channels)
-        for index, (before, after) in keys.items():
+        changed_records: dict[int, Channel] = {}
+        for index, (before, after) in keys_of_track.items():
             if before.identities.tobytes() == after.identities.tobytes():
                 continue
             named.append((track.channels[index], after))
-            if index in written:
-                noted = written[index].own.copy()
-                noted["identity"] = _renamed(noted["identity"], before.identities, after.identities)
-                written[index] = replace(written[index], own=noted)
-        track.state = replace(state, channels=written)
-        if written != dict(state.channels):
+            if index in state.channels:
+                own = state.channels[index].own.copy()
+                own["identity"] = _renamed(own["identity"], before.identities, after.identities)
+                changed_records[index] = replace(state.channels[index], own=own)
+        if changed_records:
+            track.state = replace(state, channels={**state.channels, **changed_records})
             states.append(track.state)
     write_identities(named)
     update(channels.action, rows, states)
     channels.action.update_tag()
 
 
-def _with_saved(track: Track, keys: Mapping[int, OwnKeys]) -> TrackState:
+def _with_saved(track: Track, changed: Mapping[int, OwnKeys]) -> TrackState:
     """Replace the saved keys of a baked track, and return its table entry."""
     assert track.state is not None
-    every = read_own_keys(track) | dict(keys)
-    track.state = with_saved(track.state, {index: own.keys for index, own in every.items()})
+    own_keys = read_own_keys(track) | dict(changed)
+    track.state = with_saved(track.state, {index: own.keys for index, own in own_keys.items()})
     return track.state

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where to divide a span of a curve, so that cubic pieces with exact ends follow it: many spans at once.
+"""Divide spans of curves, many at once, so that cubic pieces with exact ends follow the curves.
 
-A span is given by a cubic with the values and derivatives at its ends, and by five samples between. The rest, the curve
-less the cubic, has double zeros at both ends: it is t² (1-t)² g(t), and the samples give g to the fourth degree. That
-polynomial, of the eighth degree in all, replaces the curve while pieces are tried: the curve itself is evaluated only
-at the knots that are chosen, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
+A span is given by a cubic with the values and derivatives at its ends, and by five samples between them. The rest, the
+curve minus the cubic, has double zeros at both ends. It is t² (1-t)² g(t), and the samples determine g to the fourth
+degree. This polynomial, of the eighth degree in all, replaces the curve while pieces are tried. The curve itself is
+evaluated only at the chosen knots, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
 
 Arrays have the samples or coefficients first, then the components, then the spans.
 """
@@ -21,14 +21,16 @@ from ...hermite_basis import bernstein_weights, hermite_weights
 from ...keys import Float64Array
 
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
-"""(span, values (c, n), their errors (c, n)) -> the size of the errors, where 1 is the largest allowed."""
+"""Function from spans (n,), values (c, n) and their errors (c, n) to sizes (n,), as parts of the allowed error."""
 
-# Chebyshev's extrema of the eighth degree, without the ends and those next to them: dense toward the ends, as g needs.
 NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
-# The middles between them, and between them and the ends.
+"""Chebyshev's extrema of the eighth degree, without the ends and their neighbors. g needs them dense near the ends."""
 _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
-# Where t² (1-t)² is largest, and where it is if g is odd about the middle.
+"""The middles between the nodes, and between the nodes and the ends."""
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
+"""Parameters at which t² (1-t)² is largest: multiplied by an even g, and by one that is odd about the middle."""
+_POWERS = 9
+"""Number of coefficients of a polynomial of the eighth degree."""
 
 
 def _double_zeros(t: Float64Array) -> Float64Array:
@@ -44,50 +46,55 @@ def _chebyshev(t: Float64Array) -> Float64Array:
 
 def _powers_of_rest() -> Float64Array:
     """Return the matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
-    weight = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
-    rows = [np.polynomial.polynomial.polymul(weight, np.polynomial.chebyshev.cheb2poly(row)) for row in np.eye(5)]
-    padded = np.array([np.pad(row, (0, 9 - len(row))) for row in rows])
+    double_zeros = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
+    rows = [
+        np.polynomial.polynomial.polymul(double_zeros, np.polynomial.chebyshev.cheb2poly(row))
+        for row in np.eye(len(NODES))
+    ]
+    padded = np.array([np.pad(row, (0, _POWERS - len(row))) for row in rows])
     return padded.T @ TO_CHEBYSHEV
 
 
 def _powers_of_cubic() -> Float64Array:
     """Return the matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
-    rows = np.zeros((9, 4))
-    near, far = np.array([0.5, -0.5]), np.array([0.5, 0.5])
-    for point, count in enumerate((1, 3, 3, 1)):
-        polynomial = np.array([float(count)])
-        for factor in [near] * (3 - point) + [far] * point:
+    rows = np.zeros((_POWERS, 4))
+    # 1 - t and t as polynomials in 2t-1.
+    to_start, to_end = np.array([0.5, -0.5]), np.array([0.5, 0.5])
+    for point, binomial in enumerate((1, 3, 3, 1)):
+        polynomial = np.array([float(binomial)])
+        for factor in [to_start] * (3 - point) + [to_end] * point:
             polynomial = np.convolve(polynomial, factor)
         rows[:4, point] = polynomial
     return rows
 
 
 BERNSTEIN = bernstein_weights(NODES).T
-"""The matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
+"""Matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
 DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
-"""The same for parameters so dense that the largest error is among them."""
+"""The same matrix for parameters so dense that the largest error is among them, shape (63, 4)."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
-"""The matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
+"""Matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
 PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
 """The nodes, the middles between them, and the ends."""
 TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
-"""The matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
+"""Matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
 _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
 
-# A search aims at this part of the allowed error: measured on the curve itself, some errors are a little larger.
 _AIM = 0.97
+"""Part of the allowed error at which a search aims. Measured on the curve itself, some errors are slightly larger."""
 _MOST_TRIALS = 9
-# The mass of a span, in whole units.
-_UNITS = 2.0**40
-# Pieces at most from one span: five samples resolve no more.
+_MOST_REBALANCED = 3
+"""Maximum number of successive trials with the same number of pieces."""
 _MOST_PIECES = 24
+"""Maximum number of pieces of a span. Five samples resolve no more."""
+_UNITS = 2.0**40
+"""Mass of a span, in whole units."""
 
 
 def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
     """Return a matrix times samples (m, …), over the first axis.
 
-    It is summed sample by sample, so that the result of one span does not depend, in the last bit, on how many others
-    there are.
+    It is summed sample by sample. The last bit of a span's result then does not depend on the number of spans.
     """
     columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
     result: Float64Array = columns[0] * samples[0]
@@ -102,10 +109,18 @@ def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
 
 
 def unresolved(rest: Float64Array) -> BoolArray:
-    """Return for which spans (n,) five samples do not resolve the rest: its last coefficients are not small."""
+    """Return the mask of spans (n,) whose rest five samples do not resolve, because its last coefficients are large."""
     size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
-    found: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
-    return found
+    is_unresolved: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
+    return is_unresolved
+
+
+class _Places(NamedTuple):
+    """Edges or knots in spans, ascending in each span."""
+
+    span: IndexArray
+    parameter: Float64Array
+    """From 0 to 1 in the span."""
 
 
 def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, Float64Array]:
@@ -114,126 +129,128 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     Parameters
     ----------
     polynomial : ndarray, shape (9, c, n)
-        The spans, as `polynomials` gives them.
+        The spans, as `polynomials` returns them.
     measure : callable
-        The size of a piece's errors.
+        Function that returns the size of errors.
 
     Returns
     -------
     span : ndarray, shape (m,)
         The span of each knot, ascending.
     parameter : ndarray, shape (m,)
-        Where in it, 0 to 1, ascending in a span.
+        Parameters of the knots, 0 to 1, ascending in each span.
 
     Notes
     -----
-    A piece's error grows with the fourth power of its length: a piece with the error E should be E^(1/4) pieces. As a
-    density, that predicts how many pieces there have to be and where. A few rounds settle both; one piece fewer is
-    tried where it could do.
+    The error of a piece grows with the fourth power of its length, so a piece with the error E should become E^(1/4)
+    pieces. As a density, this predicts the number of pieces and their lengths. A few trials settle both. One piece less
+    is tried if it may suffice.
     """
     n = polynomial.shape[2]
     if not n:
         return np.empty(0, dtype=np.intp), np.empty(0)
     count = np.full(n, 2)
     failed = np.ones(n, dtype=np.intp)
-    balanced = np.zeros(n, dtype=np.intp)
+    rebalanced = np.zeros(n, dtype=np.intp)
     best = np.full(n, _MOST_PIECES + 1)
-    knots: dict[int, tuple[IndexArray, Float64Array]] = {}
+    knots = _Places(np.empty(0, dtype=np.intp), np.empty(0))
     active = np.arange(n)
-    owner, edges = np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n)
-    chosen_owner, chosen_parameter = [], []
+    edges = _Places(np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n))
     for trial in range(_MOST_TRIALS):
-        error = _errors(polynomial, measure, owner, edges)
-        starts = np.concatenate(([0], np.cumsum(count[active])[:-1]))
-        largest = np.maximum.reduceat(error, starts)
+        is_last = trial == _MOST_TRIALS - 1
+        pieces = count[active]
+        error = _errors(polynomial, measure, edges)
+        starts = np.concatenate(([0], np.cumsum(pieces)[:-1]))
         mass, needs = pieces_needed(error, starts)
-        good = largest <= _AIM
-        last = trial == _MOST_TRIALS - 1
-        # The smallest number of pieces that was good is kept; without one, the last that was tried.
-        keeps = (good & (count[active] < best[active])) | (last & (best[active] > _MOST_PIECES))
+        is_good = np.maximum.reduceat(error, starts) <= _AIM
+        # Keep the smallest good number of pieces, or the last tried if none is good.
+        keeps = (is_good & (pieces < best[active])) | (is_last & (best[active] > _MOST_PIECES))
         if keeps.any():
-            knots[trial] = _inner(owner, edges, active[keeps])
-            best[active[keeps]] = np.where(good[keeps], count[active[keeps]], _MOST_PIECES)
-            for earlier in range(trial):
-                if earlier in knots:
-                    kept = ~np.isin(knots[earlier][0], active[keeps])
-                    knots[earlier] = knots[earlier][0][kept], knots[earlier][1][kept]
-        if last:
+            knots = _with_inner(knots, edges, active[keeps])
+            best[active[keeps]] = np.where(is_good[keeps], pieces[keeps], _MOST_PIECES)
+        if is_last:
             break
-        now = count[active]
-        following = _next_trial(now, needs, good, failed[active], balanced[active], best[active] > _MOST_PIECES)
-        if following.hopeless.any():
-            knots[-1 - trial] = _inner(owner, edges, active[following.hopeless])
-        failed[active] = np.where(~good & ~following.again, np.maximum(failed[active], now), failed[active])
-        balanced[active] = np.where(following.again, balanced[active] + 1, 0)
+        is_open = best[active] > _MOST_PIECES
+        following = _next_trial(pieces, needs, is_good, failed[active], rebalanced[active], is_open)
+        if following.is_hopeless.any():
+            knots = _with_inner(knots, edges, active[following.is_hopeless])
+        has_failed = ~is_good & ~following.rebalances
+        failed[active] = np.where(has_failed, np.maximum(failed[active], pieces), failed[active])
+        rebalanced[active] = np.where(following.rebalances, rebalanced[active] + 1, 0)
         if not following.goes_on.any():
             break
-        ends = edges[1:][owner[1:] == owner[:-1]]
-        number, parameter = equal_parts(now, ends, mass, following.pieces, following.goes_on)
+        ends = edges.parameter[1:][edges.span[1:] == edges.span[:-1]]
+        number, parameter = equal_parts(pieces, ends, mass, following.pieces, following.goes_on)
         count[active] = following.pieces
         active = active[following.goes_on]
-        owner, edges = _with_ends(active, number, parameter)
-    for part_owner, part_parameter in knots.values():
-        chosen_owner.append(part_owner)
-        chosen_parameter.append(part_parameter)
-    all_owner, all_parameter = np.concatenate(chosen_owner), np.concatenate(chosen_parameter)
-    order = np.lexsort((all_parameter, all_owner))
-    return all_owner[order], all_parameter[order]
+        edges = _with_ends(active, number, parameter)
+    order = np.lexsort((knots.parameter, knots.span))
+    return knots.span[order], knots.parameter[order]
 
 
 class _Trial(NamedTuple):
-    """Spans in the next trial, one row a span."""
+    """The next trial of each active span."""
 
     pieces: IndexArray
-    """The pieces to be tried."""
+    """Number of pieces to try."""
     goes_on: BoolArray
-    again: BoolArray
-    """Which are tried with as many pieces, of other lengths."""
-    hopeless: BoolArray
-    """Which have found no number of pieces that is good, and can have no more."""
+    rebalances: BoolArray
+    """Whether the same number of pieces is tried with other lengths."""
+    is_hopeless: BoolArray
+    """Whether no number of pieces was good, and there can be no more pieces."""
 
 
 def _next_trial(
-    now: IndexArray, needs: Float64Array, good: BoolArray, failed: IndexArray, balanced: IndexArray, is_open: BoolArray
+    pieces: IndexArray,
+    needs: Float64Array,
+    is_good: BoolArray,
+    failed: IndexArray,
+    rebalanced: IndexArray,
+    is_open: BoolArray,
 ) -> _Trial:
-    """Return the pieces to be tried next.
+    """Return the next trial.
 
-    `failed` is the largest number of pieces that was too small, `balanced` how often other lengths were tried in turn,
-    and `is_open` are the spans without a good number.
+    `failed` is the largest number of pieces that was too small, and `rebalanced` the number of successive trials with
+    the same number of pieces. `is_open` masks the spans without a good number.
     """
-    fewer = good & (now - 1 > failed) & (needs <= now - 1 + 0.05)
-    again = ~good & (needs <= now + 0.02) & (balanced < 3) & is_open
-    more = ~good & ~again & is_open & (now < _MOST_PIECES)
-    count = np.where(fewer, now - 1, now)
-    count = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needs - 0.02)), _MOST_PIECES), count)
-    return _Trial(count.astype(np.intp), fewer | again | more, again, ~good & ~again & ~more & is_open)
+    fewer = is_good & (pieces - 1 > failed) & (needs <= pieces - 1 + 0.05)
+    rebalances = ~is_good & (needs <= pieces + 0.02) & (rebalanced < _MOST_REBALANCED) & is_open
+    more = ~is_good & ~rebalances & is_open & (pieces < _MOST_PIECES)
+    count = np.where(fewer, pieces - 1, pieces)
+    count = np.where(more, np.minimum(np.maximum(pieces + 1, np.ceil(needs - 0.02)), _MOST_PIECES), count)
+    is_hopeless = ~is_good & ~rebalances & ~more & is_open
+    return _Trial(count.astype(np.intp), fewer | rebalances | more, rebalances, is_hopeless)
 
 
-def _inner(owner: IndexArray, edges: Float64Array, spans: IndexArray) -> tuple[IndexArray, Float64Array]:
-    """Return the owners and the parameters of the inner edges of some spans."""
-    inner = np.zeros(len(owner), dtype=np.bool_)
-    inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
-    inner &= np.isin(owner, spans)
-    return owner[inner], edges[inner]
+def _with_inner(knots: _Places, edges: _Places, spans: IndexArray) -> _Places:
+    """Return knots with those of some spans replaced by the inner edges of these spans."""
+    owner = edges.span
+    is_inner = np.zeros(len(owner), dtype=np.bool_)
+    is_inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
+    is_inner &= np.isin(owner, spans)
+    is_kept = ~np.isin(knots.span, spans)
+    span = np.concatenate((knots.span[is_kept], edges.span[is_inner]))
+    return _Places(span, np.concatenate((knots.parameter[is_kept], edges.parameter[is_inner])))
 
 
-def _errors(polynomial: Float64Array, measure: Measure, owner: IndexArray, edges: Float64Array) -> Float64Array:
+def _errors(polynomial: Float64Array, measure: Measure, edges: _Places) -> Float64Array:
     """Return the errors of the pieces between neighboring edges of a span, shape (pieces,)."""
-    coefficients = polynomial.take(owner, axis=2)
-    at = 2.0 * edges - 1.0
+    coefficients = polynomial.take(edges.span, axis=2)
+    at = 2.0 * edges.parameter - 1.0
+    # Horner's scheme for values and derivatives.
     value, rate = coefficients[-1].copy(), np.zeros_like(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         rate *= at
         rate += value
         value *= at
         value += coefficient
-    left = np.flatnonzero(owner[1:] == owner[:-1])
+    left = np.flatnonzero(edges.span[1:] == edges.span[:-1])
     right = left + 1
     coefficients = coefficients.take(left, axis=2)
     length = at[right] - at[left]
     start, end = value.take(left, axis=1), value.take(right, axis=1)
     leaving, arriving = rate.take(left, axis=1) * length, rate.take(right, axis=1) * length
-    span = owner[left]
+    span = edges.span[left]
     largest = np.zeros(len(left))
     for t, weights in zip(_PROBES, zip(*hermite_weights(np.array(_PROBES)), strict=True), strict=True):
         parameter = at[left] + t * length
@@ -242,21 +259,22 @@ def _errors(polynomial: Float64Array, measure: Measure, owner: IndexArray, edges
             exact *= parameter
             exact += coefficient
         by_end, by_leaving, by_arriving = weights
-        rest = exact - (1.0 - by_end) * start - by_end * end - by_leaving * leaving - by_arriving * arriving
-        largest = np.maximum(largest, measure(span, exact, rest))
+        error = exact - (1.0 - by_end) * start - by_end * end - by_leaving * leaving - by_arriving * arriving
+        largest = np.maximum(largest, measure(span, exact, error))
     return largest
 
 
-def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> tuple[IndexArray, Float64Array]:
-    """Return the owners and parameters of knots with their spans' starts and ends."""
-    every = np.concatenate((np.arange(len(spans)), number, np.arange(len(spans))))
+def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> _Places:
+    """Return the edges of spans: their starts, knots and ends. `number` is the index of each knot's span in `spans`."""
+    own = np.arange(len(spans))
+    numbers = np.concatenate((own, number, own))
     parameters = np.concatenate((np.zeros(len(spans)), parameter, np.ones(len(spans))))
-    order = np.argsort(every, kind="stable")
-    return spans[every[order]], parameters[order]
+    order = np.argsort(numbers, kind="stable")
+    return _Places(spans[numbers[order]], parameters[order])
 
 
 def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return the mass of pieces, and how many pieces each span needs.
+    """Return the mass of pieces, and the number of pieces that each span needs.
 
     Parameters
     ----------
@@ -267,7 +285,7 @@ def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array
 
     Notes
     -----
-    The mass is the fourth root of the share; a little is added to it, for pieces that happen to have no error.
+    The mass is the fourth root of the share. A little is added to it, for pieces that happen to have no error.
     """
     largest = np.maximum.reduceat(share, starts)
     sizes = np.diff(starts, append=len(share))
@@ -283,33 +301,34 @@ def equal_parts(
     Parameters
     ----------
     count : ndarray, shape (spans,)
-        The old pieces of each span.
+        The old number of pieces of each span.
     ends, mass : ndarray, shape (pieces,)
-        Where each piece ends, 0 to 1 in its span, and its mass.
+        The end of each old piece, 0 to 1 in its span, and its mass.
     wanted : ndarray, shape (spans,)
-        The new pieces of each span.
+        The new number of pieces of each span.
     chosen : ndarray of bool, shape (spans,)
         The spans to divide.
 
     Returns
     -------
     number, parameter : ndarray, shape (knots,)
-        Which of the chosen spans, ascending, and where in it.
+        The index of each knot's span among the chosen spans, ascending, and its parameter.
     """
     first = np.cumsum(count) - count
-    # Sums of whole numbers are exact, so that they do not depend on the spans before.
+    # Sums of whole numbers are exact, so they do not depend on the spans before.
     share = mass / np.repeat(np.add.reduceat(mass, first), count)
     units = np.rint(share * _UNITS).astype(np.int64)
-    axis = np.concatenate(([0], np.cumsum(units)))
+    before = np.concatenate(([0], np.cumsum(units)))
     spans = np.flatnonzero(chosen)
-    sizes = wanted[spans] - 1
-    number = np.repeat(np.arange(len(spans)), sizes)
-    step = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    knots_per_span = wanted[spans] - 1
+    number = np.repeat(np.arange(len(spans)), knots_per_span)
+    # The knots of each span are numbered from 1.
+    step = np.arange(len(number)) - np.repeat(np.cumsum(knots_per_span) - knots_per_span, knots_per_span) + 1
     span = spans[number]
-    begin = axis[first[span]]
-    target = begin + (axis[first[span] + count[span]] - begin) * step // wanted[span]
-    piece = np.searchsorted(axis, target, side="right") - 1
+    low, high = before[first[span]], before[first[span] + count[span]]
+    target = low + (high - low) * step // wanted[span]
+    piece = np.searchsorted(before, target, side="right") - 1
     starts = np.concatenate(([0.0], ends[:-1]))
     starts[first] = 0.0
-    inside = (target - axis[piece]) / units[piece]
+    inside = (target - before[piece]) / units[piece]
     return number, starts[piece] + inside * (ends[piece] - starts[piece])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dense samples that were made from few keys: lines, steps and cubics between these play them to rounding.
+"""Recover the few keys from which dense samples were made, if lines, steps and cubics between them play the samples.
 
 Source: docs/formulas, "Keys of baked curves".
 """
@@ -17,25 +17,27 @@ from ..hermite_knots import Knots, fit_knots
 
 _ROUNDING = 2.0**-24
 """Rounding of float32 samples, as a part of the largest."""
-_BY_SECOND, _BY_FOURTH = 8.0, 32.0
-"""Times this, the rounding of second and fourth differences, whose factors add up to 4 and 16."""
+_NOISE_OF_SECOND = 8.0
+"""Largest rounding of a second difference, as a multiple of that of samples. Its factors add up to 4."""
+_NOISE_OF_FOURTH = 32.0
+"""Largest rounding of a fourth difference, as a multiple of that of samples. Its factors add up to 16."""
 _KEY_BREAKS = 3
-"""The number of fourth differences that a key between two cubics affects. A step affects one more."""
-_SPARSE = 2
-"""Frames per key, at least."""
+"""Number of fourth differences that a key between two cubics affects. A step affects one more."""
+_FRAMES_PER_KEY = 2
+"""Minimum number of samples per key. Otherwise the keys explain nothing."""
 
 
 class RecoveredKeys(NamedTuple):
-    """The keys.
+    """Hold the keys.
 
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        The samples at whose frames the keys are; they have the samples' values.
+        Samples that are keys.
     incoming, outgoing : ndarray, shape (n, d)
-        Velocities per frame before and after each key.
+        Derivatives per frame before and after each key.
     is_line, is_hold : ndarray of bool, shape (n-1,)
-        Which segments are straight, and which keep their value up to the next key.
+        True for segments that are straight, and for segments that keep their value up to the next key.
     """
 
     rows: IndexArray
@@ -51,21 +53,19 @@ class RecoveredKeys(NamedTuple):
 
 
 def recover_keys(samples: Float64Array) -> RecoveredKeys | None:
-    """Return the keys that samples (frames, d) were made from, or None.
+    """Return the keys from which samples (frames, d) were made, or None.
 
     Notes
     -----
-    Second differences are 0 but where lines meet, fourth ones but where cubics do. Candidates come from these. Then all
-    cubics between them are one linear problem, and its residual decides.
+    Second differences are 0 except where lines meet, and fourth differences are 0 except where cubics meet. These rows
+    are the candidates. All cubics between them are then fitted as one linear problem, and its residuals decide.
     """
-    count = len(samples)
     noise = _ROUNDING * np.abs(samples).max(axis=0, initial=0.0)
     for rows in (_corners(samples, noise), _joints(samples, noise)):
-        if rows is None or len(rows) * _SPARSE > count:
-            continue
-        found = _fitted(samples, rows, noise)
-        if found is not None:
-            return found
+        if rows is not None and len(rows) * _FRAMES_PER_KEY <= len(samples):
+            keys = _fitted(samples, rows, noise)
+            if keys is not None:
+                return keys
     return None
 
 
@@ -73,43 +73,50 @@ def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
     """Return the rows at which lines meet, and the ends."""
     if len(samples) < 3:
         return None
-    bent = (np.abs(np.diff(samples, 2, axis=0)) > _BY_SECOND * noise).any(axis=1)
-    return np.concatenate(([0], np.flatnonzero(bent) + 1, [len(samples) - 1])).astype(np.intp)
+    is_corner = (np.abs(np.diff(samples, 2, axis=0)) > _NOISE_OF_SECOND * noise).any(axis=1)
+    return np.concatenate(([0], np.flatnonzero(is_corner) + 1, [len(samples) - 1])).astype(np.intp)
 
 
 def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
-    """Return the rows at which cubics meet, and the ends; None where some are too near each other."""
+    """Return the rows at which cubics meet, and the ends, or None if some are too close to each other."""
     count = len(samples)
     if count < 5:
         return None
-    broken = (np.abs(np.diff(samples, 4, axis=0)) > _BY_FOURTH * noise).any(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], broken, [False])).astype(np.int8)))
+    is_broken = (np.abs(np.diff(samples, 4, axis=0)) > _NOISE_OF_FOURTH * noise).any(axis=1)
+    # Runs of broken differences, from the first to before the last.
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_broken, [False])).astype(np.int8)))
     first, last = edges[::2], edges[1::2]
     length = last - first
     if (length > _KEY_BREAKS + 1).any():
         return None
+    # Difference i is that of samples i to i + 4. A key is in the middle of its run, and a step between two samples.
     is_step = length == _KEY_BREAKS + 1
     rows = np.where(is_step, last - 1, (first + last - 1) // 2 + 2)
     return np.unique(np.concatenate(([0], rows, rows[is_step] + 1, [count - 1]))).astype(np.intp)
 
 
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> RecoveredKeys | None:
-    """Return keys at the rows, or None where they do not play the samples. The keys of a step become one."""
-    flat = np.array([bool((samples[a : b + 1] == samples[a]).all()) for a, b in itertools.pairwise(rows)])
-    # A value that is held until the frame before the next key.
-    jumps = np.flatnonzero(
-        flat[:-1] & (np.diff(rows)[1:] == 1) & (samples[rows[1:-1]] != samples[rows[2:]]).any(axis=1)
-    )
-    is_hold = np.zeros(len(rows) - 1, dtype=np.bool_)
-    is_hold[jumps] = True
-    rows, is_hold = np.delete(rows, jumps + 1), np.delete(is_hold, jumps + 1)
-    whole = np.ones(len(rows), dtype=np.bool_)
-    knots = Knots(rows, np.zeros_like(rows), is_value_held=whole, is_corner=whole)
-    fit = fit_knots(samples, knots)
-    off = fit.largest(np.abs(fit.residuals))
-    if (off[~is_hold] > _BY_FOURTH * noise).any():
+    """Return keys at the rows, or None if they do not play the samples."""
+    rows, is_hold = _with_holds(samples, rows)
+    every = np.ones(len(rows), dtype=np.bool_)
+    fit = fit_knots(samples, Knots(rows, np.zeros_like(rows), is_value_held=every, is_corner=every))
+    errors = fit.largest(np.abs(fit.residuals))
+    if (errors[~is_hold] > _NOISE_OF_FOURTH * noise).any():
         return None
-    chord = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
-    straight = samples[rows[:-1]][fit.segment] + (fit.row - rows[fit.segment])[:, np.newaxis] * chord[fit.segment]
-    is_line = (fit.largest(np.abs(straight - samples[fit.row])) <= _BY_SECOND * noise).all(axis=1)
+    slope = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
+    line = samples[rows[:-1]][fit.segment] + (fit.row - rows[fit.segment])[:, np.newaxis] * slope[fit.segment]
+    is_line = (fit.largest(np.abs(line - samples[fit.row])) <= _NOISE_OF_SECOND * noise).all(axis=1)
     return RecoveredKeys(rows, fit.incoming, fit.outgoing, is_line & ~is_hold, is_hold)
+
+
+def _with_holds(samples: Float64Array, rows: IndexArray) -> tuple[IndexArray, BoolArray]:
+    """Return the rows of keys without those just before a step, and which segments keep their value."""
+    is_flat = np.array(
+        [bool((samples[start : end + 1] == samples[start]).all()) for start, end in itertools.pairwise(rows)]
+    )
+    is_next_frame = np.diff(rows)[1:] == 1
+    is_change = (samples[rows[1:-1]] != samples[rows[2:]]).any(axis=1)
+    steps = np.flatnonzero(is_flat[:-1] & is_next_frame & is_change)
+    is_hold = np.zeros(len(rows) - 1, dtype=np.bool_)
+    is_hold[steps] = True
+    return np.delete(rows, steps + 1), np.delete(is_hold, steps + 1)
