@@ -13,8 +13,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     # Datablocks that cannot be edited.
     "NO_ANIMATION": n_("no animation"),
     "ONLY_IN_STRIPS": n_("all animation is in NLA strips. Enter tweak mode on a strip first"),
-    "NO_SLOT": n_('action "{:s}" has no slot for it. Choose a slot first'),
-    "NO_FCURVES": n_('action "{:s}" has no F-curves for it'),
+    "NO_SLOT": n_('action "{:s}" has no slot for this datablock. Choose a slot first'),
+    "NO_FCURVES": n_('action "{:s}" has no F-curves for this datablock'),
     "LAYERED": n_(
         'action "{:s}" has more than one layer or strip (layers: {:d}, strips: {:d}). Merge them first with '
         "Object > Animation > Bake Action"
@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "METHOD_FOR_ROTATIONS": n_("{:s} interpolates rotations only"),
     # Bakes.
     "NOT_BAKED": n_("not TCB, so not baked. Enable it first (command: --enable)"),
-    "CURVES_GONE": n_("the F-curves of its TCB tracks were deleted"),
+    "CURVES_GONE": n_("the F-curves of the TCB tracks were deleted"),
     "STEP_TOO_SMALL": n_("a step of {:g} frames is too small: Blender merges keys closer than {:g} frames"),
     "TOO_MANY_SAMPLES": n_(
         "the bake needs about {:,.0f} samples, more than the limit of {:,}. Increase the step, select fewer "
@@ -98,7 +98,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "CURVES_MISS": n_("maximum error {:size} after frame {:g}: the tolerance requires keys too close together"),
     "LOOP_JUMPS": n_("the loop jumps, because the first and last keys have different poses"),
     "CYCLE_INSIDE_KEYS": n_("the motion cycles. Extend the bake to include repeats outside the keys"),
-    "CYCLE_ENDS": n_("the motion cycles, but Blender plays some segments. The bake has no repeats outside the keys"),
+    "CYCLE_ENDS": n_(
+        "the motion cycles, but Blender plays some segments. The bake does not repeat the motion outside the keys"
+    ),
     "LOOP_CORNER": n_("the motion loops, but Blender plays some segments. There is a corner between end and start"),
     "HANDLES_TIMED": n_("handles cannot play motion with a frame function. Bake samples or curves"),
     "HANDLES_LEAVE_KEYS": n_(
@@ -111,7 +113,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "HANDLES_CYCLE": n_("handles do not repeat the cycle, because the F-curves have other modifiers"),
     "HANDLES_APPROXIMATE": n_("handles approximate the motion: maximum error {:size} at frame {:g}"),
     "HANDLES_CHOSEN": n_(
-        "handle types that you chose have no effect on this bake. They affect only motion played with handles"
+        "the handle types that you chose have no effect on this bake. They affect only motion played by handles"
     ),
     "TURNED_SHORT": (
         n_("{:,} key now turns the short way. Choose Turns: As Keyed to keep long turns"),
@@ -121,8 +123,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "channels have keys at frames {:g} and {:g}, so close together that the motion bends sharply. Move "
         "them to the same frame"
     ),
-    "EULER_OTHER_WAY": n_("Euler angles jump at frame {:names}, because the rotation turns another way"),
-    "SHARED_MODE": n_('shares the action but has another rotation mode. The mode of "{:s}" is used'),
+    "EULER_OTHER_WAY": n_("Euler angles jump at frame {:names}, because the rotation takes a different path"),
+    "SHARED_MODE": n_('shares the action but has a different rotation mode. The mode of "{:s}" is used'),
     "WORLD_TIMED": n_("a frame function changes the timing. Mute the function first"),
     "WORLD_VELOCITIES": n_("the method uses velocities in the parent's axes. Choose another method"),
     "WORLD_ONE_KEY": n_("at least two keys are needed to interpolate"),
@@ -144,7 +146,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "LOOK_CHANGED": n_("the motion changes by up to {:size}, because no parameters can reproduce it"),
     "NOT_BEZIER": n_("Blender still plays keys that are not Bezier. Make them Bezier to use TCB"),
     "NOTHING_BAKED": n_("no track is baked"),
-    "NOTHING_PLAYED": n_("no track is baked or played with handles"),
+    "NOTHING_PLAYED": n_("no track is baked or played by handles"),
     "NO_TCB_TRACK": n_("no TCB track"),
     "TIMING_STAYS": n_("the frame function was kept. Remove it in the Timing panel (script: remove_retiming)"),
     "TABLE_PART_REMOVED": n_("the damaged part of the TCB table was removed"),
@@ -178,8 +180,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "VELOCITY_SIZE": n_("the velocity must have {:d} components, not {:d}"),
     "PASTED_NO_VELOCITIES": n_("the method does not use velocities. They were not pasted"),
     "PASTED_OTHER_VELOCITIES": n_("velocities of values and rotations are incompatible. They were not pasted"),
-    "PASTED_FIRST_COMPONENTS": n_("fewer components than the copied velocity. Only the first ones were pasted"),
-    "NO_SUCH_FRAME": n_("Blender does not support this frame"),
+    "PASTED_FIRST_COMPONENTS": n_("fewer components than the copied velocity. Only the first components were pasted"),
+    "NO_SUCH_FRAME": n_("this frame is outside Blender's range"),
     "KEY_IN_THE_WAY": n_("another key is already at this frame"),
     "KEYED_APART_SHOWN": n_(
         "channels are keyed at different frames. Smoothness is shown only while the track is not baked"
@@ -222,7 +224,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOT_REPAIRED_BAKED": n_("baked. Use Free Bake first"),
     "NOT_REPAIRED_MODIFIED": n_("the channels have modifiers. Apply or remove them first"),
     "NOT_REPAIRED_ADDED": n_(
-        "NLA blending adds the action to other motion. Only a strip that replaces it can be repaired"
+        "NLA blending adds the action to other motion. Only a strip that replaces the other motion can be repaired"
     ),
     "NOT_REPAIRED_UNUSED": n_("a TCB track in an unused action. Assign the action to its object first"),
     "NOT_REPAIRED_PARTLY": n_("only some channels have keys. Key all channels first"),
@@ -243,10 +245,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TABLE_SIGNS": n_("quaternions change sign between keys. After import, the rotation turns the shorter way"),
     "COLUMN_LEFT_OUT": n_("skipped: {:s}"),
     "COLUMNS_EMPTY": n_("the columns have no values"),
-    "COLUMNS_UNKNOWN": n_("no column names one of its float properties"),
-    "COLUMNS_TWICE": n_("the table defines it twice: in separate columns and in a matrix with scale"),
-    "COLUMN_BEYOND": n_("it has {:d} components, but the table names component {:d}"),
-    "COLUMN_WITHOUT_COMPONENT": n_("it has {:d} components. Name one, for example {:s}[0]"),
+    "COLUMNS_UNKNOWN": n_("no column names a float property of this object"),
+    "COLUMNS_TWICE": n_("defined twice in the table: in separate columns and in a matrix with scale"),
+    "COLUMN_BEYOND": n_("the property has {:d} components, but the table names component {:d}"),
+    "COLUMN_WITHOUT_COMPONENT": n_("the property has {:d} components. Name one component, for example {:s}[0]"),
     "COLUMN_UNKNOWN": n_("no float property with this name"),
     "COLUMN_OWNER_EMPTY": n_("{:s} is empty, so there is no such property"),
     "COLUMN_NOT_ANIMATABLE": n_("not a separate property that can be animated"),
@@ -300,7 +302,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "REDUCE_HANDLES_FREE": n_(
         "automatic handles next to the range are now Free, so that the new keys do not move them"
     ),
-    "REDUCE_PLAIN": n_("its few keys are not TCB, so they were kept as plain keys"),
+    "REDUCE_PLAIN": n_("not TCB. The few keys were kept as plain keys"),
     "REDUCE_SHARED": n_('still plays the shared action "{:s}"'),
     "REDUCE_KEPT": n_('the original action "{:s}" is kept in the file'),
     "REDUCE_FEW_IN_RANGE": n_("no track has three keys from frame {:g} to {:g}"),
@@ -449,7 +451,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MUTED_IN_PART": n_("partly muted"),
     "RETIMED": n_("retimed by a frame function"),
     "METHOD_NOT_IN_FILE": n_("the file does not support the method {:s}"),
-    "COMPONENTS_APART": n_("components have keys or ends of splines at different frames"),
+    "COMPONENTS_APART": n_("components have keys or spline ends at different frames"),
     "MODIFIERS_LEFT": n_("F-curve modifiers were not exported: {:s}"),
     "GOES_ON_OUTSIDE": n_("the motion outside the keys was not exported: the file holds the first and last value"),
     "SEGMENT_FILLED": (
@@ -457,13 +459,19 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:d} constant or eased segments exported with {:d} additional keys, exact at whole frames"),
     ),
     "SPLINE_SAMPLED": (
-        n_("{:d} spline next to such a segment exported as {:d} samples, because keys cannot end it there"),
-        n_("{:d} splines next to such segments exported as {:d} samples, because keys cannot end them there"),
+        n_(
+            "{:d} spline next to a constant or eased segment exported as {:d} samples, because keys cannot end a "
+            "spline there"
+        ),
+        n_(
+            "{:d} splines next to constant or eased segments exported as {:d} samples, because keys cannot end "
+            "splines there"
+        ),
     ),
     "DRIVER_DECIDES": n_("{:s} is driven, so its animation in the file was skipped"),
     "SAMPLES_FOR_HANDLES": n_("baked as samples, because handles would have a maximum error of {:size}"),
     "HANDLES_FOR_SAMPLES": n_(
-        "played with handles, because about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake"
+        "played by handles, because about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake"
     ),
     "NODE_LEFT": n_("skipped: {:s}"),
     "NODE_WITHOUT_OBJECT": n_("skipped: no object with this name"),
@@ -503,7 +511,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MESH_MATRIX": n_("the mesh matrix is singular or not finite, so it was not applied"),
     "VERTICES_NOT_FINITE": n_("{:d} vertices without a finite position were placed at the origin"),
     "FACES_WITHOUT_VERTICES": n_("{:d} faces with missing vertices were skipped"),
-    "TEXTURE_COORDINATES": n_("texture coordinates skipped, because there is not one per vertex"),
+    "TEXTURE_COORDINATES": n_("texture coordinates skipped, because their number differs from the number of vertices"),
     # Files of the command.
     "FILE_NOT_READ": n_("cannot be read: {:s}"),
     "FILE_NOT_A_FILE": n_("not a file"),

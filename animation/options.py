@@ -101,7 +101,7 @@ BAKE = {
 
 ENABLE = {
     "keep_look": flag(
-        n_("Keep Look"), n_("Fit parameters to the current motion. Off: all parameters are 0"), default=True
+        n_("Keep Look"), n_("Fit parameters to the current motion. Off: set all parameters to 0"), default=True
     ),
 }
 
@@ -135,7 +135,7 @@ RESTORE_CURVES = {
         precision=6,
     ),
     "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation of rotations")),
-    "use_tcb": flag(n_("Enable TCB"), n_("Make tracks TCB where parameters can reproduce the motion")),
+    "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB where parameters can reproduce the motion")),
 }
 
 REDUCE = {
@@ -220,7 +220,7 @@ RETIME = {
         {
             "AS_IT_IS": (
                 n_("Unchanged"),
-                n_("Straight line without effect on the motion. Shape it in the Graph Editor"),
+                n_("Straight line that has no effect on the motion. Shape it in the Graph Editor"),
             ),
             "SCALE": (n_("Scale Duration"), n_("Stretch or shorten the motion, starting at the first key")),
             "REVERSE": (n_("Reverse"), n_("Play from the last key to the first")),
@@ -238,7 +238,9 @@ RETIME = {
             ),
         },
     ),
-    "scale": Option(n_("Scale"), n_("Factor of the duration"), 2.0, "NUMBER", low=0.001, soft_low=0.1, soft_high=10.0),
+    "scale": Option(
+        n_("Scale"), n_("Factor by which to scale the duration"), 2.0, "NUMBER", low=0.001, soft_low=0.1, soft_high=10.0
+    ),
     "length": Option(n_("Length"), n_("Number of frames to hold"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
 }
 
@@ -255,8 +257,10 @@ RELAX = {
 }
 
 IMPORT_TABLE = {
-    "frame_start": Option(n_("Start Frame"), n_("Scene frame of frame 0, or second 0, of the table"), 0.0, "FRAMES"),
-    "use_tcb": flag(n_("Enable TCB"), n_("Make the tracks TCB"), default=True),
+    "frame_start": Option(
+        n_("Start Frame"), n_("Scene frame that corresponds to frame 0, or second 0, in the table"), 0.0, "FRAMES"
+    ),
+    "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB on the imported tracks"), default=True),
     "replace": flag(n_("Replace Keys"), n_("Delete existing keys of the properties in the table")),
     "known_only": flag(n_("Skip Unknown Columns"), n_("Skip columns that do not name a property of the object")),
 }
@@ -273,7 +277,7 @@ VELOCITIES = {
                 n_("Velocity of each component. For rotations: in radians, about the parent's axes"),
             ),
             "ACCELERATION": (n_("Acceleration"), n_("Rate of change of the velocity")),
-            "SPEED": (n_("Speed"), n_("Length of the velocity")),
+            "SPEED": (n_("Speed"), n_("Magnitude of the velocity")),
         },
     ),
     "unit": choice(
@@ -291,7 +295,7 @@ VELOCITIES = {
 TRACK = {
     "cycle": choice(
         n_("Cycle"),
-        n_("Motion before the first and after the last key"),
+        n_("Motion before the first key and after the last key"),
         "SINGLE",
         {
             "SINGLE": (n_("Single"), n_("Play once, and hold the first and last values")),
@@ -326,7 +330,7 @@ TRACK = {
         "SHORTEST",
         {
             "SHORTEST": (n_("Shortest"), n_("Turn by the shorter way")),
-            "AS_KEYED": (n_("As Keyed"), n_("Keep turns of the keys, including full turns (3ds Max: windup)")),
+            "AS_KEYED": (n_("As Keyed"), n_("Keep turns as keyed, including full turns (3ds Max: windup)")),
         },
     ),
     "method": choice(

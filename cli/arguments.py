@@ -465,7 +465,7 @@ def _add_bake(verb: argparse.ArgumentParser) -> None:
         else:
             _add(verb, f"--{name.replace('_', '-')}", option)
     _add_range(verb, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
-    parameters = verb.add_argument_group(rpt_("Parameters of keys without their own parameters in this bake"))
+    parameters = verb.add_argument_group(rpt_("Parameters for keys without their own parameters in this bake"))
     for name, (low, high) in LIMITS.items():
         bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
         _add(parameters, f"--{name.replace('_', '-')}", bounds)

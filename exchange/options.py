@@ -20,11 +20,11 @@ def _start(description: str) -> Option:
 _TIMING = {
     "timing": choice(
         n_("Timing"),
-        n_("Conversion between frames of file and scene"),
+        n_("Conversion between file frames and scene frames"),
         "FRAMES",
         {
             "FRAMES": (n_("Keep Frames"), n_("Keep frame numbers")),
-            "TIME": (n_("Keep Time"), n_("Move keys to keep their time at the scene's frame rate")),
+            "TIME": (n_("Keep Time"), n_("Move keys to preserve their times in seconds")),
         },
     ),
     "frame_rate": Option(
@@ -39,11 +39,11 @@ _TIMING = {
 
 IMPORT = {
     "global_scale": _scale(n_("Blender units per file unit")),
-    "frame_start": _start(n_("Frame at which frame 0 of the file is placed")),
+    "frame_start": _start(n_("Scene frame that corresponds to frame 0 of the file")),
     **_TIMING,
     "rotations": choice(
         n_("Rotations", msgctxt=contexts.id_action),
-        n_("Rotation mode of imported objects, unless their turns need another"),
+        n_("Rotation mode of imported objects, unless their turns require another mode"),
         "QUATERNION",
         {
             "QUATERNION": (n_("Quaternion"), n_("Rotate objects by quaternions")),
@@ -59,7 +59,7 @@ IMPORT = {
         n_("Formulas for rotations between keys"),
         "BY_FILE",
         {
-            "BY_FILE": (n_("By File"), n_("Algorithm of the program that made the file")),
+            "BY_FILE": (n_("From File"), n_("Algorithm of the program that made the file")),
             "DE_CASTELJAU": (n_("3D Studio 4"), n_("Formulas of 3D Studio 4 (de Casteljau)")),
             "SQUAD": (n_("3ds Max"), n_("Formulas of 3D Studio R3 and 3ds Max (squad)")),
         },
@@ -78,12 +78,14 @@ IMPORT = {
             "NONE": (n_("None"), n_("Set keys and parameters only, and bake later")),
         },
     ),
-    "sample_limit": sample_limit(5_000_000, n_("Maximum number of samples. Handles play the motion above it")),
+    "sample_limit": sample_limit(
+        5_000_000, n_("Maximum number of samples. Above this limit, the motion is played by handles")
+    ),
 }
 
 EXPORT = {
     "global_scale": _scale(n_("File units per Blender unit")),
-    "frame_start": _start(n_("Frame that becomes frame 0 of the file")),
+    "frame_start": _start(n_("Scene frame that becomes frame 0 of the file")),
     **_TIMING,
     "others": choice(
         n_("Other Tracks"),
@@ -91,7 +93,7 @@ EXPORT = {
         "SAMPLE",
         {
             "SAMPLE": (n_("Sample"), n_("Write one key per frame")),
-            "REFUSE": (n_("Refuse"), n_("Do not write the file if there are any")),
+            "REFUSE": (n_("Refuse"), n_("Write no file if any track is not TCB")),
         },
     ),
     "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write, objects times frames")),

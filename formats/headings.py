@@ -111,7 +111,7 @@ def _euler(name: str, found: re.Match[str]) -> Heading:
     own = found["word"].lower() == "rotation_euler"
     order, unit = (found["order"] or "").upper(), (found["unit"] or "").lower()
     if not own and not order:
-        text = n_("{:s}: give the order of the Euler angles, as in euler_xyz_degrees.{:s}", name, found["letter"])
+        text = n_("{:s}: specify the order of the Euler angles, as in euler_xyz_degrees.{:s}", name, found["letter"])
         raise HeadingError(text)
     if not own and not unit:
         column = f"euler_{order.lower()}_degrees.{found['letter']}"

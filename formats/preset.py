@@ -52,7 +52,9 @@ def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collectio
         if imports_blender or lines[number - 1].strip() == KEY_LINE:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            raise PresetError(n_("a preset may only have lines such as key.{:s} = 0.5", next(iter(parameters))), number)
+            raise PresetError(
+                n_("a preset may contain only lines such as key.{:s} = 0.5", next(iter(parameters))), number
+            )
         target = statement.targets[0]
         name = ""
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":

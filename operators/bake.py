@@ -82,7 +82,7 @@ _BY_HANDLES = n_("Free the bake if there is one, and play the motion with handle
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
-    """Write exact motion of selected objects, or bones in Pose Mode, into locked F-curves"""
+    """Write the exact motion of selected objects, or bones in Pose Mode, into locked F-curves"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
@@ -208,7 +208,7 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
         tracks = wrong_in_gltf(context.scene)
         report = bake_many(tracks, options)
         return finish(
-            self, report, rpt_("Baked {:s}", report.counts), rpt_("No rotations or eases are played with handles")
+            self, report, rpt_("Baked {:s}", report.counts), rpt_("No rotations or eases are played by handles")
         )
 
 

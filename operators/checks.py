@@ -18,7 +18,7 @@ from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
-    """Find faults of cameras, targets and scales, also between frames"""
+    """Find faults in cameras, targets and scales, including between frames"""
 
     bl_idname = "tcb.check"
     bl_label = "Check"

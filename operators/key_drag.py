@@ -46,7 +46,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         translation_context=contexts.id_action,
     )
     amount: FloatProperty(
-        name="Amount", description="Amount to add to the parameter of each key", min=-2.0, max=2.0, step=5
+        name="Amount", description="Amount to add to the parameter on each key", min=-2.0, max=2.0, step=5
     )
     absolute: BoolProperty(name="Absolute", description="Set all keys to the amount instead of adding it")
 

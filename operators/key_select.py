@@ -24,7 +24,7 @@ from ..ui.sliders.key_fields import DESCRIPTIONS
 from ..ui.sliders.numbers_of_50 import MAX, from_50, of_50
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
-_ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "Length of the velocity, for methods that use it")]
+_ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "Magnitude of the velocity, for methods that use velocities")]
 _SAME = 1e-5
 """Values closer than this are equal, because typed values are float32."""
 

@@ -60,7 +60,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
     interpolation: EnumProperty(
         name="Interpolation",
-        description="Interpolation after the keys. Bezier plays TCB, others play as in Blender",
+        description="Interpolation after the keys. Bezier uses TCB. Other types play as in Blender",
         items=[
             (item.identifier, item.name, item.description, item.icon, item.value)
             for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items

@@ -35,7 +35,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
 
 
 class TCB_OT_edit_tried(bpy.types.Operator):
-    """Explain that baked tracks are locked before Blender's own shortcut runs"""
+    """Before Blender's own shortcut runs, explain that baked tracks are locked"""
 
     bl_idname = "tcb.edit_tried"
     bl_label = "Explain Locked Keys"

@@ -27,8 +27,8 @@ from .in_steps import Progress
 
 CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),
-    ("AT", "At a Point", "Keep the point at a point of another object or bone"),
-    ("LIMITS", "Rotation Limits", "Keep the object's or bone's own rotation, as Euler angles, within limits"),
+    ("AT", "At a Point", "Keep the point at a point on another object or bone"),
+    ("LIMITS", "Rotation Limits", "Keep the local rotation of the object or bone, as Euler angles, within limits"),
 ]
 
 
@@ -51,10 +51,10 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         size=3,
         subtype="TRANSLATION",
     )
-    target: StringProperty(name="Target", description="Name of the other object of the condition")
+    target: StringProperty(name="Target", description="Name of the other object in the condition")
     target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
     target_point: FloatVectorProperty(
-        name="Target Point", description="Point in local coordinates of the target", size=3, subtype="TRANSLATION"
+        name="Target Point", description="Point in the target's local coordinates", size=3, subtype="TRANSLATION"
     )
     height: FloatProperty(name="Height", description="Height above the plane", default=0.0, subtype="DISTANCE")
     use_low: BoolVectorProperty(name="Low", description="Angles with a lower limit", size=3)

@@ -44,7 +44,7 @@ class TCB_OT_track_select(bpy.types.Operator):
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
-    """Set method, cycle and turns of a TCB track in the selection"""
+    """Set the method, cycle and turns of a TCB track in the selection"""
 
     bl_idname = "tcb.track_choose"
     bl_label = "Set TCB Track"
@@ -162,7 +162,7 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
             self.report({"INFO"}, rpt_("Frame function with {:d} keys. Bake to play it", count))
         else:
             change = 100 * timing.speed_change
-            text = n_("Frame function with {:d} keys. The speed varies by {:.2g} % between frames. Bake to play it")
+            text = n_("Frame function with {:d} keys. The speed varies by {:.2g}% between frames. Bake to play it")
             self.report({"INFO"}, rpt_(text, count, change))
 
 

@@ -49,7 +49,7 @@ class BakePanel:
 
 
 class TCB_PT_bake_options(bpy.types.Panel):
-    """Options of the next bake"""
+    """Options for the next bake"""
 
     bl_idname = "TCB_PT_bake_options"
     bl_label = "Bake Options"
@@ -65,12 +65,12 @@ class TCB_PT_bake_options(bpy.types.Panel):
             layout.prop(settings, name)
         others = baked_otherwise(context)
         if others:
-            text = iface_("Baked with other options or defaults: Bake Again changes {:s}", others)
+            text = iface_("Baked with different options or defaults: Bake Again changes {:s}", others)
             draw_text(layout, context, text, units=_UNITS)
 
 
 class TCB_PT_defaults(Advanced, bpy.types.Panel):
-    """Parameters of keys without their own parameters"""
+    """Parameters for keys without their own parameters"""
 
     bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"

@@ -110,7 +110,7 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         manager: Any = context.window_manager
-        text = iface_("Find faults of cameras, targets, scales and joints")
+        text = iface_("Find faults in cameras, targets, scales and joints")
         draw_text(layout, context, text)
         row = layout.row(align=True)
         row.operator("tcb.check", icon="CHECKMARK")

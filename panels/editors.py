@@ -60,7 +60,7 @@ class _PlacePanel(_OfChosenKeys):
 
 
 class _DiagramPanel(_OfChosenKeys):
-    """Curve through the keys, with dots at equal steps of time"""
+    """Curve through the keys, with dots at equal time steps"""
 
     bl_label = "Diagram"
 
@@ -73,7 +73,7 @@ class _DiagramPanel(_OfChosenKeys):
 
 
 class _TrackPanel(_OfChosenKeys):
-    """Method, cycle and turns of the selected keys' tracks"""
+    """Method, cycle and turns of the tracks with selected keys"""
 
     bl_label = "Track"
     bl_translation_context = contexts.id_action

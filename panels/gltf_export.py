@@ -36,5 +36,5 @@ class TCB_PT_gltf_export(bpy.types.Panel):
     def draw(self, _context: bpy.types.Context) -> None:
         column = layout_of(self).column()
         column.label(text="Handles play rotations or eases:", icon="ERROR")
-        column.label(text="exported wrong unless sampled", icon="BLANK1")
+        column.label(text="exported incorrectly unless sampled", icon="BLANK1")
         column.operator("tcb.bake_for_gltf")

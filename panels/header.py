@@ -136,11 +136,11 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
         messages.append(_Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE"))
     if selection.unused_tracks(context):
         messages.append(
-            _Message(iface_("Keys of another rotation mode do not play. Choose their rotation mode in the list"))
+            _Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
         )
     others = baked_otherwise(context, only_live=True)
     if others:
-        messages.append(_Message(iface_("Baked with other options or defaults: Bake Again changes {:s}", others)))
+        messages.append(_Message(iface_("Baked with different options or defaults: Bake Again changes {:s}", others)))
     notes = one_of_each(note for action in selection.active_actions(context) for note in notes_of(action))
     for text, findings in notes.items():
         is_free = any(note.code in ASK_TO_FREE for note in findings)

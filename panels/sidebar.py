@@ -84,7 +84,7 @@ class TCB_PT_place(_InSidebar):
 
 
 class TCB_PT_diagram(_InSidebar):
-    """Curve through the key, with dots at equal steps of time"""
+    """Curve through the key, with dots at equal time steps"""
 
     bl_idname = "TCB_PT_diagram"
     bl_label = "Diagram"

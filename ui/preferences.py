@@ -51,7 +51,7 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     advanced: BoolProperty(
         name="Advanced",
-        description="Show the panels Timing, Smoothness, Reduce, Checks and Defaults, and comparison methods",
+        description="Show the Timing, Smoothness, Reduce, Checks and Defaults panels, and comparison methods",
         default=False,
     )
 

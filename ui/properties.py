@@ -117,8 +117,8 @@ REDUCE_FRAMES = [
         "Selected Keys",
         "Keys between the first and last selected keys of properties with selected keys",
     ),
-    ("SCENE", "Scene Range", "Keys in the scene frame range. Motion outside is unchanged"),
-    ("CUSTOM", "Custom Range", "Keys in a custom frame range. Motion outside is unchanged"),
+    ("SCENE", "Scene Range", "Keys in the scene frame range. Motion outside the range is unchanged"),
+    ("CUSTOM", "Custom Range", "Keys in a custom frame range. Motion outside the range is unchanged"),
 ]
 
 

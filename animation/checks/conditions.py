@@ -289,13 +289,13 @@ class _ObjectCheck:
                 near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
                 crossed.setdefault(near, []).append(component)
         for frame, components in sorted(crossed.items()):
-            message = rpt_("scale {:s} passes through zero, which turns it inside out", _letters(components))
+            message = rpt_("scale {:s} passes through zero, which turns the object inside out", _letters(components))
             yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message)
         some: BoolArray = np.asarray(zero.any(axis=1))
         for first, last in _runs(some):
             letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
             start, end = float(self.frames[first]), float(self.frames[last])
-            message = rpt_("scale {:s} is zero, which makes it invisible", letters)
+            message = rpt_("scale {:s} is zero, which makes the object invisible", letters)
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:

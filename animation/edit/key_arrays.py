@@ -170,7 +170,7 @@ def set_keys(  # noqa: PLR0913
         raise ValueError(rpt_("values must be in the range of float32"))
     stored = at.astype(np.float32)
     if np.abs(at).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
-        raise ValueError(rpt_("frames must ascend by more than {:g}, up to {:g}", APART, LAST_FRAME))
+        raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
     eased = any(given[name].any() for name in ("ease_to", "ease_from"))
     if eased and (dialect != "3DS" or any(side is not None for side in sides)):
         raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))

@@ -163,7 +163,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     2
     >>> animation.restore(ball)
     Traceback (most recent call last):
-    AnimationError: "Ball": no track is baked or played with handles
+    AnimationError: "Ball": no track is baked or played by handles
     """
     report = _work_on(datablock, prefixes, _restore)
     _check_done(report, datablock, "NOTHING_PLAYED")

@@ -90,7 +90,7 @@ def retime(  # noqa: PLR0913
     of : bpy.types.ID, optional
         Datablock of the track `by`, for example one of the objects of a scene. Default: `datablock`.
     scale : float
-        Factor of the duration, greater than 0.
+        Factor by which to scale the duration, greater than 0.
     frame : float, optional
         The frame to hold. Default: the middle.
     length : float

@@ -113,7 +113,7 @@ def relax(  # noqa: PLR0913
         The frames in which the condition must hold. Default: the scene's frame range, extended to all keys before and
         after it.
     defaults : mapping, optional
-        Parameters of keys without their own parameters, on tracks that are not baked.
+        Parameters for keys without their own parameters, on tracks that are not baked.
     scene : bpy.types.Scene, optional
         The scene whose frames are used. Default: the current scene.
     progress : callable, optional

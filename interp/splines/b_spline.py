@@ -351,7 +351,7 @@ METHOD = Method(
 THROUGH = Method(
     "B_SPLINE_THROUGH",
     n_("B-Spline Through Keys"),
-    n_("B-spline through the keys. Values are as with Cubic, Natural"),
+    n_("B-spline through the keys. For values, the same curve as Cubic, Natural"),
     ThroughVectorSpline,
     ThroughRotationSpline,
     rotation_options=("path",),

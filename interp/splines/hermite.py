@@ -104,7 +104,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "HERMITE",
     n_("Hermite"),
-    n_("Velocity of each key, or rest at keys without one"),
+    n_("Velocity set at each key, or zero at keys without a velocity"),
     VectorSpline,
     RotationSpline,
     value_options=("velocities",),

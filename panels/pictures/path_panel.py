@@ -81,7 +81,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     )
     frames: BoolProperty(
         name="Frames",
-        description="Show a dot at every frame. Close dots mean slow motion",
+        description="Show a dot at every frame. Closely spaced dots mean slow motion",
         default=True,
         options=set(),
         update=_on_switch,

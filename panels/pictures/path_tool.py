@@ -53,8 +53,8 @@ class _OnKey(bpy.types.Operator):
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    object: StringProperty(name="Object", description="Object that has the path", options={"SKIP_SAVE"})
-    bone: StringProperty(name="Bone", description="Bone that has the path", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Object whose path to edit", options={"SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Bone whose path to edit", options={"SKIP_SAVE"})
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True
@@ -100,14 +100,14 @@ class _OnKey(bpy.types.Operator):
 
 
 class TCB_OT_path_key_insert(_OnKey):
-    """Insert a key on the path, in the tracks that move its point"""
+    """Insert a key on the path in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_insert"
     bl_label = "Make Key on Path"
 
 
 class TCB_OT_path_key_delete(_OnKey):
-    """Delete the key under the mouse, in the tracks that move its point"""
+    """Delete the key under the mouse in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_delete"
     bl_label = "Delete Key on Path"

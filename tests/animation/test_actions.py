@@ -56,7 +56,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
     baked = item.animation_data.action
     share(other.animation_data.action, item)
     assert baked_frames(item) == 4
-    with pytest.raises(animation.AnimationError, match="no track is baked or played with handles"):
+    with pytest.raises(animation.AnimationError, match="no track is baked or played by handles"):
         animation.restore(item)
     share(baked, item)
     animation.restore(item)
@@ -148,7 +148,7 @@ def test_no_slot_is_refused(animation) -> None:
     item = grouped()
     item.animation_data.action_slot = None
     before = action_bits(item.animation_data.action)
-    with pytest.raises(animation.AnimationError, match=r'"Ball": action "BallAction" has no slot for it'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball": action "BallAction" has no slot for this datablock'):
         animation.bake(item)
     assert action_bits(item.animation_data.action) == before
 
@@ -349,7 +349,7 @@ def test_a_strip_without_a_slot_is_refused_and_the_others_are_baked(animation) -
     report = animation.bake(item)
     assert report.tracks == 1
     (error,) = report.errors
-    assert str(error) == f'"Ball": action "{strip.action.name}" has no F-curves for it'
+    assert str(error) == f'"Ball": action "{strip.action.name}" has no F-curves for this datablock'
 
 
 def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:

@@ -211,7 +211,7 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
         ("frame,hide_render\n1,0", "no float property"),
         (
             "frame,scale.x," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,2,0,0,0,1,0,0,0,1",
-            "scale: the table defines it twice",
+            "scale: defined twice in the table",
         ),
     ],
 )
@@ -525,7 +525,7 @@ def test_a_column_that_leads_to_nothing_is_named_with_the_object(bring, animatio
     with pytest.raises(animation.AnimationError, match=words):
         bring(ball, text)
     assert ball.animation_data is None
-    with pytest.raises(animation.AnimationError, match="no column names one of its float properties"):
+    with pytest.raises(animation.AnimationError, match="no column names a float property of this object"):
         bring(ball, text, known_only=True)
 
 

@@ -319,7 +319,7 @@ def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
     load(walk)
     in_strips_only("Hat").action_slot = None
     save(walk)
-    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hat"), '"Hat"', "has no F-curves for it")
+    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hat"), '"Hat"', "has no F-curves for this datablock")
 
 
 @pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")

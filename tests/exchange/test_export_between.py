@@ -251,7 +251,7 @@ def test_components_whose_splines_end_elsewhere_are_sampled(scene, animation, ta
     animation.bake(item)
     before, after, _ = taken_back("Box")
     assert max(apart(before, after)) < NEAR
-    assert "components have keys or ends of splines at different frames: exported as 37 samples" in said()
+    assert "components have keys or spline ends at different frames: exported as 37 samples" in said()
 
 
 def test_added_keys_count_to_the_limit_of_samples(scene, animation, give) -> None:

@@ -451,7 +451,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     # Between two keys a spline of two is a straight line.
     assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
     lines = said()
-    assert '"Box": played with handles, because about ' in lines
+    assert '"Box": played by handles, because about ' in lines
     assert "samples exceed the limit of 500. Raise the sample limit to bake" in lines
     assert '"Box", rotation_euler: handles approximate the motion: maximum error' in lines
     assert "baked as samples" not in lines

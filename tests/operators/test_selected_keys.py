@@ -305,7 +305,7 @@ def test_a_track_of_fewer_components_takes_what_fits(
     tcb_animation.animation.choose(camera.data, "lens", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (camera.data, "lens", 21))
     assert velocities(camera.data, "lens") == [{21.0: 1.0}, {}, {}]
-    word = '"Camera (camera)", lens: fewer components than the copied velocity. Only the first ones were pasted'
+    word = '"Camera (camera)", lens: fewer components than the copied velocity. Only the first components were pasted'
     assert word in capfd.readouterr().out
     # The other way round the rest keeps its own.
     tcb_animation.animation.key_set(by_velocities, "location", 11, velocity=(5.0, 6.0, 7.0))
@@ -433,7 +433,7 @@ def test_a_preset_runs_nothing_of_its_file(keyed, choose, editor, tmp_path):
     hostile = tmp_path / "hostile.py"
     before = snapshot(cube)
     for line, fault in (
-        (f"open({str(mark)!r}, 'w').close()", "line 4: a preset may only have lines such as key.tension"),
+        (f"open({str(mark)!r}, 'w').close()", "line 4: a preset may contain only lines such as key.tension"),
         (f"key.tension = len({str(mark)!r}) and open({str(mark)!r}, 'w') and 0.5", "line 4: the value of key.tension"),
         ("import os", "line 4: a preset may only have"),
     ):

@@ -608,7 +608,7 @@ def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, dra
     assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
     scene.tcb.step = 0.5
     shown = " ".join(drawn("TCB_PT_bake_options"))
-    assert "Baked with other options or defaults: Bake Again changes Location; Quaternion Rotation" in shown
+    assert "Baked with different options or defaults: Bake Again changes Location; Quaternion Rotation" in shown
     cube.animation_data.action.tcb_live = True
     assert "Bake Again changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
 

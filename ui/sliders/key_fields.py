@@ -31,9 +31,9 @@ from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_d
 
 _DECIMALS = 3
 DESCRIPTIONS = {
-    "tension": ("Tension", "Tightness of the curve: the highest value stops at the key, the lowest sweeps wide"),
+    "tension": ("Tension", "Curve tightness: the highest value stops the motion at the key, the lowest sweeps wide"),
     "continuity": ("Continuity", "Smoothness at the key: low values make a corner, high values overshoot"),
-    "bias": ("Bias", "Lean of the curve: the highest value overshoots the key, the lowest undershoots before it"),
+    "bias": ("Bias", "Curve lean: the highest value overshoots after the key, the lowest undershoots before the key"),
     "ease_to": ("Ease To", "Slowdown before the key"),
     "ease_from": ("Ease From", "Slow start after the key"),
 }
@@ -158,7 +158,7 @@ def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
     get, set_ = _component_fields(size, value_component, _ValueDrag, str)
     return FloatVectorProperty(
         name="Value",
-        description="Keyed value of the key",
+        description="Value of the key",
         size=size,
         get=get,
         set=set_,
