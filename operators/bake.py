@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that enable, bake, free, restore, apply and remove TCB motion of the selection."""
+"""Operators that enable, bake, free, restore, apply and remove TCB motion on the selection."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
 
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
-    """Report the largest change of the motion, with a warning if the change is visible."""
+    """Report the largest change in the motion, and warn if it is visible."""
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
     if report.looks_changed:
@@ -92,7 +92,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        """Return the tooltip, which differs for handles."""
+        """Return the tooltip. Handles have a different one."""
         if properties.output == "HANDLES":
             return str(pgettext_tip(_BY_HANDLES))
         return str(pgettext_tip(cls.__doc__ or ""))
@@ -152,7 +152,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
             except AnimationError as refusal:
                 report.errors += refusal.findings
             except ValueError as error:
-                # All objects get the same arguments, so an error occurs at the first object, before any change.
+                # All objects get the same arguments, so the first object raises any error, before any change.
                 self.report({"ERROR"}, translated(error))
                 return {"CANCELLED"}
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
@@ -173,9 +173,9 @@ def _depth(obj: bpy.types.Object) -> int:
 
 
 def wrong_in_gltf(scene: Any) -> dict[bpy.types.ID, list[str]]:
-    """Return the scene's objects with the paths of tracks that the glTF exporter writes incorrectly without sampling.
+    """Return the objects in the scene, with the paths of tracks that the glTF exporter needs to sample.
 
-    The exporter assumes that handles span a third of the segment. Handles of rotations and eases differ.
+    The exporter assumes that each handle spans a third of the segment. Handles of rotations and eased tracks do not.
     """
     found: dict[bpy.types.ID, list[str]] = {}
     for item in scene.objects:

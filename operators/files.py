@@ -25,7 +25,7 @@ def read_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file in one step. An existing file remains until the new one is complete.
+    """Write a file in one step. An existing file is kept until the new one is complete.
 
     Raises an OSError that names the file.
     """

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that work in steps. In interactive use, Blender handles events between steps, and Esc cancels."""
+"""Operators that run in steps.
+
+In interactive use, Blender handles events between steps, and Esc cancels the operator.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from ..animation.translation import iface_, n_, rpt_, translated
 from ..ui.reporting import Status
 
 _AT_ONCE = 1.0
-"""Time in seconds that interactive work may block Blender before it handles events and checks for Esc."""
+"""Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""
 _SLICE, _PAUSE = 0.2, 0.01
-"""Time in seconds of work between two checks for events, and of the pause for events."""
+"""Seconds of work between two checks for events, and seconds of the pause for events."""
 _SECONDS_BETWEEN_LINES = 2.0
 
 
@@ -44,14 +47,14 @@ class Progress:
 
 
 class InSteps:
-    """Run an operator's steps to completion, or close them, which undoes their changes."""
+    """Run an operator's steps to completion, or close the steps, which undoes the changes."""
 
     hint: ClassVar[str]
     """Text in the status bar during the work."""
     cancelled: ClassVar[str]
     """Message after Esc."""
     _is_by_hand = False
-    """If true, long work runs in steps, and Esc cancels it between steps."""
+    """Whether long work runs in steps that Esc can cancel."""
     _timer: bpy.types.Timer | None = None
 
     def start(
@@ -61,7 +64,7 @@ class InSteps:
         progress: Progress,
         done: Callable[[bpy.types.Context, Result], Status],
     ) -> Status:
-        """Run all steps, or in interactive use only as many as finish quickly. The modal operator runs the rest.
+        """Run all steps. In interactive use, run only the first steps. The modal operator runs the rest.
 
         `done` finishes the operator with the return value of the steps.
         """
@@ -101,7 +104,7 @@ class InSteps:
             self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
-        """Work for this time. RUNNING_MODAL means that the work is not complete."""
+        """Work for the given time. Return RUNNING_MODAL while the work is not complete."""
         end = time.monotonic() + seconds
         try:
             with collector_paused():
@@ -126,7 +129,7 @@ class InSteps:
         return {"CANCELLED"}
 
     def _end(self, context: bpy.types.Context) -> None:
-        """Remove the progress indicators. On redo the operator runs without steps."""
+        """Remove the progress indicators. On redo, the operator runs without steps."""
         self._progress.end()
         self._is_by_hand = False
         if self._timer is not None:

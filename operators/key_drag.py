@@ -68,7 +68,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
         self._drag = ParameterDrag(self._chosen, self._defaults)
-        # Report keys that cannot be changed before the mouse moves.
+        # Before the mouse moves, report keys that cannot be changed.
         given = self._given()
         for refusal in self._drag.to(given):
             self._drag.take_back()
@@ -104,7 +104,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self._end(context, {"CANCELLED"})
 
     def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their values. If there are none, report it and return False."""
+        """Find the keys and their values. Report and return False if there are none."""
         self._chosen = selection.chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operator that selects keys by their parameters, or by velocities if the method uses them."""
+"""Operator that selects keys by parameters, or by velocities if the method uses velocities."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _Kind = tuple[bool, int]
 
 @dataclass(frozen=True, eq=False)
 class _Track:
-    """Keys of a track in the editor, and the values to compare."""
+    """The keys of a track in the editor, and the values to compare."""
 
     keys: TrackKeys
     parameters: dict[str, Numbers]
     velocities: Numbers
-    """One row per key, without columns if the method does not use velocities."""
+    """One row per key. No columns if the method does not use velocities."""
 
     @classmethod
     def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
@@ -61,7 +61,7 @@ class _Track:
         return self.velocities if parameter == VELOCITY else self.parameters[parameter][:, np.newaxis]
 
     def sizes(self, parameter: str) -> Numbers:
-        """Return the parameter or the length of the velocity for each key, NaN if a key has no value."""
+        """Return the parameter or the magnitude of the velocity for each key, or NaN if a key has no value."""
         if parameter != VELOCITY:
             return self.parameters[parameter]
         sizes: Numbers = np.linalg.norm(self.velocities, axis=1)

@@ -70,7 +70,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
 
     _same_interpolation = ""
-    """In the dialog, the initial interpolation of all keys."""
+    """Initial interpolation of all keys in the dialog."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -85,7 +85,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
         self._kept = [RecordedParameters.of(keys) for keys in self._chosen]
-        # As in the tab, mixed values show their mean, which is set only if it is changed.
+        # As in the tab, mixed values show their mean. The mean is set only if the user changes it.
         scene: Any = context.scene
         for name, numbers in selection.chosen_parameters(context).items():
             setattr(self, name, getattr(scene.tcb, name))
@@ -164,12 +164,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         set_parameters(keys, {**self._given(), **numbers}, defaults, interpolation)
 
     def _given(self) -> dict[str, float]:
-        """Return the parameters to set, without mixed values that are kept."""
+        """Return the parameters to set, except mixed values that are kept."""
         given = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
         return {name: getattr(self, name) for name in given}
 
     def _is_kept(self, name: str) -> bool:
-        """Return whether the keys keep their mixed values because the dialog still has the initial mean."""
+        """Return whether the keys keep their mixed values because the dialog still shows the initial mean."""
         # Only the dialog has these attributes.
         mixed: dict[str, float] = getattr(self, "_mixed", {})
         return name in mixed and getattr(self, name) == mixed[name]
@@ -192,7 +192,7 @@ class TCB_OT_key_reset(bpy.types.Operator):
 
 
 _copied: list[tuple[str, list[CopiedKey]]] = []
-"""The last copied keys in order of frame, with the path of each track."""
+"""The last copied keys, ordered by frame, with the path of each track."""
 
 
 def _copied_count() -> int:

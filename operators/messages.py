@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that dismiss messages of Live, and explain that baked tracks are locked."""
+"""Operators that dismiss messages from Live and explain that baked tracks are locked."""
 
 from __future__ import annotations
 

@@ -27,20 +27,20 @@ class WithData:
 
 
 class OnSelection(WithData):
-    """A function of `animation` that is applied to each selected datablock.
+    """Base class of operators that apply a function of `animation` to each selected datablock.
 
-    This class is not an operator, because Blender's tools find messages to translate only in registered operators and
-    their subclasses.
+    This class is not an operator, because Blender's translation tools look only at registered operators and their
+    subclasses.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     work: ClassVar[Any]
-    """Static function of a datablock and an iterable of path prefixes or None. It returns a Report."""
+    """Static function that takes a datablock and an iterable of path prefixes, or None, and returns a Report."""
     done: ClassVar[str]
     """Message on success, with a placeholder for the counts."""
     otherwise: ClassVar[str] = ""
-    """Message if there was nothing to do and no error."""
+    """Message if there was nothing to do and no error occurred."""
     works_on: ClassVar[str] = ""
     """Required state of tracks: "TCB", "PLAYED" (with handles or baked), "BAKED", or "" for any."""
     nothing: ClassVar[str] = ""

@@ -34,7 +34,7 @@ _SUPPLIED = {
     n_("Smooth", msgctxt=contexts.id_action),
     n_("Stop", msgctxt=contexts.id_action),
 }
-"""Names of the presets that ship with the extension."""
+"""Names of the presets that the extension ships with."""
 
 
 class TCB_OT_preset_apply(bpy.types.Operator):

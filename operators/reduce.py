@@ -35,9 +35,9 @@ class _Reducing(ReduceOptions, WithData, InSteps):
     """Base class of both operators."""
 
     work: ClassVar[Any]
-    """Static function of the selection and the requested reduction. It returns Steps."""
+    """Static function that takes the selection and the requested reduction, and returns Steps."""
     others: ClassVar[tuple[str, ...]] = ("use_data",)
-    """Properties that the Reduce panel does not have."""
+    """Properties that are not in the Reduce panel."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -154,5 +154,5 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
 
 
 def _within(wanted: ReduceRequest, frame_range: tuple[float, float] | None) -> ReduceRequest:
-    """Return the requested reduction, limited to a range of keys if there is one."""
+    """Return the requested reduction, limited to a range of keys if a range is given."""
     return wanted if frame_range is None else replace(wanted, frame_range=frame_range)

@@ -41,7 +41,8 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         ]
         result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
         findings.put(context.window_manager, found, result)
-        # Users ask most often about the first remaining fault, for example a turn of more than 180 degrees.
+        # Show the first remaining fault, such as a turn of more than 180 degrees, because users ask about it most
+        # often.
         nothing = f"{result}: {found[0].message}" if found else n_("No rotation faults found")
         done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing)
         return {"FINISHED"} if found else done

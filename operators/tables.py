@@ -70,7 +70,10 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
 
 
 def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Check for an active object, or an active bone in Pose Mode. The grayed-out button shows if there is none."""
+    """Return whether there is an active object, or an active bone in Pose Mode.
+
+    If not, the grayed-out button shows the reason.
+    """
     if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
         operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
         return False
@@ -130,7 +133,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Allow objects without TCB tracks, because written velocities can still be removed."""
+        """Allow objects without TCB tracks, because velocities written earlier can still be removed."""
         selected = selection.selected_datablocks(context, use_data=True)
         return super().poll(context) or any(
             has_velocities(*datablock_and_paths) for datablock_and_paths in selected.items()

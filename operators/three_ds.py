@@ -94,7 +94,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         )
 
     def execute(self, context: bpy.types.Context) -> Status:
-        # Imported here, because few sessions import such files.
+        # Imported here, because few sessions import 3D Studio files.
         from ..exchange.importing.importer import import_steps
         from ..formats import three_ds
 
@@ -163,7 +163,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
 
 
 def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
-    """Select only these objects, if they are in the view layer, and make one of them active."""
+    """Select only these objects, if they are in the view layer, and make one of these objects active."""
     for item in context.selected_objects:
         item.select_set(False)
     shown = []
@@ -188,7 +188,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
 
 
 def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
-    """Report the result and the notes. The console has all notes."""
+    """Report the result and the notes. All notes are printed to the console."""
     for line in report.lines():
         operator.report({"INFO"}, str(line))
     report_notes(operator, report.damage, "WARNING")
@@ -231,7 +231,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         return super().invoke(context, event)
 
     def execute(self, context: bpy.types.Context) -> Status:
-        # Imported here, because few sessions export such files.
+        # Imported here, because few sessions export 3D Studio files.
         from ..exchange.conversion import conversion_of
         from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
 

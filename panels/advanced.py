@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels that are visible with the preference Advanced, or while they are in use."""
+"""Panels that are visible if the Advanced preference is on, or while they are in use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..ui import preferences, redraw
 
 
 class Advanced:
-    """Base class of advanced panels in the tab of the 3D Viewport."""
+    """Base class of advanced panels in the sidebar tab of the 3D Viewport."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -19,5 +19,5 @@ class Advanced:
 
     @classmethod
     def is_in_use(cls, _context: bpy.types.Context) -> bool:
-        """Return whether settings of the panel affect the motion, or the panel has results."""
+        """Return whether settings of the panel affect the motion, or the panel shows results."""
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels for Bake in all sidebars: the button, its options, the menu Finish and the default parameters."""
+"""Bake panels in all sidebars: the button, its options, the Finish menu and the default parameters."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class BakePanel:
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
         is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
-        # Only the operator examines the actions of strips.
+        # Only the operator looks into the actions of strips.
         is_baked |= bool(selection.in_strips_only(context)) and selection.has_tracks(context, "BAKED")
         row = column.row(align=True)
         if is_baked:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
         else:
             bake_options.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
-        # Always visible, so that the layout does not move under the mouse.
+        # Always visible, so that the layout does not shift under the mouse.
         again = row.row(align=True)
         again.enabled = is_baked
         bake_options.copy(settings, again.operator("tcb.bake", text="", icon="FILE_REFRESH"))

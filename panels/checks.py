@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels Reduce and Checks in the sidebar tab TCB."""
+"""The Reduce and Checks panels in the TCB sidebar tab."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TCB_UL_findings(bpy.types.UIList):
 
 
 _ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
-"""Displayed meaning of 0."""
+"""Text shown for 0."""
 
 
 class TCB_PT_reduce(Advanced, bpy.types.Panel):
@@ -78,7 +78,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
 
 
 def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
-    """Draw a row per error: a bar for its number of keys, and a button that reduces with this error."""
+    """Draw one row per error: a bar for the number of keys, and a button that reduces with this error."""
     manager: Any = context.window_manager
     most = max((count.key_count for count in manager.tcb_key_counts), default=1)
     column = layout.column(align=True)

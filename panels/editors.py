@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sidebar tab TCB of the Dope Sheet and the Graph Editor, with the parameters of the selected keys."""
+"""The TCB sidebar tab of the Dope Sheet and the Graph Editor, with the parameters of the selected keys."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _count(chosen: list[TrackKeys]) -> str:
 
 
 def _panel(space: str, prefix: str, name: str, base: type) -> Any:
-    """Return the panel for the tab of one editor. Panels other than the keys panel are its subpanels."""
+    """Return the panel for the tab of one editor. All other panels are subpanels of the keys panel."""
     identifier = f"{prefix}_PT_tcb_{name}"
     where = {"bl_idname": identifier, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
     if name != "keys":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Entries of the File menu: 3D Studio files, tables, and curves of other files.
+"""File menu entries for 3D Studio files, tables, and curves from other files.
 
 3D Studio files can also be dropped on the viewport.
 """

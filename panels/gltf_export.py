@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Warning in the options of the glTF exporter, which ignores handle lengths unless it samples."""
+"""Warning in the options of the glTF exporter, which ignores handle lengths unless it samples the motion."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""First two rows of the tab in all editors: Live with the state of the tracks, and the messages."""
+"""The first two rows of the tab in all editors: Live with the track states, and the messages."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _MOST = 12
 _UNITS = 20
 """Width of the message list, in button heights."""
 _LIVE = 0.36
-"""Fraction of the first row for Live."""
+"""Width of Live as a fraction of the first row."""
 
 
 class _Message(NamedTuple):
-    """Message of the tab, with its notes of Live, and a button to resolve it."""
+    """A message in the tab, with the notes from Live and a button to resolve the message."""
 
     text: str
     notes: tuple[Finding, ...] = ()
     short: str = ""
-    """Text without the names of object and track, for the shortened row. Empty means the full text."""
+    """Text without the object and track names, for the shortened row. Empty means the full text."""
     button: str = ""
     """"FREE", "DISCARD" or "WHOLE", or empty for no button."""
     is_refusal: bool = False
@@ -101,7 +101,7 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw Enable TCB if some selected track is not TCB, or else the most important state."""
+    """Draw Enable TCB if any selected track is not TCB, or else the most important state."""
     states = shown_states(context)
     if not states or not selection.is_all_tcb(context) or any(not track.enabled for _, track, _ in states):
         layout.operator("tcb.enable", icon="KEYFRAME_HLT")
@@ -115,7 +115,7 @@ def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 @redraw.once
 def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, Any]]:
-    """Return the tracks in the tab with their states."""
+    """Return the tracks listed in the tab, with their states."""
     return [(datablock, track, shown_state(datablock, track)) for datablock, track in selection.active_tracks(context)]
 
 
@@ -166,9 +166,9 @@ def _needs_whole_keys(track: Track) -> bool:
 
 
 def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
-    """Return the names of listed tracks that were baked with other options or defaults than those in the sidebar.
+    """Return the names of listed tracks whose bake options or defaults differ from the sidebar's.
 
-    With `only_live`, only live tracks count. The result is empty if there are none.
+    With `only_live`, only live tracks count. Return an empty string if there are none.
     """
     options = handlers.sidebar_options(context.scene)
     names = []

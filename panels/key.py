@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram, in rows at fixed positions."""
+"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram, in rows at fixed positions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .pictures.diagram import draw_diagram
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
 
 _TEXT = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
-"""Fraction of a row for the reason why sliders are gray, next to its button."""
+"""Fraction of a row for the reason why sliders are gray. The rest is the button."""
 _MOST_CURVES = 12
 """Maximum number of curves in one diagram."""
 
@@ -74,12 +74,12 @@ def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapp
 
 @once_a_drag
 def _refusals(context: bpy.types.Context) -> list[str]:
-    """Return the reason why keys cannot be edited for each track, or an empty string."""
+    """Return, for each track, the reason why keys cannot be edited, or an empty string."""
     return [editing_blocked_by(keys.datablock, keys.track) for keys in selection.chosen_keys(context)]
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the diagram of the chosen keys. Keys that differ are overlaid faintly."""
+    """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
     numbers, sides = selection.chosen_parameters(context), selection.chosen_sides(context)
     different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
     parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
@@ -116,7 +116,7 @@ def _draw_reason(
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
-    """Draw velocity sliders for keys whose method uses it, and return whether the velocities differ."""
+    """Draw velocity sliders for keys whose method uses velocities, and return whether the velocities differ."""
     tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
     if not tracks:
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TCB menus of the Dope Sheet, the Graph Editor and the viewport, and menus of presets."""
+"""TCB menus of the Dope Sheet, the Graph Editor and the viewport, and preset menus."""
 
 from __future__ import annotations
 

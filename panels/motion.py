@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panel Smoothness of the sidebar tab TCB: measured smoothness of the active track at its keys, and velocities."""
+"""The Smoothness panel of the TCB sidebar tab: measured smoothness of the active track at its keys, and velocities."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sidebar tab TCB of the 3D Viewport: bake, tracks, the key near the current frame, and track settings."""
+"""The TCB sidebar tab of the 3D Viewport: bake, tracks, the key near the current frame, and track settings."""
 
 from __future__ import annotations
 

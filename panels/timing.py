@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panel Timing of the sidebar tab TCB, with the frame functions of the active track, its object and the scene."""
+"""The Timing panel of the TCB sidebar tab, with the frame functions of the active track, its object and the scene."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def shape_text(fcurve: bpy.types.FCurve) -> str:
 
 
 def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str:
-    """Return the name of the shape, or "Curve" if it is not a shape of the Timing panel."""
+    """Return the name of the shape, or "Curve" if the shape is not in the Timing panel."""
     (first, start), (last, end) = keys[0], keys[-1]
     modifier = next(iter(fcurve.modifiers), None)
     if len(keys) == _ENDS and modifier is not None:

@@ -28,13 +28,13 @@ from .pictures.preset_pictures import draw_presets
 _LETTER = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
-"""Width of the space next to a text, in the same pixels: icon, margins and tabs."""
+"""Width next to a text, in the same pixels: icon, margins and tabs."""
 _BESIDE_SLIDER = 60.0
-"""Width of the space around a slider and its range, in the same pixels: margins, gaps and tabs."""
+"""Width around a slider and its range, in the same pixels: margins, gaps and tabs."""
 _UNIT = 20.0
 """Height of a button, in the same pixels."""
 _SHORTEST = 20
-"""Minimum number of characters per line. Narrower regions cut lines."""
+"""Minimum number of characters per line. In narrower regions, lines are cut off."""
 _FILLER = "\N{WORD JOINER}"
 """Placeholder after each double-width character during line breaking."""
 _CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
@@ -62,13 +62,13 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
 
 
 def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
-    """Return a sentence wrapped next to an icon in the region, or in a popover of this width."""
+    """Return the lines of a sentence next to an icon, wrapped at the width of the region or of a popover."""
     width = units * _UNIT if units else _width(context)
     return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
 def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
-    """Return a sentence cut at its end to one line of the region, where other text takes so many letters.
+    """Return a sentence cut at its end, to fit into one line of the region next to `taken` other letters.
 
     Blender would cut it in the middle.
     """
@@ -102,7 +102,7 @@ def lines(text: str, letters: int) -> list[str]:
 
 
 def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
-    """Return the range of mixed values, with as many decimals as fit next to a slider, at least 1."""
+    """Return the range of mixed values, with the number of decimals that fits next to a slider, at least 1."""
     width = _width(context) - _BESIDE_SLIDER
     # A hidden region has no width.
     room = (1.0 - SLIDER) * width / _LETTER if width > 0.0 else math.inf
@@ -127,7 +127,7 @@ def draw_parameters(
 ) -> None:
     """Draw a slider for each parameter, with its range if it differs between keys.
 
-    `played`: parameters that affect the motion. Others are gray.
+    `played`: parameters that affect the motion. The other sliders are gray.
     """
     whole = layout
     for name, slider in shown_names(context).items():
@@ -180,7 +180,7 @@ def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mi
 
 
 def draw_choices(layout: Any, context: bpy.types.Context) -> None:
-    """Draw the settings that all chosen tracks have, with a note if they differ."""
+    """Draw the settings that all chosen tracks have, and a note if the settings differ."""
     tracks = [track for _, track in selection.chosen_tracks(context)]
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -200,7 +200,10 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
 
 
 def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
-    """Return the settings that apply to all tracks. Advanced settings need the preference or must be in use."""
+    """Return the settings that apply to all tracks.
+
+    Advanced settings are included if the preference is on or they are in use.
+    """
     names = ["method", "angles", "cycle", "ends", "construction", "path"]
     for track in tracks:
         # The method of a rotation reports turns that it cannot keep.

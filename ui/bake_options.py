@@ -39,7 +39,7 @@ def used(settings: Any) -> list[str]:
 
 
 def copy(settings: object, operator: object) -> None:
-    """Copy all options to an operator, which would otherwise keep values from its last call."""
+    """Copy all options to an operator. Otherwise, the operator would keep the values from its last call."""
     for name in _NAMES:
         setattr(operator, name, getattr(settings, name))
 

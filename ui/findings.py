@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""List of findings of the checks. It is kept until the window closes and is not saved."""
+"""List of check findings. It is kept until the window closes and is not saved."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class FoundPlace:
     place: str
     """Frame range as text."""
     track: str
-    """Property or constraint, or empty if the error names it."""
+    """Property or constraint. Empty if the error names it."""
     message: str
     bone: str = ""
 
 
 class TCBFinding(bpy.types.PropertyGroup):
-    """Row of the list. Its name is the error."""
+    """A finding in the list. Its name is the error."""
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())
@@ -36,7 +36,7 @@ class TCBFinding(bpy.types.PropertyGroup):
 
 
 def put(window_manager: Any, findings: Iterable[FoundPlace], result: str) -> None:
-    """Replace the findings in the list, and the result above it."""
+    """Replace the findings in the list and the result above the list."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result
     window_manager.tcb_finding = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts from the preferences, and Blender's shortcuts that are explained if keys are locked."""
+"""Shortcuts from the preferences, and Blender shortcuts for which a message explains locked keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYMAPS = (
     ("Dopesheet", "DOPESHEET_EDITOR"),
     ("Graph Editor", "GRAPH_EDITOR"),
 )
-"""Names and spaces of Blender's keymaps. These keymaps and later keymaps do not use the keys of the shortcuts."""
+"""Names and spaces of Blender's keymaps. Neither they nor later keymaps use the keys of the shortcuts."""
 
 
 class _Offer(NamedTuple):
@@ -39,7 +39,7 @@ _OFFERS = (
 
 
 class _Watched(NamedTuple):
-    """Shortcut of Blender that is explained if its keys are locked."""
+    """A Blender shortcut for which a message explains locked keys."""
 
     edit: str
     key: str
@@ -62,7 +62,7 @@ _watching: list[tuple[Any, Any]] = []
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the shortcuts with the user's changes, so that the user can disable or change them."""
+    """Draw the shortcuts with the user's changes, for editing."""
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
     column = layout.column()
     for name, space in _KEYMAPS:
@@ -81,7 +81,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def _offer_of(item: Any) -> _Offer | None:
-    """Return the offer of a shortcut, or None if the shortcut is not from this add-on."""
+    """Return the offer that a keymap item belongs to, or None if the item is not from this add-on."""
     for offer in _OFFERS:
         given = offer.properties.items()
         if item.idname == offer.operator and all(

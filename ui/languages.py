@@ -17,7 +17,7 @@ def entries(file: Path) -> list[tuple[str, str, str]]:
 
     The context is "" for Blender's default context. A missing translation is "".
     """
-    # PO editors split long texts into several strings. No text has a line break or a backslash.
+    # PO editors split long texts into several strings. No text contains a line break or a backslash.
     text = file.read_bytes().decode().replace("\r\n", "\n").replace('"\n"', "").replace('\\"', '"')
     return _ENTRY.findall(text)
 

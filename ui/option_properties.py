@@ -21,7 +21,7 @@ _BOUNDS = {"low": "min", "high": "max", "soft_low": "soft_min", "soft_high": "so
 
 
 def property_of(option: Option, **changes: Any) -> Any:
-    """Return the property of an option, with changes to its declaration."""
+    """Return the Blender property of an option, with changes to its declaration."""
     declared: dict[str, Any] = {
         "name": option.name,
         "description": option.description,

@@ -108,7 +108,7 @@ def offers_shortcuts(context: bpy.types.Context) -> bool:
 
 
 def _preferences(context: bpy.types.Context) -> Any:
-    """Return the extension's preferences, or None for a package in a checkout."""
+    """Return the extension's preferences, or None if the package runs from a checkout."""
     preferences: Any = context.preferences
     addon = preferences.addons.get(PACKAGE)
     return None if addon is None else addon.preferences

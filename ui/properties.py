@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from ..animation.reduction.reduce_request import ReduceRequest
 
 _COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
-"""Comparison methods, which are visible with the preference Advanced."""
+"""Comparison methods, which are visible if the Advanced preference is on."""
 
 
 @lru_cache
 def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the enum items of methods for these kinds of tracks, with only the shown comparison methods.
+    """Return the enum items of methods for these kinds of tracks, with only the comparison methods in `shown`.
 
     The items are cached, because Blender keeps no reference to items from callbacks.
     """
@@ -83,7 +83,7 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     tracks = [track for _, track in selection.chosen_tracks(context)]
     kinds = {track.is_rotation for track in tracks}
     is_advanced = preferences.shows_advanced(context)
-    # With a damaged table all methods are listed. The panel shows the reason.
+    # If the table is damaged, all methods are listed. The panel shows the reason.
     used = frozenset(track.settings.method for track in tracks if not settings_error(track)) & _COMPARED
     return _methods_of(
         tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there),
@@ -95,7 +95,7 @@ FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
 
 
 class TCBTrack(bpy.types.PropertyGroup):
-    """Owner of a track's frame function, which names it in the Dope Sheet."""
+    """Owner of a track's frame function, which gives the function its name in the Dope Sheet."""
 
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
 
@@ -123,7 +123,7 @@ REDUCE_FRAMES = [
 
 
 class ReduceOptions(CustomRange):
-    """Options of Reduce, for its panel and its operator."""
+    """Options of Reduce, for the panel and the operator."""
 
     error: property_of(REDUCE["error"], options=set())
     angle: property_of(REDUCE["angle"], options=set())
@@ -160,7 +160,7 @@ class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):
 
 
 class TCBKeyCount(bpy.types.PropertyGroup):
-    """Number of keys that Reduce needs for an error."""
+    """Number of keys that Reduce needs to stay within an error."""
 
     error: FloatProperty()
     key_count: IntProperty()

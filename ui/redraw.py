@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redraw editors, and cache values that panels and sliders need several times per redraw."""
+"""Redraws of editors, and a cache of values that panels and sliders need several times per redraw."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
 SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 """Editors with the sidebar tab."""
 
-# Results since `begin`, or None outside drawing. F-curves among them are valid for only one redraw.
+# Results since `begin`, or None outside drawing. F-curves in the results are valid for only one redraw.
 _found: dict[tuple[str, int], Any] | None = None
 _handlers: list[tuple[Any, Any]] = []
 
 
 def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> bpy.types.UILayout:
-    """Return the layout of a panel, menu or operator, which exists while it draws."""
+    """Return the layout of a panel, menu or operator. The layout exists only during drawing."""
     layout = drawn.layout
     assert layout is not None
     return layout
@@ -78,7 +78,10 @@ def frame_selected(context: bpy.types.Context) -> None:
 
 
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
-    """Show texts in the area's header and the status bar during an operator, or Blender's own with None, and redraw."""
+    """Show texts in the area's header and the status bar during an operator, and redraw.
+
+    None restores Blender's own texts.
+    """
     workspace: Any = context.workspace
     area.header_text_set(header)
     workspace.status_text_set(status)

@@ -24,7 +24,7 @@ else:
     Status = set
 
 SHOWN_NOTES = 5
-"""Maximum number of notes to show. The rest is counted."""
+"""Maximum number of notes to show. The remaining notes are counted."""
 
 NO_OWN_KEY_SELECTED = n_("Generated keys have no parameters. Select your own keys")
 
@@ -32,7 +32,10 @@ Selected = dict[bpy.types.ID, list[str] | None]
 
 
 def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
-    """Apply the function to each datablock and add up the reports. An error in one does not affect the others."""
+    """Apply the function to each datablock and add up the reports.
+
+    An error in one datablock does not affect the others.
+    """
     report = Report()
     for datablock, prefixes in selected.items():
         try:
@@ -43,7 +46,10 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
 
 
 def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
-    """Apply the function as in `for_each` to the named track of each datablock or bone. Each sets `keys` keys."""
+    """Apply the function to the named track of each datablock or bone, as `for_each` does.
+
+    Each call sets `keys` keys.
+    """
 
     def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
         report = Report()
@@ -63,7 +69,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
 
 
 def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
-    """Apply the function as in `for_each` to keys of several tracks."""
+    """Apply the function to keys of several tracks, as `for_each` does."""
     report = Report()
     datablocks = {}
     for keys in chosen:
@@ -80,9 +86,9 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
 
 
 def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
-    """Report the result (`done`) and the refusals, or `otherwise` if there are neither, and return the status.
+    """Report the result (`done`) and the refusals, or `otherwise` if there are neither. Return the status.
 
-    If there is a result, there is an undo step, even if some tracks were refused.
+    A result creates an undo step, even if some tracks were refused.
     """
     report_notes(operator, report.notes)
     if report.tracks:
@@ -101,7 +107,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 def report_notes(
     operator: bpy.types.Operator, notes: Sequence[Finding], level: Literal["INFO", "WARNING"] = "INFO"
 ) -> None:
-    """Show one note of each kind. If there are more notes, the console has all of them."""
+    """Show one note of each kind. If there are more, print all notes to the console."""
     kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:
         operator.report({level}, note)

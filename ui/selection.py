@@ -81,7 +81,7 @@ def _owner(obj: bpy.types.Object, track: str) -> bpy.types.ID:
 
 
 def reason_nothing_is_selected(context: bpy.types.Context) -> str:
-    """Return the reason why nothing can be used, or an empty string."""
+    """Return the reason why the selection cannot be used, or an empty string."""
     if context.mode == "POSE":
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
@@ -94,7 +94,7 @@ def reason_nothing_is_selected(context: bpy.types.Context) -> str:
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
     """Return whether the selection has tracks of this kind.
 
-    "TCB" means TCB tracks, the rest of a bake whose table is missing, or a frame function. "PLAYED" means played with
+    "TCB" means TCB tracks, remains of a bake whose table is missing, or a frame function. "PLAYED" means played with
     handles or baked. An empty string means any track.
     The result is also true if the state is unknown, due to a damaged table or an action with several layers.
     """
@@ -120,18 +120,21 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
 
 @redraw.once
 def is_all_tcb(context: bpy.types.Context) -> bool:
-    """Return whether all used tracks of the selection are TCB."""
+    """Return whether all tracks in use in the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
     return not any(has_plain_tracks(*each) for each in selected.items())
 
 
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether a curve is locked with generated keys. It reads only the first keys, because buttons poll it."""
+    """Return whether a curve is locked and has generated keys.
+
+    Only the first keys are read, because buttons poll this.
+    """
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks in the sidebar: of the bone in Pose Mode, or else of the active object and its data."""
+    """Return the tracks in the sidebar: of the active bone in Pose Mode, or of the active object and its data."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
@@ -211,7 +214,7 @@ def identifier_of_path(datablock: bpy.types.ID, path: str) -> str:
 
 @redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
-    """Return the track chosen in the list, or else the first track, or the rotation of a bone."""
+    """Return the track chosen in the list. By default, this is the first track, or the rotation of a bone."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
     found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
@@ -275,7 +278,7 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 def selected_paths(
     context: bpy.types.Context, use_data: bool
 ) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
-    """Return the paths of tracks with selected keys by datablock, and the first and last frames of these keys.
+    """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
 
     These are the keys in an animation editor, or else the keys of the selected objects or bones.
     """
@@ -399,7 +402,7 @@ def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
 @redraw.once
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return Blender's interpolation on both sides of the chosen keys, or None if it differs or no key is chosen."""
+    """Return Blender's interpolation on both sides of the chosen keys. None: it differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
 
@@ -426,7 +429,7 @@ def is_valley(context: bpy.types.Context) -> bool:
 @redraw.once
 @once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return the parameters that affect the motion at the chosen keys, and the reasons why others do not."""
+    """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
     return played_parameters(chosen_keys(context))
 
 
@@ -489,7 +492,7 @@ def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
 
 
 def reason_for_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
-    """Return the reason if all selected keys are in actions with several layers."""
+    """Return the reason why keys cannot be used if all selected keys are in actions with several layers."""
     actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
     refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
     return str(refused[0][0]) if refused and all(refused) else ""

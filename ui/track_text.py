@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts on tracks: labels, states, and reasons why they cannot be edited, read or used."""
+"""Texts about tracks: labels, states, and reasons why tracks cannot be edited, read or used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COMPONENT_LETTERS = {
 
 
 def track_label(datablock: bpy.types.ID, track: Track) -> str:
-    """Return Blender's name of the property, with the name of its owner in the datablock, such as a bone."""
+    """Return Blender's name of the property, with the name of the owner in the datablock, such as a bone."""
     label = property_label(datablock, track)
     bone = getattr(_owner(datablock, track), "name", "") if split(track.path)[0].startswith(BONES) else ""
     return f"{label}, {bone}" if bone and label != track.path else label
@@ -97,7 +97,7 @@ def settings_error(track: Track) -> str:
 
 
 def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
-    """Return the reason why key sliders are gray, or their effect, or an empty string."""
+    """Return the reason why key sliders are gray, or the effect of the sliders, or an empty string."""
     if played.obstacles:
         return _obstacle_text(played.obstacles[0])
     return "" if any(track.enabled for track in tracks) else iface_("Moving a slider enables TCB")

@@ -2,7 +2,7 @@
 """Text in the 3D Viewport and the animation editors while a baked object or bone is selected.
 
 Blender shows no lock in the viewport, and does not explain in the editors that locked keys cannot move. After an
-attempt to edit, the text is temporarily the message on this attempt.
+attempt to edit, the text temporarily shows the message about this attempt.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...ui import redraw, selection
 from ...ui.live import attempts
 
 _TEXT = 11.0
-"""Font size in points, as for Blender's own text in the viewport."""
+"""Font size in points, equal to Blender's own viewport text."""
 _MARGIN = 20.0
 """Offset from the bottom left corner, in pixels at a display scale of 1."""
 
@@ -42,7 +42,7 @@ def _draw() -> None:
 
 
 def _shows_text(space: Any) -> bool:
-    """Return whether the space has room for text and its text overlay is on."""
+    """Return whether the space has room for text and the text overlay is on."""
     if space.type == "VIEW_3D":
         return bool(space.overlay.show_overlays and space.overlay.show_text)
     # A timeline is one row high.

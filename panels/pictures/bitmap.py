@@ -35,7 +35,7 @@ class Bitmap:
         return self._pixels
 
     def packed(self) -> npt.NDArray[np.int32]:
-        """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), a byte per channel."""
+        """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), one byte per channel."""
         return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
 
     def fill(self, radius: float, color: Color) -> None:
@@ -72,7 +72,7 @@ class Bitmap:
         self._pixels = self._pixels[::-1].copy()
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
-        """Return the slices of the pixels from `low` to `high` with a margin, and the x and y of these pixels."""
+        """Return the slices of the pixels from `low` to `high` with a margin, and the pixels' x and y coordinates."""
         left, bottom = (min(max(math.floor(each - margin - 1.0), 0), self.size) for each in low.tolist())
         right, top = (min(max(math.ceil(each + margin + 1.0), 0), self.size) for each in high.tolist())
         window = slice(bottom, top), slice(left, right)

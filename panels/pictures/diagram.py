@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Diagram of the parameters of a key, as in Key Info of 3D Studio.
 
-It shows the curve between the previous and the next key, with dots at equal steps of time, and the key's tangents. The
-spline ends at the key on a side where Blender plays another interpolation. Keys that differ are overlaid faintly. A key
-below its neighbors is drawn as a valley.
+It shows the curve between the previous and the next key, with dots at equal time steps, and the key's tangents. On a
+side where Blender plays another interpolation, the spline ends at the key. Curves of differing keys are overlaid in
+faint colors. A key below its neighbors is drawn as a valley.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _cache_size = _FEWEST_CACHED
 def draw_diagram(
     layout: bpy.types.UILayout, parameters: Sequence[Mapping[str, float]], sides: Sides, is_valley: bool
 ) -> None:
-    """Draw keys with these parameters, overlaid, and adjacent segments that Blender plays."""
+    """Draw overlaid curves of keys with these parameters, and adjacent segments that Blender plays."""
     row = layout.row()
     row.alignment = "CENTER"
     row.template_icon(icon_value=icon_of(parameters, sides, is_valley, has_tangents=True), scale=_UNITS)
@@ -197,7 +197,7 @@ def bitmap(
     is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
-    """Draw the diagram of keys with these parameters, `size` x `size` pixels. Without keys it is empty."""
+    """Draw the diagram of keys with these parameters, `size` x `size` pixels. It is empty if there are no keys."""
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
@@ -230,7 +230,10 @@ def bitmap(
 
 
 def size_drawn() -> int:
-    """Return the width of the picture in pixels on screen. Another width would be scaled and blurred."""
+    """Return the width of the picture in screen pixels.
+
+    A picture with a different width would be scaled and blurred.
+    """
     preferences: Any = bpy.context.preferences
     system = preferences.system
     button: int = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)

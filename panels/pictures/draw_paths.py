@@ -74,7 +74,7 @@ class PathStyle(NamedTuple):
     by_speed: bool
     color: Color
     window: tuple[int, int] | None
-    """First and last frame to draw. None draws all."""
+    """First and last frame to draw, or None for all frames."""
 
 
 class PathBatches:
@@ -143,7 +143,7 @@ def draw(
 ) -> None:
     """Draw the paths, tangents below and keys on top.
 
-    `highlight`: position of the element under the mouse. `width`: path width, in pixels at a display scale of 1.
+    `highlight`: position of the element under the mouse. `width`: path width in pixels, at a display scale of 1.
     `view`: matrix from camera space to world space, shape (4, 4). None means world space.
     """
     if not paths:
@@ -236,7 +236,10 @@ def _line_shader() -> Any:
 
 @cache
 def _dot_shader() -> Any:
-    """Return a shader for round or diamond dots with soft edges and individual colors, which Blender 4.2 lacks."""
+    """Return a shader for round or diamond dots with soft edges and individual colors.
+
+    Blender 4.2 has no such shader.
+    """
     types: Any = gpu.types
     info = types.GPUShaderCreateInfo()
     info.push_constant("MAT4", "ModelViewProjectionMatrix")

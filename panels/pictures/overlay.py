@@ -35,11 +35,11 @@ from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
-"""Time in seconds of work between redraws."""
+"""Seconds of work between redraws."""
 _AT_ONCE = 0.05
-"""Time in seconds per redraw for paths that have changed."""
+"""Seconds per redraw for paths that have changed."""
 _WAIT = 0.2
-"""Time in seconds until the next check whether Blender can step through frames."""
+"""Seconds until the next check whether Blender can step through frames."""
 _FEWEST_KEPT = 64
 """Minimum number of cached paths, including paths that are not drawn."""
 
@@ -61,7 +61,7 @@ class _Kept:
     read: set[int]
     """The `session_uid` of all dependencies of the path."""
     note: str
-    """Reason why Blender had to step through the frames, or empty."""
+    """The reason why Blender had to step through the frames, or an empty string."""
     inputs: Fingerprint | None = None
     """Mark of the source data, or None."""
     batches: PathBatches | None = None
@@ -80,13 +80,13 @@ class _State:
     """Paths that wait for cameras whose frames Blender must step through."""
     cameras: Cameras = field(default_factory=Cameras)
     drawn: int = 0
-    """Paths in the last drawn viewport."""
+    """Number of paths in the last drawn viewport."""
     inputs: Fingerprints = field(default_factory=Fingerprints)
     """Current marks."""
     hovered: Picked | None = None
-    """Element under the mouse, or dragged."""
+    """Element that is under the mouse or dragged."""
     failed: bool = False
-    """An error was reported. Drawing is off until the setting changes."""
+    """Whether an error was reported. Drawing is then off until the setting changes."""
 
 
 _state = _State()
@@ -113,7 +113,7 @@ def status(context: bpy.types.Context) -> str:
 
 
 def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
-    """Yield the visible selected objects, or the selected bones with their objects, whose paths this viewport draws."""
+    """Yield the visible selected objects, or the selected bones with their objects. This viewport draws their paths."""
     if context.mode == "POSE":
         bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
         active = context.active_pose_bone
@@ -184,7 +184,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
         if wanted not in _state.kept or _state.kept[wanted].stale:
             _want(wanted)
     if _state.wanted:
-        # Paths update in the same redraw as the motion, which a timer would miss.
+        # Compute paths here, because a timer would update them one redraw later than the motion.
         _by_curves({obj.session_uid: obj for obj in bpy.data.objects}, _AT_ONCE)
     for obj, bone in shown:
         wanted = (obj.session_uid, bone), trace
@@ -234,7 +234,7 @@ def path_color(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) 
 
 
 def _highlight(path: Path, hovered: Picked) -> Any:
-    """Return the position of the key or the tangent's end under the mouse, or None if it no longer exists."""
+    """Return the position of the key or tangent end under the mouse, or None if it no longer exists."""
     rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
     if hovered.row < 0 or not len(rows):
         return None
@@ -242,7 +242,7 @@ def _highlight(path: Path, hovered: Picked) -> Any:
 
 
 def is_on(context: bpy.types.Context) -> bool:
-    """Return whether paths are visible, because they are on or the tool that edits paths is active."""
+    """Return whether paths are visible, that is, whether they are on or the tool that edits paths is active."""
     scene: Any = context.scene
     return bool(scene.tcb_paths.show) or is_tool_active(context)
 
@@ -276,9 +276,9 @@ def hover(picked: Picked | None) -> bool:
 
 
 def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
-    """Return the rows of positions (n, 2) that are at least this far from the previous one. NaN is skipped.
+    """Return the rows of positions (n, 2) that are at least `distance` from the last returned row. NaN is skipped.
 
-    Otherwise numbers on slow parts of a path would overlap.
+    Otherwise, numbers on slow parts of a path would overlap.
     """
     rows: list[int] = []
     for row, place in enumerate(places):
@@ -316,7 +316,7 @@ def _want(wanted: Wanted) -> None:
 
 
 def _work() -> float | None:
-    """Compute missing paths for some milliseconds. Blender's timer calls this until it returns None."""
+    """Compute missing paths for a few milliseconds. Blender's timer calls this until it returns None."""
     try:
         if not (_state.wanted or _state.unseen or _state.stepped or _state.cameras.is_stepping):
             return None
@@ -343,7 +343,7 @@ def _work() -> float | None:
 
 
 def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
-    """Compute missing paths from F-curves in the given time. This changes no data, so it is allowed while drawing."""
+    """Compute missing paths from F-curves in the given time. No data is changed, so this is allowed while drawing."""
     end = time.perf_counter() + seconds
     worlds: dict[bytes, TransformSampler] = {}
     waiting = []
@@ -394,7 +394,7 @@ def _has_cameras(trace: Trace, objects: dict[int, Any]) -> bool:
 
 
 def _views(trace: Trace, planned: Plan, objects: dict[int, Any]) -> Views | None:
-    """Return the views of the trace's cameras, or None without moving cameras. Raises IsSteppedError."""
+    """Return the views of the trace's cameras, or None if no camera moves. Raises IsSteppedError."""
     if not trace.cameras:
         return None
     cameras, inputs = _state.cameras, _state.inputs
@@ -470,7 +470,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     if not changed:
         return
     _state.cameras.mark_stale(changed)
-    # Marks do not cover other kinds of data.
+    # Fingerprints do not cover other kinds of data.
     others = {
         update.id.original.session_uid
         for update in depsgraph.updates
@@ -489,7 +489,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 @handlers.persistent
 def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
-    """Mark all paths, because any data may have changed."""
+    """Mark all paths as changed, because any data may have changed."""
     for kept in _state.kept.values():
         kept.stale = True
     _state.inputs = Fingerprints()
@@ -515,7 +515,7 @@ _DRAWN: tuple[tuple[Any, Any], ...] = ((_draw, "POST_VIEW"), (_draw_labels, "POS
 
 
 def switched(is_on: bool) -> None:
-    """Redraw after a setting was changed. If paths are off, clear them."""
+    """Redraw after a change to a setting. Clear the paths if they are off."""
     _state.failed = False
     if not is_on:
         _forget()

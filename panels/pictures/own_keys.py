@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mark your own keys on baked curves in the Graph Editor, which draws all keys alike."""
+"""Marks for your own keys on baked curves in the Graph Editor, which draws all keys alike."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
 
 
 def _unit(fcurve: Any, context: Any) -> float:
-    """Return the factor from a value to its unit in the Graph Editor, such as degrees."""
+    """Return the factor that converts a value to its Graph Editor unit, such as degrees."""
     is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
     return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
 
@@ -48,7 +48,7 @@ def _draw() -> None:
     space = context.space_data
     obj = context.object
     in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
-    # Displayed values and frames are different then.
+    # In this case, displayed values and frames differ from the stored ones.
     if space.mode != "FCURVES" or space.use_normalization or in_strip:
         return
     places = own_places(context.visible_fcurves or (), context)

@@ -37,7 +37,7 @@ else:
     Status = set
 
 _STILL = 3.0
-"""Distance in pixels, at a display scale of 1, up to which a mouse press is a click, not a drag."""
+"""Maximum mouse movement of a click, in pixels at a display scale of 1. A longer movement is a drag."""
 _AXES = "XYZ"
 
 
@@ -61,7 +61,7 @@ def see(context: bpy.types.Context, event: bpy.types.Event) -> None:
 def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int, int]:
     """Return the position of a mouse press, in pixels of the region.
 
-    If the mouse is faster than the redraw, Blender's event has a later position. The last mouse move was at the
+    If the mouse is faster than the redraw, Blender's event contains a later position. The last mouse move was at the
     position of the press.
     """
     now = event.mouse_region_x, event.mouse_region_y
@@ -92,7 +92,7 @@ _TANGENT_HINT = n_("Release: confirm, Esc: cancel, Shift: this side only, Ctrl: 
 class _Pointer:
     """Mouse in the viewport of a drag.
 
-    Positions and directions are in world space at the key's frame. Paths in camera space are drawn at other positions.
+    Positions and directions are in world space at the key's frame. Paths in camera space are drawn elsewhere.
     """
 
     def __init__(self, context: bpy.types.Context, start: tuple[int, int], shown: Shown, row: int) -> None:
@@ -109,7 +109,7 @@ class _Pointer:
         """Whether Shift and Ctrl are held."""
 
     def move(self, event: bpy.types.Event) -> None:
-        # If the mouse has left the region, the event has another region.
+        # If the mouse has left the region, the event belongs to another region.
         self.at = (event.mouse_x - self.region.x, event.mouse_y - self.region.y)
 
     @property
@@ -172,7 +172,10 @@ class _Drag(Protocol):
     """Current frame of the key."""
 
     def to(self, pointer: _Pointer) -> str:
-        """Follow the mouse, and return a text about the new state. Raises AnimationError if it cannot be changed."""
+        """Follow the mouse, and return a text about the new state.
+
+        Raises AnimationError if the key cannot be changed.
+        """
         ...
 
 
@@ -303,7 +306,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Restore the state before the drag. Blender calls this when it cancels the operator."""
+        """Restore the state before the drag. Blender calls this to cancel the operator."""
         self._take_back()
         self._end(context, {"CANCELLED"})
 
@@ -359,7 +362,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         else:
             view_layer.objects.active = spot.item
         moving = moving_tracks(spot.item, spot.bone, spot.followed)
-        # The point of a bone may have only rotation keys at this frame.
+        # This frame may have only rotation keys that move the bone's point.
         moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
         tracks = [track.path for track in moving]
         shown = selection.active_track(context)

@@ -49,7 +49,7 @@ class TCB_OT_path_hover(bpy.types.Operator):
 
 
 class _OnKey(bpy.types.Operator):
-    """Base class of operators on a key of a path, under the mouse or given by a script."""
+    """Base class of operators on a path key, under the mouse or given by a script."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
@@ -58,7 +58,7 @@ class _OnKey(bpy.types.Operator):
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True
-    """Whether the operator needs a position without a key."""
+    """Whether the operator needs a position on the path that has no key."""
     change = staticmethod(insert_key)
     """Function that is called with the spot. Raises AnimationError before any change."""
 
@@ -121,8 +121,8 @@ class _PathTool(bpy.types.WorkSpaceTool):
     bl_label = "Edit Paths"
     bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: add. X: delete"
     bl_icon = "ops.curve.pen"
-    # Without an operator that selects on press: Blender would call it first, and it would select the object under the
-    # mouse. The 3D Viewport's own keymap selects if the mouse is not on a path.
+    # The keymap has no operator that selects on press. Blender would call it first, and it would select the object
+    # under the mouse. The 3D Viewport's own keymap selects if the mouse is not on a path.
     bl_keymap = (
         ("tcb.path_hover", {"type": "MOUSEMOVE", "value": "ANY", "any": True}, None),
         ("tcb.path_key_insert", {"type": "LEFTMOUSE", "value": "DOUBLE_CLICK"}, None),

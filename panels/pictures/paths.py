@@ -31,19 +31,19 @@ class Trace(Followed):
     start: int
     end: int
     cameras: Cuts = ()
-    """Cameras in whose space the path is. Without cameras it is in world space."""
+    """Cameras that define the space of the path. Without cameras, the path is in world space."""
 
 
 @record()
 class Path:
-    """Path with `n` frames and `k` keys, in world space, or in camera space if it has `views`."""
+    """A path with `n` frames and `k` keys. It is in camera space if it has `views`, otherwise in world space."""
 
     start: int
     """Frame of the first point. Points are one frame apart."""
     points: Points
     """Shape (n, 3)."""
     speeds: Points
-    """Speed, shape (n,), in units per frame."""
+    """Speeds, shape (n,), in units per frame."""
     frames: Frames
     """Frames of the keys, shape (k,)."""
     reach: Frames
@@ -51,20 +51,20 @@ class Path:
     keys: Points
     """Shape (k, 3)."""
     incoming: Points
-    """Vectors from the keys to the handles of their incoming tangents, shape (k, 3). Like Bezier handles, they span a
+    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, they span a
     third of the segment."""
     outgoing: Points
     views: Matrices | None = None
     """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
     cuts: tuple[int, ...] = ()
-    """First frames of other cameras."""
+    """Frames at which the camera changes."""
 
     def stretches(self) -> list[slice]:
         """Return the slices of points between camera cuts."""
         return _stretches(self.cuts, self.start, len(self.points))
 
     def within(self, first: int, last: int) -> Path:
-        """Return the part between two frames, with its keys."""
+        """Return the part of the path between two frames, with its keys."""
         rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
         inside = (self.frames >= first) & (self.frames <= last)
         return replace(
@@ -81,7 +81,7 @@ class Path:
         )
 
     def frames_every(self, step: int) -> npt.NDArray[np.int64]:
-        """Return the frames that are multiples of the step, without key frames. A step of 0 returns none."""
+        """Return the frames that are multiples of the step, except key frames. A step of 0 returns no frames."""
         if step < 1:
             return np.empty(0, dtype=np.int64)
         frames = np.arange(self.start, self.start + len(self.points))
@@ -98,7 +98,7 @@ class Plan:
     keys: Frames
     """Shape (k,)."""
     reach: Frames
-    """Distances in frames to the previous and the next key, shape (2, k). They are 0 if there is no such key or no
+    """Distances in frames to the previous and the next key, shape (2, k). A distance is 0 if there is no such key or no
     room."""
 
     @cached_property
@@ -116,18 +116,19 @@ class Plan:
 
 
 class Views(NamedTuple):
-    """Matrices from world space to the space of each frame's camera, for a plan."""
+    """Matrices from world space to the camera space of each frame of a plan."""
 
     whole: Matrices
     """Shape (n, 4, 4)."""
     near: Matrices
-    """Matrices of each key's camera at the frames around the key, shape (5, k, 4, 4)."""
+    """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
 
     @classmethod
     def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
         """Return the views, or None if all cameras are static at the same position.
 
-        `into`: function that returns the matrices at frames for the cameras of other frames.
+        `into`: function of two arrays of frames. It returns the matrices at the first frames for the cameras of the
+        second frames.
         """
         near = planned.near
         frames = np.concatenate((planned.whole, near.ravel()))
@@ -181,7 +182,7 @@ def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDAr
 
 
 def _stretches(cuts: Sequence[int], start: int, count: int) -> list[slice]:
-    """Return the slices between cuts, for `count` rows with one row per frame from `start`."""
+    """Return the slices between cuts, for `count` rows, one per frame from `start`."""
     rows = [cut - start for cut in cuts if 0 < cut - start < count]
     return [slice(first, last) for first, last in pairwise((0, *rows, count))]
 
@@ -197,13 +198,13 @@ def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
 
 
 def _step(reach: Frames) -> Frames:
-    """Return the distance from a key for measuring its tangent: one frame, because samples are linear in between."""
+    """Return the distance at which a key's tangent is measured: one frame, because samples are linear in between."""
     return np.minimum(1.0, reach / 2)
 
 
 def _slope(
     key: npt.NDArray[np.float64], one: npt.NDArray[np.float64], two: npt.NDArray[np.float64], step: Frames
 ) -> npt.NDArray[np.float64]:
-    """Return the outward slope at a key of the parabola through it and points one and two steps away, (k, 3)."""
+    """Return the outward slope at each key of the parabola through the key and two points beyond it, (k, 3)."""
     slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
     return slope

@@ -17,10 +17,10 @@ _KEY, _TIP, _LINE = 10.0, 8.0, 7.0
 _KEYS_FIRST, _THEN_TIPS, _THEN_PATHS = range(3)
 """Precedence of elements within reach."""
 _LEAST_SQUARE = 1e-12
-"""Squared length in pixels of a segment seen end-on, which avoids division by 0."""
+"""Squared length in pixels of a segment seen end-on. Avoids division by 0."""
 
 Part = Literal["KEY", "PATH", "handle_left", "handle_right"]
-"""Element of a path. For a tangent, the end of the incoming or the outgoing tangent."""
+"""Element of a path. A handle is the end of the incoming or outgoing tangent."""
 
 Places = npt.NDArray[np.float64]
 

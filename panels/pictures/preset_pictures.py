@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choice of presets by pictures of their curves, for built-in presets and the user's presets."""
+"""Picture menu of the curves of built-in presets and the user's presets."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ...ui.sliders.shared_number import is_mixed
 from .diagram import icons_of
 
 _SHOWN, _TO_CHOOSE = 2.1, 4.0
-"""Sizes of pictures in button heights: in the tab (two rows of buttons), and in the choice of presets."""
+"""Picture sizes in button heights: in the tab (two rows of buttons), and in the preset menu."""
 _SAME = 1e-5
-"""Tolerance for matching parameters with a preset, because they are float32."""
+"""Tolerance for matching parameters with a preset, because parameters are float32."""
 _KEYS_OWN = "/"
 """Identifier of the current parameters. No file has this name."""
 Item = tuple[str, str, str, int, int]
@@ -39,7 +39,7 @@ _numbers: dict[str, int] = {}
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the curve of the chosen keys as a button that opens the choice of presets."""
+    """Draw the curve of the chosen keys as a button that opens the preset menu."""
     scene: Any = context.scene
     layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_SHOWN, scale_popup=_TO_CHOOSE)
 

@@ -129,7 +129,7 @@ def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
     ("arguments", "words"),
     [
         ({"frames": [[1, 2]]}, "frames must be of shape"),
-        ({"frames": [1, 1, 2, 3, 4]}, "must ascend by more than"),
+        ({"frames": [1, 1, 2, 3, 4]}, "must increase by more than"),
         ({"frames": [1, 2, 3, 4, np.nan]}, "frames"),
         ({"values": VALUES[:4]}, "values must be of shape"),
         ({"values": VALUES[:, :2]}, "have 3 components, not 2"),

@@ -116,8 +116,8 @@ def test_keys_that_are_moved_together_pass_another(animation, places, thing):
     [
         (31.0, "another key is already at this frame"),
         (31.005, "another key is already"),
-        (2e6, "does not support"),
-        (np.nan, "does not support"),
+        (2e6, "outside Blender's range"),
+        (np.nan, "outside Blender's range"),
     ],
 )
 def test_a_key_in_the_way_and_a_frame_that_blender_has_not_are_refused(animation, places, thing, to, reason):

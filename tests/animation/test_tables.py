@@ -193,8 +193,8 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
     ("text", "words"),
     [
         ("frame,locaton.x\n1,2", "locaton: no float property"),
-        ("frame,location[3]\n1,2", "it has 3 components"),
-        ("frame,location\n1,2", "Name one, for example location"),
+        ("frame,location[3]\n1,2", "the property has 3 components"),
+        ("frame,location\n1,2", "Name one component, for example location"),
         (
             'frame,pose.bones["x"].qw,pose.bones["x"].qx,pose.bones["x"].qy,pose.bones["x"].qz\n1,1,0,0,0',
             "has a rotation",
@@ -558,7 +558,7 @@ def test_twice_as_many_columns_are_twice_the_work(bring, columns):
             try:
                 report = bring(thing, text, replace=True)
             except Exception as error:
-                assert "it has 3 components" in str(error)  # noqa: PT017  of a location
+                assert "the property has 3 components" in str(error)  # noqa: PT017  of a location
             else:
                 assert report.tracks == len(fcurves(thing))
 

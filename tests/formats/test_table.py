@@ -136,7 +136,7 @@ def test_an_empty_cell_is_no_key():
         ("time,x\n2,2\n1,3", 3, 1, "second 1 is not after 2"),
         ("frame,qw,qx,qy\n1,1,0,0", 1, 2, "needs 4 columns, but there are 3"),
         ("frame,qw,qx,qy,qz\n1,1,0,,0", 2, 4, "other components of the rotation"),
-        ("frame,euler.x\n1,2", 1, 2, "give the order"),
+        ("frame,euler.x\n1,2", 1, 2, "specify the order"),
         ("frame,euler_xyz.x\n1,2", 1, 2, "specify degrees or radians"),
         ("frame,euler_xyz_deg.x,euler_zyx_deg.y\n1,2,3", 1, 3, "not compatible with column 2"),
         ("frame,m00,m01\n1,2,3", 1, 2, "9 or 16"),

@@ -435,7 +435,7 @@ def test_a_preset_runs_nothing_of_its_file(keyed, choose, editor, tmp_path):
     for line, fault in (
         (f"open({str(mark)!r}, 'w').close()", "line 4: a preset may contain only lines such as key.tension"),
         (f"key.tension = len({str(mark)!r}) and open({str(mark)!r}, 'w') and 0.5", "line 4: the value of key.tension"),
-        ("import os", "line 4: a preset may only have"),
+        ("import os", "line 4: a preset may contain only"),
     ):
         hostile.write_text(f"import bpy\nkey = bpy.context.window_manager.tcb_preset\nkey.bias = 0.5\n{line}\n")
         with editor("DOPESHEET"), pytest.raises(RuntimeError, match=f"hostile.py: {fault}"):

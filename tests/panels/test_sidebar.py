@@ -534,7 +534,7 @@ def test_a_key_without_parameters_shows_the_defaults(cube, drawn, scene):
     assert drawn("TCB_PT_defaults") is None
 
 
-OTHERWISE = "Baked with other"
+OTHERWISE = "Baked with different"
 
 
 def begins(shown, text):
@@ -681,7 +681,7 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
 
 
 def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
-    assert "Find faults of cameras" in " ".join(drawn("TCB_PT_checks"))
+    assert "Find faults in cameras" in " ".join(drawn("TCB_PT_checks"))
 
 
 def test_jumps_are_grouped_in_undo_as_blenders_own(tcb_animation):

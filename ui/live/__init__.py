@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live in Blender: detection of edits, choice of the scene's settings, and messages."""
+"""Live in Blender: edit detection, scene settings, and messages."""

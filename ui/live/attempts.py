@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Detection of attempts to edit baked tracks, with messages that explain them.
 
-The curves of baked tracks are locked. Blender skips locked curves, mostly without a message: other keys move, and a
-pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts detects
-attempts that leave no trace in Blender (`operators/messages.py`). After an edit of keys, the last operator and the
+The curves of baked tracks are locked. Blender skips locked curves, mostly without a message. Other keys move, and a
+pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts
+(`operators/messages.py`) detects attempts that leave no trace. After an edit of keys, the last operator and the
 selected keys identify the affected baked tracks. After an edit of an object, its pose is compared with its baked
 curves.
 """
@@ -33,7 +33,7 @@ _POSE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_ang
 _SAME_POSE = 1e-6
 """Maximum difference between a property and its curve, relative to values above 1."""
 _LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
-"""Parts of names of animation editor operators that do not change keys."""
+"""Name parts of animation editor operators that do not change keys."""
 
 _Selected = list[tuple[bpy.types.ID, bpy.types.Action, int, tuple[str, ...]]]
 """Datablocks with baked tracks, their actions and slots, and the path prefixes of selected bones."""
@@ -42,7 +42,7 @@ _Tracks = dict[tuple[int, int, str], bpy.types.Action]
 
 
 class _State:
-    """Events since the last look, and the last message."""
+    """Events since the last check, and the last message."""
 
     def __init__(self) -> None:
         self.clear()
@@ -51,12 +51,12 @@ class _State:
         self.objects_changed = False
         self.keys_changed = False
         self.keys_transformed = False
-        """Keys changed during a transform, so the transform was in an animation editor."""
+        """Whether keys changed during a transform, which was therefore in an animation editor."""
         last = _last_operator()
         self.operator = 0 if last is None else last.as_pointer()
-        """Last operator at the last look."""
+        """The last operator at the last check."""
         self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
-        """Values that differed from baked curves at the last look."""
+        """Values that differed from baked curves at the last check."""
         self.text = ""
         self.until = 0.0
         """Time when editors stop showing the last message."""
@@ -82,7 +82,7 @@ def stop() -> None:
 
 
 def answer(datablocks: Iterable[bpy.types.ID]) -> None:
-    """Remove the messages on the datablocks, because they were freed."""
+    """Remove the messages on datablocks whose bake was freed."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     for animation in animations:
         if animation is not None and animation.action is not None:
@@ -99,7 +99,7 @@ def _take_away() -> None:
 
 
 def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
-    """Record the kinds of data that an update has changed. An operator may still hold them."""
+    """Record the kinds of data that an update has changed. An operator may still hold the data."""
     if depsgraph.id_type_updated("ACTION"):
         _state.keys_changed = True
         _state.keys_transformed |= is_transforming
@@ -112,12 +112,12 @@ def note_frame_change() -> None:
 
 
 def is_pending() -> bool:
-    """Return whether there may have been an attempt since the last look."""
+    """Return whether there may have been an attempt since the last check."""
     return _state.objects_changed or _state.keys_changed
 
 
 def explain() -> None:
-    """Find and explain attempts since the last look."""
+    """Find and explain attempts since the last check."""
     last = _new_operator()
     objects, keys, transformed = _state.objects_changed, _state.keys_changed, _state.keys_transformed
     _state.objects_changed = _state.keys_changed = _state.keys_transformed = False
@@ -155,7 +155,7 @@ def explain_drag(context: bpy.types.Context) -> None:
 
 
 def _explain_dragged(tracks: _Tracks) -> None:
-    """Explain that keys did not move, unless the drag is a box selection or moves other keys."""
+    """Explain that keys did not move, unless the drag is a box selection or moved other keys."""
     if not is_editing():
         _explain_keys(tracks, "DID_NOT_MOVE")
 
@@ -176,7 +176,7 @@ def _explain_keys(tracks: _Tracks, code: str) -> None:
 
 
 def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
-    """Keep the note for the panels, and show it temporarily in the editors."""
+    """Keep the note for the panels, and temporarily show it in the editors."""
     for action in actions:
         keep_notes(action, [note])
     message = str(note)
@@ -201,7 +201,7 @@ def _show_in_status_bars(message: str | None) -> None:
 
 
 def _new_operator() -> str:
-    """Return the name of the last operator if it ran since the last look."""
+    """Return the name of the last operator if it ran since the last check."""
     last = _last_operator()
     before, _state.operator = _state.operator, last.as_pointer() if last is not None else 0
     return "" if last is None or _state.operator == before else str(last.bl_idname)
@@ -260,7 +260,7 @@ def _name(datablock: bpy.types.ID, start: str) -> str:
 
 
 def _explain_poses() -> None:
-    """Explain that poses that differ from baked curves will not last, once per pose."""
+    """For each new pose that differs from baked curves, explain that it will not last."""
     pose: set[tuple[int, str, int, float]] = set()
     names: dict[str, bpy.types.Action] = {}
     for context in _windows():
@@ -285,7 +285,7 @@ def _differing(
         # The displayed pose is the sum of all strips.
         return []
     if sum(datablock.name in shown.objects for shown in shown_scenes()) > 1:
-        # The pose is from the frame of one scene, but the scene is unknown.
+        # The pose belongs to the frame of one scene, but the scene is unknown.
         return []
     channels = channels_of(datablock)
     frame, baked = action_time(datablock, scene.frame_current_final), read_table(action).baked

@@ -11,7 +11,7 @@ _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "
 
 
 def is_editing() -> bool:
-    """Return whether a modal operator holds keys, so that they must not be written."""
+    """Return whether a modal operator holds keys, which must then not be written."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Updates of live actions after edits, undo and loading a file, and before saving and rendering.
+"""Updates of live actions: after edits, undo and loading a file, and before saving and rendering.
 
-Handlers only mark actions, because a running transform holds pointers to their keys and stores its undo step at the
-end. A timer bakes marked actions when no such operator, playback or render is running.
+Handlers only mark actions, because a running transform holds pointers to the keys and stores its undo step at the end.
+A timer bakes marked actions when no operator holds keys and neither playback nor rendering is running.
 
 Without a window there are no timers and no modal operators. Edits of live actions are then detected when Blender
 reports an update after an operator.
@@ -51,9 +51,9 @@ _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 QUIET = 0.3
-"""Time in seconds without an edit before a full comparison of a track, in addition to its key frames."""
+"""Seconds without an edit before a track is fully compared. Until then, only its key frames are compared."""
 _SLICE = 0.008
-"""Time in seconds per step of the full comparison: half of a redraw."""
+"""Seconds per step of the full comparison: half of a redraw."""
 _RETRY = 0.05
 
 
@@ -107,7 +107,7 @@ def flush() -> Report:
 
 
 def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return the function for options of tracks that are not played yet, if the action is live, and the preference."""
+    """Return the options function for unplayed tracks, or None if the action is not live, and the preference."""
     return _options_for if is_live(action) else None, completes_rotations()
 
 
@@ -136,7 +136,7 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
             try:
                 done = work(action)
             except Exception as error:
-                # An error in one action must not prevent updates of other actions, or stop the timer.
+                # An error in one action must not stop the timer or prevent other actions from being updated.
                 traceback.print_exc()
                 done = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
                 keep_notes(action, done.refused)
@@ -162,17 +162,17 @@ def mark_all() -> None:
 
 
 def sidebar_options(scene: Any) -> Options:
-    """Return the options of the sidebar in the scene."""
+    """Return the sidebar options of the scene."""
     return bake_options.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
-    """Return the options of a TCB track that is not baked, which plays with handles of its own keys."""
+    """Return the options for a TCB track that is not baked, which is played by the handles of the animator's keys."""
     return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
 
 
 def is_busy() -> bool:
-    """Return whether keys must not be changed now, or Blender is busy."""
+    """Return whether Blender is busy or keys must not be changed now."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
@@ -191,8 +191,7 @@ def is_due() -> bool:
 def tick(at_once: bool = False) -> float | None:
     """Do the next part of the pending work, and return the delay in seconds until the next part, or None.
 
-    A timer calls this in a window. `at_once`: do the full comparison without waiting for `QUIET` seconds without an
-    edit.
+    A timer calls this in a window. `at_once`: do the full comparison immediately, without waiting for `QUIET` seconds.
     """
     if not is_pending():
         return None
@@ -216,7 +215,8 @@ def tick(at_once: bool = False) -> float | None:
 def _before_frame_change(*_args: object) -> None:
     """Mark all actions, because the first update at a new frame does not list its datablocks.
 
-    The datablocks cannot be read here. Before the evaluation they include removed datablocks, and reading them crashes.
+    The datablocks cannot be read here. Before the evaluation, they include removed datablocks, which crash Blender when
+    read.
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
@@ -257,7 +257,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Mark the actions, including former actions, of objects whose playback settings have changed."""
+    """Mark the current and former actions of objects whose playback settings have changed."""
     others: set[int] = set()
     for obj in objects:
         action = obj.animation_data.action if obj.animation_data else None
@@ -312,7 +312,7 @@ def _compare_in_full(action: bpy.types.Action) -> Report:
 
 
 def _times_scene(action: bpy.types.ID) -> bool:
-    """Return whether the action may have a scene's frame function, which times all motion in the scene."""
+    """Return whether the action may contain a scene's frame function, which times all motion in the scene."""
     animations = [scene.animation_data for scene in bpy.data.scenes]
     return action in [animation.action for animation in animations if animation is not None]
 
@@ -333,14 +333,17 @@ def _after_undo(*_args: object) -> None:
 
 @persistent
 def _after_loading(*_args: object) -> None:
-    """Mark all actions after loading a file, which may have edits that were not baked, for example an autosave."""
+    """Mark all actions after loading a file.
+
+    The file, for example an autosave, may contain edits that were not baked.
+    """
     _forget_all()
     session.forget_actions()
     start()
 
 
 def start() -> None:
-    """Read the tables of the open file, so that copied keys bring their rows. Then mark all actions."""
+    """Read the tables of the open file, so that the rows of copied keys are known. Then mark all actions."""
     for action in bpy.data.actions:
         read_table(action)
     mark_all()
@@ -348,7 +351,7 @@ def start() -> None:
 
 @persistent
 def _before_saving(*_args: object) -> None:
-    # Edits that are not baked in the file are baked after loading.
+    # Edits that were not baked when the file was saved are baked after loading.
     if not is_editing():
         flush_all()
         _settle_tables()
@@ -387,7 +390,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
 
 
 def warn(lines: list[str]) -> None:
-    """Show a warning about rendered approximate tracks in a window."""
+    """Show a warning in a window about rendered approximate tracks."""
 
     def draw(menu: Any, _context: bpy.types.Context) -> None:
         for line in lines[:_MOST_LINES]:
@@ -425,14 +428,14 @@ _HANDLERS = (
 
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
-    """Return the actions of the datablocks that have no TCB track yet."""
+    """Return the actions of the datablocks that do not have any TCB track yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).rows_of_tracks]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Switch Live on for actions with TCB tracks, and let handles play tracks that are not played yet."""
+    """Turn Live on for actions with TCB tracks. Tracks that are not played yet are then played by handles."""
     enabled = [action for action in actions if read_table(action).rows_of_tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     waiting = {user: paths for user in users if (paths := _waiting(user))}
@@ -462,7 +465,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 
 def _make_tcb(action: bpy.types.Action) -> None:
-    """If no track of an action is TCB, enable all tracks and preserve the motion, like the buttons."""
+    """If no track of an action is TCB, enable all tracks and preserve the motion, as the buttons do."""
     if read_table(action).rows_of_tracks:
         return
     users = users_of(action)

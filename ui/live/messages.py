@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of Live about edits of an action, which are kept until they could be read."""
+"""Messages from Live about edits of an action. They are kept until the user has had time to read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...animation.store.table.custom_property import has_baked_tracks
 from .watched import watches
 
 READING = 5.0
-"""Time in seconds for which a note is kept after it was first drawn."""
+"""Seconds for which a note is kept after it was first drawn."""
 _MOST_NOTES = 100
 """Maximum number of notes per action."""
 
@@ -31,7 +31,7 @@ def has_notes(action: bpy.types.Action) -> bool:
 
 
 def notes_of(action: bpy.types.Action) -> list[Finding]:
-    """Return the permanent limits of the action's updates, and the unread notes."""
+    """Return the action's permanent notes and its unread notes."""
     notes = _notes.get(action.session_uid, [])
     if not has_baked_tracks(action):
         notes = [note for note in notes if note.code not in ASK_TO_FREE]
@@ -39,7 +39,7 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
 
 
 def note_seen(notes: Iterable[Finding], since: float | None = None) -> None:
-    """Record that notes of `notes_of` were drawn. After the reading time, the next update may replace them.
+    """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace them.
 
     `since`: time of drawing, from `time.monotonic`. None means now. The earliest time is used.
     """

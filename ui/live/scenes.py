@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of the users of an action, which determine default parameters and current frames."""
+"""The scenes that contain the users of an action. They determine default parameters and current frames."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .. import selection
 
 
 def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
-    """Return the default parameters of the first scene with the datablocks, or of the context's scene."""
+    """Return the default parameters of the first scene that contains the datablocks, or of the context's scene."""
     return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
 
 
 def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """Yield the scenes of the datablocks: first the scenes of windows in window order, then other scenes."""
+    """Yield the scenes that contain the datablocks: first the scenes of windows, in window order, then other scenes."""
     if len(bpy.data.scenes) == 1:
         yield bpy.context.scene
         return
@@ -28,13 +28,13 @@ def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
 
 
 def _is_of(scene: bpy.types.Scene, users: list[bpy.types.ID]) -> bool:
-    """Return whether a datablock is the scene, one of its objects, or part of an object."""
+    """Return whether any of the datablocks is the scene, one of its objects, or part of an object."""
     if any(scene == user or user == scene.objects.get(user.name) for user in users):
         return True
     return any(part in users for obj in scene.objects for part in of_object(obj))
 
 
 def shown_scenes() -> list[Any]:
-    """Return the scenes of the windows, where edits are possible, in the same order for all windows."""
+    """Return the scenes shown in windows, where edits are possible. The order is the same for all windows."""
     context: Any = bpy.context
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))

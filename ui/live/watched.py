@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Watched actions, and the state of their tracks at the last update."""
+"""Watched actions, and the states of their tracks at the last update."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frame field of the chosen keys. A drag moves the keys and the playhead.
 
-In the viewport all keys of the selection at this frame move, like a column of the Dope Sheet, or with a switch only the
-displayed keys. A mouse drag moves keys by whole frames from their initial frames. Keys pass other keys but cannot
-replace them.
+In the viewport, all keys of the selection at this frame move, like a column of the Dope Sheet. A switch limits this to
+the displayed keys. A mouse drag moves keys by whole frames from their initial frames. Keys can move past other keys but
+cannot replace them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .slider_drag import identity_of, split_by_track
 
 @dataclass(frozen=True)
 class _Drag:
-    """Frames of the chosen keys before a drag of their field, and their current frames."""
+    """Frames of the chosen keys before a drag of the field, and their current frames."""
 
     tracks: tuple[Hashable, ...]
     shown: float
@@ -40,7 +40,7 @@ class _Drag:
     playhead: float
 
     def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
-        """Return whether nothing else has moved the keys since then."""
+        """Return whether nothing else has moved the keys since the drag began."""
         return self.tracks == tracks and np.array_equal(self.after, frames)
 
 
@@ -95,7 +95,7 @@ class _FrameField:
         )
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
-        """Return the keys to move: the displayed keys, or their column in the viewport. A drag keeps its tracks."""
+        """Return the keys to move: the displayed keys, or in the viewport their column. A drag keeps its tracks."""
         if not whole_column or selection.in_animation_editor(context) or not shown:
             return shown
         column = selection.column_of(context, shown)

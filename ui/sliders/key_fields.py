@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sliders and fields of the chosen keys for all editors: parameters, velocities and values.
 
-In an animation editor they show the selected keys. In the 3D Viewport they show the sidebar's key and the keys at its
-frame in the rest of the selection.
+In an animation editor, they show the selected keys. In the 3D Viewport, they show the sidebar's key and the keys at the
+same frame in the rest of the selection.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _ANY_NUMBER = (-LARGEST, LARGEST)
 
 
 class _ValueDrag:
-    """Values of keys, written at each step of a drag."""
+    """Key values that are written at each step of a drag."""
 
     def __init__(self, chosen: Sequence[TrackKeys]) -> None:
         self.is_shown = False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modifier keys, mouse buttons and typed numbers during the use of a slider, which Blender does not report.
+"""Modifier keys, mouse buttons and typed numbers while a slider is used. Blender does not report them.
 
-An invoked operator receives the window's last event with the modifier keys. This also works inside a property's setter
-and while Blender drags the slider.
+An invoked operator receives the window's last event with the modifier keys. This also works in a property's setter and
+while Blender drags the slider.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import bpy
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
 _SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
-"""Events that set a slider. Alt with other events, such as Alt-P to run a script, does not affect sliders."""
+"""Events that set a slider. Alt in other events, such as Alt-P to run a script, does not affect sliders."""
 _DIGITS = frozenset("0123456789.-")
 
 
 def typed_after(text: str, event: bpy.types.Event) -> str | None:
-    """Return the typed number during a drag after the event, or None if the event does not change it."""
+    """Return the number typed during a drag, including the event, or None if the event does not change the number."""
     if event.value != "PRESS":
         return None
     if event.type == "BACK_SPACE":
@@ -33,9 +33,9 @@ class LastEvent:
     is_modifier: bool = False
     """The last event was a press or release of a modifier key."""
     presses: bool = False
-    """The last event was a press of the mouse button, or a modifier key after it."""
+    """The last event was a press of the mouse button, or a modifier key after the press."""
     releases: bool = False
-    """The last event was a release of the mouse button, or a modifier key after it."""
+    """The last event was a release of the mouse button, or a modifier key after the release."""
     takes_back: bool = False
     """The event cancels a drag in Blender."""
 

@@ -3,10 +3,10 @@
 
 Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc` it sets each slider to its displayed
 initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
-ends at this read, so that the undo step has its result.
+ends at this read, so that the undo step contains the result.
 
-The last event of the window can be later than the event that Blender handles. On a slow computer a move, `Esc` and the
-release may be queued together. A drag is therefore canceled by the value, even just after its end.
+The last event of the window can be later than the event that Blender handles. On a slow computer, a move, `Esc` and the
+release may be queued together. A reset to the initial value therefore cancels a drag, even just after its end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .shared_number import SharedSlider
 Found = TypeVar("Found")
 
 _QUIET = 0.25
-"""Time in seconds without a step between two checks of the mouse button."""
+"""Seconds without a step between two checks of the mouse button."""
 _SAME = 5e-7
 """Tolerance, because values from 0 to 50 are rounded."""
 
@@ -82,7 +82,7 @@ class SliderDrag:
         self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
         self.keys = identity_of(chosen)
         self.found: dict[str, Any] = {}
-        """Cached results about the keys that the drag does not change."""
+        """Cached results that the drag does not change."""
         self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
         """Keys and dragged values by the name of the slider."""
         self._area = _area_of(context)
@@ -97,11 +97,11 @@ class SliderDrag:
         return is_there and (self.drag.is_shown or self._has_ended)
 
     def is_shown_in(self, context: bpy.types.Context) -> bool:
-        """Return whether the area shows these keys, so that they can be reused."""
+        """Return whether the area shows these keys, which can then be reused."""
         return self.keeps_keys and self.drag.is_shown and self._area == _area_of(context)
 
     def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
-        """Return the dragged values of this name for the keys of a track."""
+        """Return the dragged values with this name for the keys of a track."""
         own = split_by_track(*self.numbers[name]) if name in self.numbers else []
         return next((numbers for each, numbers in own if _place(each) == _place(keys)), None)
 
@@ -154,7 +154,7 @@ class SliderDrag:
             self._end()
 
     def _end(self) -> None:
-        """Keep the drag until the current events are handled, because `Esc` may be one of them."""
+        """Keep the drag until the current events are handled, because one of the events may be `Esc`."""
         self._has_ended = not bpy.app.background
         if self._has_ended and not bpy.app.timers.is_registered(_forget_ended):
             bpy.app.timers.register(_forget_ended, first_interval=0.0)
@@ -172,7 +172,7 @@ class SliderDrag:
         return given
 
     def forget_ended(self) -> None:
-        """Let the next change of a slider begin another drag."""
+        """Make the next change of a slider begin another drag."""
         self._has_ended = False
 
     def watch(self) -> bool:
@@ -199,7 +199,7 @@ _current: SliderDrag | None = None
 
 
 def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
-    """Return the current drag of this kind and these keys for a changed slider, and end any other drag."""
+    """Return the current drag of this kind on these keys, for a changed slider, and end any other drag."""
     if _current is not None:
         keys = _current.keys if chosen is _current.chosen else identity_of(chosen)
         if _current.includes(context, kind, keys):
@@ -227,7 +227,7 @@ def shown_in(context: bpy.types.Context) -> SliderDrag | None:
 
 
 def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
-    """Call a function of the chosen keys once per drag. It must not depend on the dragged values."""
+    """Call a function of the chosen keys once per drag. The function must not depend on the dragged values."""
 
     @wraps(function)
     def found(context: bpy.types.Context) -> Found:
