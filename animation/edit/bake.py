@@ -30,21 +30,21 @@ def bake(  # noqa: PLR0913
     rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of the datablock. If it has none, enable and bake all of its tracks.
+    """Bake the TCB tracks of the datablock. If there are none, enable and bake all its tracks.
 
-    Tracks enabled here get parameters 0 (or `defaults`), which changes their motion. To preserve it, call
+    Tracks enabled by this function get parameters 0 (or `defaults`), which changes their motion. To preserve it, call
     `enable(datablock, keep_look=True)` first.
 
-    If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked, each once
-    and in its own time.
+    If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked. Each action
+    is baked once, in its own time.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys within the tolerances, and
-        is accurate between frames, too. Both lock the channels, and `free` restores the animator's keys. HANDLES
+        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys within the tolerances,
+        which are also accurate between frames. Both lock the channels, and `free` restores the animator's keys. HANDLES
         generates no keys. The handles of the animator's keys approximate the motion. A baked track is freed first.
     step : float
         Frames between samples, which may be less than 1.
@@ -57,13 +57,13 @@ def bake(  # noqa: PLR0913
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        Maximum error of curves in the property's units. If handles exceed it, a note reports their error. Default: 1e-4
-        of the range of the track's keys.
+        Maximum error of curves in the property's units. If handles exceed this error, a note reports theirs. Default:
+        1e-4 of the range of the track's keys.
     rotation_tolerance : float
         Maximum error of rotations in radians. Default: 0.01 degree.
     progress : callable, optional
-        Called with the number of finished tracks and of all tracks. If it raises an exception, the bake is completed
-        first.
+        Called with the number of finished tracks and the total number of tracks. If `progress` raises an exception, the
+        bake is completed first.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def bake(  # noqa: PLR0913
     AnimationError
         Nothing was baked. The text names the track, the key and the reason.
     TypeError, ValueError
-        An argument has a wrong type or an impossible value. The text names the argument.
+        An argument has the wrong type or an invalid value. The text names the argument.
 
     Examples
     --------
@@ -112,15 +112,15 @@ def bake_many(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of several datablocks as `bake` does. If one has none, enable and bake all of its tracks.
+    """Bake the TCB tracks of several datablocks, as `bake` does. If there are none, enable and bake all tracks.
 
-    Tracks enabled here get parameters 0 (or the options' defaults), which changes their motion.
+    Tracks enabled by this function get parameters 0 (or the options' defaults), which changes their motion.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes. Datablocks that share an action and slot
-        are baked once.
+        The datablocks, or a mapping from each datablock to its prefixes. Datablocks that share an action and slot are
+        baked once.
     options : Options, optional
         Options of the bake. Default: the defaults of `bake`.
     prefixes : iterable of str, optional
@@ -128,18 +128,19 @@ def bake_many(
     progress : callable, optional
         See `bake`.
     whole : bool
-        Whether a datablock is left unchanged if one of its tracks has an invalid key. Otherwise, its other tracks are
+        Whether to leave a datablock unchanged if one of its tracks has an invalid key. Otherwise, its other tracks are
         baked.
 
     Returns
     -------
     Report
-        Tracks that can't be baked are in `errors`, with the key, and are not changed. All other tracks are baked.
+        Tracks that can't be baked are listed in `errors`, with the key, and are not changed. All other tracks are
+        baked.
 
     Raises
     ------
     TypeError, ValueError
-        An argument has a wrong type or an impossible value. The text names the argument.
+        An argument has the wrong type or an invalid value. The text names the argument.
 
     Examples
     --------

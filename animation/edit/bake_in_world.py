@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake in World: a bake that interpolates locations and rotations in world space."""
+"""Bake in World Space: a bake that interpolates locations and rotations in world space."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def bake_in_world(
     """Bake bones, or an object with a parent, as samples, interpolating locations and rotations in world space.
 
     The poses at the keys are preserved. Between the keys, splines with the methods and parameters of the tracks pass
-    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. Baking a
-    track again, with `bake` or Live, repeats the interpolation in world space with the parent's current motion.
+    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. If
+    `bake` or Live bakes a track again, the track is interpolated in world space with the parent's current motion.
 
     Parameters
     ----------
@@ -97,7 +97,10 @@ def bake_in_world(
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:
-    """Return location and rotation of the object or bone. Raise AnimationError if neither can be interpolated."""
+    """Return the location and rotation tracks of the object or bone.
+
+    Raise AnimationError if neither can be interpolated.
+    """
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = [
         track

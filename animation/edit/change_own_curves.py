@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of own curves: keys of F-curves, or saved keys of a baked track, which is then baked again."""
+"""Edits of the animator's curves: keys of F-curves, or saved keys of a baked track, which is then baked again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..store.tracks import Track
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
-    """Return each channel's own keys and the keys of its own curve, with the same rows."""
+    """Return each channel's own keys and the keys of the animator's curve, with the same rows."""
     return {
         index: (own, own.keys if track.is_baked else read(track.channels[index]))
         for index, own in read_own_keys(track).items()
@@ -26,7 +26,7 @@ def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
 
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> Report:
-    """Replace the keys of own curves. Bake a baked track again."""
+    """Replace the keys of the animator's curves. Bake the track again if it is baked."""
     if track.is_baked:
         assert track.state is not None
         before = track.state
@@ -51,7 +51,7 @@ def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> Report:
     """Bake baked tracks again.
 
-    If this fails, restores the table entries `before` and raises AnimationError.
+    If this fails, restores the table entries in `before` and raises AnimationError.
     """
     (users,) = users_of_channels([channels])
     report = rebake(users, channels, tracks, Options())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: makes tracks TCB, and fits parameters to the motion of their Bezier keys."""
+"""Enable: makes tracks TCB and fits parameters to the motion of their Bezier keys."""
 
 from __future__ import annotations
 
@@ -40,11 +40,12 @@ _Prefixes = Iterable[str] | None
 MAX_CHANGE = (math.radians(1.0), 0.01)
 """Smallest visible change: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
-"""Enable chooses the other interpretation of turns if the ratios of largest and of mean changes are below this."""
+"""Enable chooses the other interpretation of turns if the ratios of the largest changes and of the mean changes are
+below this."""
 _ROUNDED_TURN = math.radians(1.0)
-"""Half a turn and a whole turn within this angle are not reported as the long way."""
+"""Rotations within this angle of half a turn or a whole turn are not reported as long turns."""
 _OTHER = np.ones(256, dtype=np.bool_)
-"""Whether Blender plays each interpolation as a curve, that is, all except Bezier and constant."""
+"""For each interpolation, whether Blender plays it as a curve. All types except Bezier and constant."""
 _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
@@ -75,8 +76,8 @@ def enable(
     Returns
     -------
     Report
-        Counts, changes of the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
-        in `errors`. Two keys at the same frame are reported in a note, and a bake refuses the track.
+        Counts, changes in the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
+        listed in `errors`. If two keys are at the same frame, a note reports them, and a bake refuses the track.
 
     Raises
     ------
@@ -109,18 +110,18 @@ def enable_many(
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
         Fit the parameters of Bezier keys to the current motion and report the change. If keys of a rotation are more
         than half a turn apart, choose the `path` that changes the motion less. Blender continues to play segments with
-        other interpolations, which a note reports. However, a track with only linear keys plays TCB, also with a note.
-        If false, all keys have the defaults, and linear and easing keys become keys of the spline.
+        other interpolations, and a note reports them. A track with only linear keys is an exception: it plays TCB, and
+        a note reports this. If false, all keys get the defaults, and linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
     max_change : (float, float)
-        An angle in radians and a fraction of a track's range. Larger changes of preserved motion are visible and
+        An angle in radians and a fraction of a track's range. Larger changes in preserved motion are visible and
         reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
         How rotations turn between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
@@ -129,7 +130,8 @@ def enable_many(
     Returns
     -------
     Report
-        Tracks that can't be TCB are in `errors` and are not changed. Two keys at the same frame are reported in a note.
+        Tracks that can't be TCB are listed in `errors` and are not changed. If two keys are at the same frame, a note
+        reports them.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def enable_many(
             found.append(_Found.of(datablock, own_prefixes))
         except AnimationError as refusal:
             report.errors += refusal.findings
-    # Reading all keys together is faster than reading those for each datablock.
+    # Reading all keys together is faster than reading the keys of each datablock.
     own_keys = _OwnKeysOfTracks()
     own_keys.read([track for each in found for track in each.readable])
     for each in found:
@@ -170,7 +172,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return the datablocks that have tracks, but no TCB track. A bake makes all their tracks TCB."""
+    """Return the datablocks that have tracks but no TCB track. A bake makes all their tracks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -185,7 +187,7 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
 
 @record(eq=False)
 class _FoundSet:
-    """The tracks of one set of F-curves, with the reasons why they can't be TCB."""
+    """The tracks of one set of F-curves, with the reasons why tracks can't be TCB."""
 
     channels: Channels
     tracks: list[Track]
@@ -195,7 +197,7 @@ class _FoundSet:
 
 @record(eq=False)
 class _Found:
-    """A datablock with all tracks that can be enabled."""
+    """A datablock, with all tracks that can be enabled."""
 
     datablock: bpy.types.ID
     prefixes: _Prefixes
@@ -220,13 +222,13 @@ class _Found:
 
 
 class _OwnKeysOfTracks:
-    """Cache of the own keys of tracks."""
+    """Cache of the animator's keys of tracks."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}
 
     def read(self, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-        """Return the own keys of each track, and read only those that are not cached."""
+        """Return the animator's keys of each track. Only keys that are not cached are read."""
         fresh = [track for track in tracks if id(track) not in self._known]
         self._known |= {id(track): (track, own) for track, own in zip(fresh, read_all_own_keys(fresh), strict=True)}
         return [self._known[id(track)][1] for track in tracks]
@@ -238,7 +240,7 @@ def _find_plain(
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
-    """Add the tracks to enable to `made`, shared tracks only once. Raise AnimationError if there are none."""
+    """Add the tracks to enable to `made`, each shared track once. Raise AnimationError if there are none."""
     datablock, editable = found.datablock, found.editable
     report.errors += editable.refused
     if editable.left:
@@ -265,7 +267,7 @@ def _find_plain_in(
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
-    """Add the tracks of one set of F-curves to `made` as `_find_plain` does."""
+    """Add the tracks of one set of F-curves to `made`, as `_find_plain` does."""
     channels, tracks = found.channels, found.tracks
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     before = [track for track in tracks if track.enabled]
@@ -303,15 +305,15 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 
 
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys with all interpolations except Bezier recorded as chosen, and report this in a note.
+    """Return the track's keys, with all interpolations except Bezier recorded as chosen. A note reports this.
 
-    Keys that already have parameters, such as pasted ones, are returned unchanged. This also applies to keys of a track
-    with only linear keys.
+    Keys that already have parameters, such as pasted keys, are returned unchanged. The same applies to tracks with only
+    linear keys.
     """
     if _have_parameters(originals):
         return dict(originals)
     if _is_all_linear(originals):
-        # Exporters write linear keys, which nobody chose.
+        # Exporters write linear keys that nobody chose.
         return dict(originals)
     other = {index: _OTHER[own.keys.interpolation] for index, own in originals.items()}
     if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):
@@ -401,9 +403,9 @@ def _keep_look(
 
 
 def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
-    """Return a note on the first turn of 180 to 360 degrees that is kept as keyed; empty if there is none.
+    """Return a note on the first turn of 180 to 360 degrees that is kept as keyed, or an empty list.
 
-    Longer turns are meant: nothing but whole turns makes them.
+    Longer turns are intended, because only whole turns produce them.
     """
     for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
         turns = np.empty(0) if spline.turns is None else spline.turns
@@ -415,7 +417,7 @@ def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
 
 
 def _changes_less(look: Look, other: Look) -> bool:
-    """Return whether the largest and the mean change of a look are clearly smaller than another's."""
+    """Return whether the largest and the mean change are clearly smaller in `look` than in `other`."""
     less = look.change < _CLEARLY_LESS * other.change and look.mean < _CLEARLY_LESS * other.mean
     return less and other.change > MAX_CHANGE[0]
 
@@ -423,9 +425,9 @@ def _changes_less(look: Look, other: Look) -> bool:
 def _of_channels(
     originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
 ) -> dict[int, Numbers]:
-    """Return each channel's part of a track's parameters, shape (5, keys), with NaN for the default."""
+    """Return each channel's parameters from a track's, shape (5, keys), with NaN for the default."""
     frames = union([own.keys.frames for own in originals.values()])
-    # `parameters` ends at the last key of a fitted part. Later keys, in channels with one key, keep 0.
+    # `parameters` ends at the last fitted key. Later keys, in channels with one key, keep 0.
     every = np.zeros((len(PARAMETERS), len(frames)))
     every[:, : parameters.shape[1]] = parameters
     given = [
@@ -443,9 +445,9 @@ def _of_channels(
 def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the interpretation of a track's turns by `path`. By default, also return the other one if it differs.
+    """Return the interpretation of a track's turns by `path`.
 
-    Return none if Blender plays all segments of the track, or if the track has parameters or can't be baked.
+    If `path` is None, the other interpretation is also returned if it differs. The list is empty if Blender plays all segments of the track, or if the track has parameters or can't be baked.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)
@@ -483,7 +485,7 @@ def _splines(
 
 
 def _compared(look: Look, was_linear: bool, max_change: tuple[float, float]) -> Report:
-    """Report the change of a track's motion. A change larger than `max_change` is visible."""
+    """Report the change in a track's motion. A change larger than `max_change` is visible."""
     track, change, at = look.track, look.change, round(look.frame, 1)
     report = Report(looks_kept=int(not was_linear))
     size = size_of(change, track.is_rotation)

@@ -45,7 +45,7 @@ def enable_and_bake(
     keep_look : bool
         See `enable_many`.
     progress : callable, optional
-        Called with the number of finished tracks and of all tracks.
+        Called with the number of finished tracks and the total number of tracks.
     whole : bool
         See `bake_many`.
     max_change : (float, float)

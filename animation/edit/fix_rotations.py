@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations: finds keys whose values make a rotation flip or jump, and replaces them by equivalent values.
+"""Fix Rotations: finds keys that make a rotation flip or jump, and replaces their values with equivalent values.
 
-The pose at every key is preserved. Works on plain and on TCB tracks, and on every action, whether it plays or not. See
+The pose at every key is preserved. This works on plain and TCB tracks, and on every action, played or not. See
 `interp/rotations/equivalent.py` for the mathematics.
 """
 
@@ -40,7 +40,7 @@ Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
 
 @dataclass(frozen=True)
 class RotationFault:
-    """Keys of one track with the same fault. `str()` returns a message that names them."""
+    """Keys of one track with the same fault. `str()` returns a message that names the keys."""
 
     datablock: str
     """Name of the datablock, or of the action if it has no users."""
@@ -48,10 +48,10 @@ class RotationFault:
     track: str
     """Path of the track."""
     kind: Kind
-    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within a frame. TURN: more
+    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within one frame. TURN: more
     than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
-    """Frames of the keys, in action time. A flip, jump or turn has the frame of its second key."""
+    """Frames of the keys, in action time. For a flip, jump or turn, this is the frame of its second key."""
     repairable: bool
     """Whether `fix_rotations` repairs the fault with the same options."""
     reason: Finding | None
@@ -71,7 +71,7 @@ class RotationFault:
 def find_rotation_faults(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> list[RotationFault]:
-    """Find keys near gimbal lock, or whose values make rotations flip, jump or turn by more than 180 degrees.
+    """Find keys that are near gimbal lock, or that make rotations flip, jump or turn by more than 180 degrees.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def fix_rotations(
     turns : {"KEEP", "SHORTEST"}
         How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be a spin
         or a jump by a whole turn. Both have the same keys, and a lost spin can't be recovered. KEEP therefore repairs
-        only jumps within one frame. SHORTEST makes all of them take the shorter path.
+        only jumps within one frame. SHORTEST makes all rotations take the shorter path.
 
     Returns
     -------
     Report
-        Counts of repaired tracks and of changed keys. Notes list them and the remaining faults. `errors` has faults
-        that could not be repaired.
+        Counts of repaired tracks and changed keys. Notes list the repaired and the remaining faults. `errors` lists
+        faults that could not be repaired.
 
     Raises
     ------
@@ -176,19 +176,21 @@ def fix_rotations(
 def fix_rotations_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
-    """Fix the rotations of several datablocks or actions. A refused one does not prevent the repair of the others.
+    """Fix the rotations of several datablocks or actions.
+
+    A refused datablock does not prevent the others from being repaired.
 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks or actions, or a mapping from each to its own prefixes.
+        The datablocks or actions, or a mapping from each of them to its prefixes.
     prefixes, turns
         See `fix_rotations`.
 
     Returns
     -------
     Report
-        The sum of the reports of `fix_rotations`. Refusals are in `errors`.
+        The sum of the reports of `fix_rotations`. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def fix_rotations_many(
 
 
 def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
-    """Yield sets of F-curves, each with the datablocks that they animate directly or in NLA strips."""
+    """Yield each set of F-curves, with the datablocks that it animates directly or in NLA strips."""
     if not isinstance(datablock, bpy.types.Action):
         channels = channels_for(datablock)
         owners = users_of_each([channels.action], in_strips=True)[channels.action]
@@ -300,7 +302,7 @@ def _faults_of(
         moves = np.ones(len(frames), dtype=np.bool_)
     if len(own) < len(track.rest):
         if track.kind == "EULER":
-            name = UNKNOWN_ORDER  # Whole turns of an angle do not depend on the others.
+            name = UNKNOWN_ORDER  # Whole turns of an angle do not depend on the other angles.
         else:
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
@@ -339,7 +341,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier changes the pose of equivalent keys: all except Cycles without offset."""
+    """Return whether a modifier changes the pose of equivalent keys. All modifiers except Cycles without offset do."""
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
@@ -387,7 +389,7 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Exami
 
 
 def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
-    """Return keys with the values and handles of the given rows scaled and shifted."""
+    """Return the keys, with the values and handles of the given rows scaled and shifted."""
     places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
     for place in places.values():
         place[rows, 1] = factors * place[rows, 1] + terms

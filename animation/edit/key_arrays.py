@@ -54,12 +54,12 @@ KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
 _TANGENTS = ("tension", "continuity", "bias")
 _TRANSFORMS = "Object Transforms"
 _ALONE = 1.0
-"""In frames. Length of the handles of a single key."""
+"""Length of the handles of a single key, in frames."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeyArrays:
-    """The keys of a track as arrays. `set_keys` takes and `get_keys` returns them.
+    """The keys of a track as arrays, as returned by `get_keys` and accepted by `set_keys`.
 
     Examples
     --------
@@ -117,13 +117,14 @@ def set_keys(  # noqa: PLR0913
     track : str
         The property path, for example `location` or `pose.bones["Arm"].rotation_quaternion`.
     frames : array_like, shape (n,)
-        Ascending, at least 0.0125 apart.
+        In ascending order, at least 0.0125 apart.
     values : array_like, shape (n, d), or (n,) for one component
         All components of the property.
     tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
         One parameter for all keys, or one per key.
     tangents_in, tangents_out : array_like, shape (n, d), optional
-        Slopes per frame before and after each key, which replace the slopes defined by parameters. NaN: not replaced.
+        Slopes per frame before and after each key, which replace the slopes defined by parameters. Slopes with NaN are
+        not replaced.
     interpolation : str or sequence of str
         "BEZIER", "LINEAR" or "CONSTANT", for the segment after each key.
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
@@ -133,7 +134,7 @@ def set_keys(  # noqa: PLR0913
     Returns
     -------
     Report
-        `tracks` is 1, `keys` is n. If handles only approximate the motion, includes the deviation.
+        `tracks` is 1, `keys` is n. If handles only approximate the motion, the report includes the deviation.
 
     Raises
     ------
@@ -201,8 +202,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     Returns
     -------
     KeyArrays
-        Frames, values, parameters, tangents and interpolations. As in Blender, numbers are float32, so that keys
-        written by `set_keys` and not edited are returned bit for bit.
+        Frames, values, parameters, tangents and interpolations. As in Blender, numbers are float32. Keys written by
+        `set_keys` and not edited are therefore returned bit for bit.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keying of complete rotations: a key in all channels at each key frame, as handles and relaxation require."""
+"""Keying of complete rotations. All channels get a key at each key frame, as handles and relaxation require."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .track_keys import TrackKeys
 
 @record()
 class _Whole:
-    """The values of a rotation at all frames where one of its channels has a key."""
+    """The values of a rotation at all frames where any of its channels has a key."""
 
     frames: Float32Array
     values: dict[int, Float64Array]
@@ -42,10 +42,10 @@ class _Whole:
 
 @checked
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Insert keys into all channels of the datablock's rotations, at every frame where one of the channels has a key.
+    """Insert keys into all channels of the datablock's rotations, at every frame where any channel has a key.
 
-    The new keys have the values of the current motion and the parameters of the other channels' keys, which preserves
-    the motion. Baked tracks are baked again.
+    To preserve the motion, the new keys get the values of the current motion and the parameters of the other channels'
+    keys. Baked tracks are baked again.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from .track_settings import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Key the track's current motion at `frame` in all channels. A baked track is baked again.
+    """Key the track's current motion at `frame` in all channels. Bake the track again if it is baked.
 
-    Raises AnimationError if there is a key already, or the track can't be edited.
+    Raises AnimationError if there is already a key, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track), within=ONE_KEY).any():
         raise track.error("KEY_AT_FRAME", frame=frame)

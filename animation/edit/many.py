@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions for several datablocks. They take the same arguments as for one, and collect refusals in the report."""
+"""Functions for several datablocks.
+
+They take the same arguments as the functions for one datablock, and collect refusals in the report.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ from .track_settings import choose
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
-    """Add up the reports of the work on each datablock with its prefixes. Refusals are in `errors`.
+    """Call the function for each datablock with its prefixes, and add up the reports. Refusals are listed in `errors`.
 
-    Datablocks that share F-curves are processed with the first of them. If the others need no work, that is not an
-    error.
+    Datablocks that share F-curves are processed with the first one, so it is not an error if nothing remains to do for
+    the others.
     """
     report = Report()
     for datablock, prefixes in datablocks.items():
@@ -57,14 +60,14 @@ def free_many(
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes, discard_edits
         See `free`.
 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -82,14 +85,14 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes
         See `restore`.
 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -107,14 +110,14 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes
         See `remove`.
 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -132,14 +135,14 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes
         See `apply`.
 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -157,14 +160,14 @@ def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes
         See `key_whole`.
 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -197,7 +200,7 @@ def key_set_many(
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Raises
     ------
@@ -227,7 +230,7 @@ def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) 
     Returns
     -------
     Report
-        The sum of all reports. Refusals are in `errors`.
+        The sum of all reports. Refusals are listed in `errors`.
 
     Raises
     ------

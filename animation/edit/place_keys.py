@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames and values of keys: moving keys in time, setting their values, and restoring previous positions.
+"""Frames and values of keys: moves keys in time, sets their values, and restores previous positions.
 
-Keys keep their identities and thus their parameters. Baked tracks are baked again. Tracks played by handles are updated
-later, as after an edit in an animation editor.
+Keys keep their identities and therefore their parameters. Baked tracks are baked again. Tracks played by handles are
+updated later, as after an edit in an animation editor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .track_settings import find_track, writable
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:
-    """Return the keys' own values for each channel, one per key, NaN where a channel has no key."""
+    """Return the animator's values for each channel, one per key, or NaN where a channel has no key."""
     result = {}
     for index, own in keys.own.items():
         numbers = np.full(len(keys), np.nan)
@@ -60,7 +60,7 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
 def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     """Move keys to other frames of their action, one per key, even past other keys. Handles move with them.
 
-    Raises AnimationError as `check_can_move` does. Nothing is changed then.
+    Raises AnimationError as `check_can_move` does. In this case, nothing is changed.
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
@@ -81,8 +81,8 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     """Set a component of the keys' values, with one value for all keys or one per key. Handles move with them.
 
-    Keys without that component are unchanged. Raises AnimationError if the track can't be changed. Nothing is changed
-    then.
+    Keys without this component are unchanged. Raises AnimationError if the track can't be changed. In this case,
+    nothing is changed.
     """
     channels, track = writable(keys.datablock, keys.track)
     wanted = np.broadcast_to(np.asarray(values, dtype=np.float32), len(keys))

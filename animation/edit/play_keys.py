@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playback of keys by TCB after the animator has chosen handle types or an interpolation for them."""
+"""Playback by TCB of keys with handle types or an interpolation chosen by the animator."""
 
 from __future__ import annotations
 

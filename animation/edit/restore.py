@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free Bake, Restore, Remove and Apply: their effects on curves, parameters and table.
+"""Free Bake, Restore, Remove and Apply: their effects on curves, parameters and the table.
 
-Free Bake restores the own keys in their state before the bake. Restore returns the animator's curves to their state
-before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and removes the
-parameters.
+Free Bake restores the animator's keys as they were before the bake. Restore returns the animator's curves to their
+state before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and
+removes the parameters.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
 @record()
 class _Done:
-    """The result for one track: the number of frames with keys, and the code of a note or an empty string."""
+    """The result for one track: the number of frames with keys, and the code of a note, or an empty string."""
 
     keys: int
     note: str
 
 
 _Work = Callable[[Channels, bpy.types.ID, list[Track]], list[_Done | None]]
-"""Returns a result for each track, or None for tracks without changes."""
+"""Function that returns a result for each track, or None for unchanged tracks."""
 _Strip = Callable[[Channels, Track], None]
 
 
@@ -69,9 +69,9 @@ _Strip = Callable[[Channels, Track], None]
 def free(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
-    """Free the bake of the datablock's tracks: restore the own keys and unlock the channels.
+    """Free the bake of the datablock's tracks: restore the animator's keys and unlock the channels.
 
-    Each track returns to its state before the bake, so that its handles play it or it is off.
+    Each track returns to its state before the bake: it is played by handles, or it is off.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def free(
     Returns
     -------
     Report
-        Counts of freed tracks and keys. Refused tracks are in `errors`.
+        Counts of freed tracks and keys. Refused tracks are listed in `errors`.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def free(
 
 
 def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
-    """Raise AnimationError if no track was processed: with all refusals, or else with the code `nothing`."""
+    """Raise AnimationError if no track was processed. It contains all refusals, or else the code `nothing`."""
     if report.tracks:
         return
     if report.errors:
@@ -134,7 +134,7 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
 
 @checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of the datablock's tracks as they were before TCB, and keep later edits.
+    """Restore the F-curves of the datablock's tracks to their state before TCB, and keep later edits.
 
     Parameters and settings are kept. Live is turned off if nothing plays a track of the action any longer.
 
@@ -148,7 +148,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Returns
     -------
     Report
-        Counts of restored tracks and keys. Refused tracks are in `errors`.
+        Counts of restored tracks and keys. Refused tracks are listed in `errors`.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Returns
     -------
     Report
-        Counts of tracks and keys that are plain again. Refused tracks are in `errors`.
+        Counts of tracks and keys that are plain again. Refused tracks are listed in `errors`.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     Returns
     -------
     Report
-        Counts of tracks and keys that are plain now. Refused tracks are in `errors`.
+        Counts of tracks and keys that are now plain. Refused tracks are listed in `errors`.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
-    """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
+    """Remove TCB from the tracks with exactly these paths, but keep the frame functions.
 
     Unlike prefixes, a path `size` does not include `size_y`. `only` is the identity of the F-curves to search.
     """
@@ -262,9 +262,10 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 
 
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
-    """Return a note on the frame function of the datablock if it remains after its last TCB track was removed.
+    """Return a note if the datablock's last TCB track was removed but its frame function remains.
 
-    It belongs to no track, and an animator may have edited it, so it is kept. The next bake will play it.
+    The frame function belongs to no track, and an animator may have edited it, so it is kept. The next bake will play
+    it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
@@ -284,8 +285,8 @@ def _work_on(
     """Process the tracks for which `among` is true. Locked tracks are refused.
 
     `strip` removes the tracks' table entries. A damaged table is removed completely, and `strip` is called for each of
-    its tracks. Tracks edited outside TCB are refused unless the work `takes_edited` curves unchanged or `discards`
-    them. `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips
+    its tracks. Tracks edited outside TCB are refused unless the work `takes_edited` curves unchanged or `discards` the
+    edits. `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips
     with TCB tracks, are processed.
     """
     report = Report.on([datablock])
@@ -370,7 +371,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
 
 
 def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[Track]:
-    """Yield the tracks that can be changed. Report the others."""
+    """Yield the tracks that can be changed. Report all other tracks."""
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         if is_edited and not (task.takes_edited or task.discards):
             report.errors.append(track.finding("EDITED_OUTSIDE"))
@@ -423,14 +424,17 @@ def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: l
 
 
 def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
-    """Remove tracks from the table by their identities. Remove the table if it is empty then."""
+    """Remove tracks from the table by their identities. Remove the table if it becomes empty."""
     update(action, removed=tracks)
     if not read_table(action).rows_of_tracks:
         remove_table(action)
 
 
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
-    """Remove entries of tracks whose slot was removed from the datablock's action. Return whether there were any."""
+    """Remove entries of tracks whose slot was removed from the datablock's action.
+
+    Return whether any entry was removed.
+    """
     if datablock.library is not None:
         return False
     data = animation_data(datablock)
@@ -469,7 +473,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
 
 
 def _strip(channels: Channels, track: Track) -> None:
-    """Remove generated keys and identities from the track's curves, and unlock them. Keep own keys."""
+    """Remove generated keys and identities from the track's curves, and unlock the curves. Keep the animator's keys."""
     if looks_baked(track):
         _remove_generated(channels, track)
     for fcurve in track.channels.values():
@@ -480,8 +484,8 @@ def _strip(channels: Channels, track: Track) -> None:
 def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
-    Own keys of a rotation may have equivalent values that depend on the other channels. All channels therefore keep
-    keys where one has an own key.
+    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels
+    therefore keep keys at frames where any channel has a key of the animator's.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)
@@ -519,7 +523,7 @@ def _are_generated(keys: Keyframes) -> BoolArray:
 
 
 def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
-    """Return the keys with generated ones converted to ordinary keys, with the float attributes of new keys."""
+    """Return the keys, with generated keys converted to ordinary keys that have the float attributes of new keys."""
     plain = {"amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD, "back": DEFAULT_BACK}
     floats = {name: np.where(generated, np.float32(value), getattr(keys, name)) for name, value in plain.items()}
     return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys selected in the animation editors: finding, selecting and deselecting them by track.
+"""Keys selected in the animation editors: finds, selects and deselects keys by track.
 
-A key is also selected if one of its handles is, because dragging a handle in the Graph Editor selects only the handle.
+A key is also selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only the
+handle.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .track_keys import TrackKeys, keys_read
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
-    """Return the animator's selected keys on the F-curves shown in an editor, for each track that has any."""
+    """Return the animator's selected keys on the F-curves shown in an editor, for each track with such keys."""
     result = []
     for keys in keys_among(visible, only_selected=True):
         if keys.selected.any():

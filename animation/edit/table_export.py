@@ -27,20 +27,20 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @checked
 def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]:
-    """Return a table of the animator's keys on the object, its bones, data and shape keys, or on one bone.
+    """Return a table of the animator's keys on the object and its bones, data and shape keys, or on one bone.
 
     Parameters
     ----------
     item : bpy.types.Object
         The object. Properties are named by their paths from the object.
     bone : str
-        Path of a bone, for example `pose.bones["Arm"]`. Only its own properties are exported, named by their paths from
-        the bone, so that another bone can import them.
+        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported. They are named
+        by their paths from the bone, so that another bone can import them.
 
     Returns
     -------
     table : formats.table.Table
-        A table for `formats.table.write`, with one row per frame with keys.
+        A table for `formats.table.write`. It has one row for each frame with keys.
     report : Report
         `keys` is the number of rows.
 
@@ -112,7 +112,7 @@ def _changes_sign(quaternions: Float32Array) -> bool:
 
 
 def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
-    """Return a rotation property if all components have values in the same rows, otherwise separate channels."""
+    """Return a rotation property if all components have values in the same rows, or else separate channels."""
     owner, dot, name = path.rpartition(".")
     empty = np.isnan(values)
     whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())

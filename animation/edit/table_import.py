@@ -44,9 +44,10 @@ from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotatio
 from .restore import remove_tracks
 
 _SHEARED = 1e-4
-"""Maximum cosine of the angle between a matrix's axes. Beyond it, there is shear, which scale can't express."""
+"""Maximum cosine of the angle between a matrix's axes. Above this limit, the matrix has shear, which scale can't
+represent."""
 _UNSCALED = 1e-5
-"""Maximum difference of the scale from 1 for a rotation matrix. Text files have few digits."""
+"""Maximum deviation of a rotation matrix's scale from 1. Numbers in text files have few digits."""
 _TRANSFORMS = "Object Transforms"
 """Blender's channel group for transforms."""
 
@@ -61,16 +62,16 @@ class TableKeys:
     """
 
     frame_start: float = IMPORT_TABLE["frame_start"].default
-    """Frame for frame 0 or second 0 of the table."""
+    """Scene frame that corresponds to frame 0, or second 0, in the table."""
     rate: Positive = 24.0
     """Frames per second."""
     use_tcb: bool = IMPORT_TABLE["use_tcb"].default
     """Whether the tracks become TCB."""
     replace: bool = IMPORT_TABLE["replace"].default
-    """Whether to replace existing keys. Their interpolation is kept at frames with rows. Otherwise, the import is
+    """Whether to replace existing keys. Their interpolation is kept at frames with rows. If false, the import is
     refused."""
     known_only: bool = IMPORT_TABLE["known_only"].default
-    """Whether to skip columns that name no float property. Otherwise, the import is refused."""
+    """Whether to skip columns that name no float property. If false, the import is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -82,7 +83,7 @@ _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "CO
 
 @record(eq=False)
 class _Keyed:
-    """Keys of some components of one property, with common frames."""
+    """Keys of components of one property, all at the same frames."""
 
     track: Track
     components: tuple[int, ...]
@@ -99,20 +100,20 @@ def import_table(
     Parameters
     ----------
     item : bpy.types.Object
-        The object. Paths that begin with "data." belong to its data, and "data.shape_keys." to its shape keys.
+        The object. Paths that begin with "data." refer to its data, and "data.shape_keys." to its shape keys.
     table : formats.table.Table
         A table from `formats.table.read`.
     how : TableKeys
         Options of the import.
     bone : str
-        Path of a bone of the object, for example `pose.bones["Arm"]`. Properties without an owner are the bone's.
+        Path of a bone of the object, for example `pose.bones["Arm"]`. Properties without an owner belong to the bone.
     progress : callable, optional
-        Called with the number of finished steps and of all steps, two per property.
+        Called with the number of finished steps and the total number of steps, two per property.
 
     Returns
     -------
     Report
-        `keys` counts each frame of each track with new keys.
+        `keys` is the number of frames with new keys, summed over all tracks.
 
     Raises
     ------
@@ -145,7 +146,7 @@ def import_table(
 def _read_keyed(
     item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report, progress: Progress | None
 ) -> dict[bpy.types.ID, list[_Keyed]]:
-    """Return the keys to import by datablock. Note columns without a property, or raise AnimationError."""
+    """Return the keys to import, by datablock. For columns without a property, add a note or raise AnimationError."""
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}
     owners: dict[bpy.types.ID, Properties] = {}
     known = False
@@ -185,7 +186,7 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
 
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
-    """Return the datablock that has the property, and the path of the property in it."""
+    """Return the datablock that has the property, and the path from the datablock."""
     data = item.data
     keys = getattr(data, "shape_keys", None)
     if path.startswith("data.shape_keys.") and keys is not None:
@@ -236,7 +237,7 @@ def _keyed(
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
-    """Yield the keys of a property for each group of components with the same empty cells. Raises AnimationError."""
+    """Yield the keys of a property, for each group of components with the same empty cells. Raises AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
             raise track.error("COLUMN_BEYOND", len(track.rest), index)
@@ -324,7 +325,7 @@ def _at(
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
-    """Return the rotation mode of the owner. Raise AnimationError if it has none."""
+    """Return the rotation mode of the owner. Raise AnimationError if there is none."""
     try:
         thing: object = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     except ValueError:

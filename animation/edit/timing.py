@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Timing of motions: creates and removes frame functions, which `store/frame_functions.py` reads.
+"""Timing of motion: creates and removes frame functions, which `store/frame_functions.py` reads.
 
-A new frame function is an ordinary F-curve with a few keys, and with a modifier if they repeat or run from 0 to 1. The
-animator can edit it.
+A new frame function is an ordinary F-curve with a few keys, which the animator can edit. It has a modifier if the keys
+repeat or run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .track_settings import find_track
 
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _MEASURED = 50
-"""Maximum number of frames between two keys of a frame function at which its speed is measured."""
+"""Maximum number of frames at which the speed of a frame function is measured between two keys."""
 _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 
@@ -51,7 +51,7 @@ class Timing:
         The F-curve of the frame function.
     speed_change : float or None
         Maximum relative error of the distance per frame for constant speed, with the curve evaluated by Blender. None
-        for other shapes.
+        for all other shapes.
     """
 
     curve: bpy.types.FCurve
@@ -78,11 +78,12 @@ def retime(  # noqa: PLR0913
     datablock
         Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
-        AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, from the first key on. REVERSE
-        reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP and PING_PONG repeat the motion
-        from the first to the last key, with PING_PONG reversing every second time. FRACTION has keys with values 0 and
-        1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps one speed along the path
-        of the track, or of the track `by`. CONSTANT_SPEED_KEYS has one speed between each two keys.
+        AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, starting at the first key.
+        REVERSE reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP and PING_PONG repeat the
+        motion from the first to the last key. PING_PONG reverses every second repeat. FRACTION has keys with values 0
+        and 1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps a constant speed
+        along the path of the track, or of the track `by`. CONSTANT_SPEED_KEYS keeps a constant speed between
+        neighboring keys.
     track : str
         Path of the track to time. Empty: the datablock, with all its tracks.
     by : str
@@ -101,7 +102,7 @@ def retime(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        There is no motion to which the shape applies, or the datablock can't be edited.
+        There is no motion that the shape can be applied to, or the datablock can't be edited.
     ValueError
         There is no such shape, or a number is out of range.
 
@@ -308,13 +309,13 @@ def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     ends = np.minimum(frames + 1.0, edges[-1])
     played = [[fcurve.evaluate(frame) for frame in some.tolist()] for some in (frames, ends)]
     ways = speed.arc.at(played[1]) - speed.arc.at(played[0])
-    # If a key changes the speed within a frame, the distance is between the two speeds.
+    # If a key changes the speed within a frame, the distance is between the distances at the two speeds.
     wanted = speed.arc.at(speed(ends)) - speed.arc.at(speed(frames))
     moves = wanted > 0.0
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
 
 
 def _notify(fcurve: bpy.types.FCurve) -> None:
-    """Notify Blender of the edit, and therefore Live."""
+    """Notify Blender, and therefore Live, of the edit."""
     action: Any = fcurve.id_data
     action.update_tag()

@@ -43,7 +43,7 @@ class TrackKeys:
     selected: BoolArray
     """Mask of the keys that are selected or have a selected handle in the animation editors, shape (n,)."""
     own: Mapping[int, OwnKeys]
-    """All own keys of the track's channels."""
+    """All of the animator's keys of the track's channels."""
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -56,11 +56,14 @@ class TrackKeys:
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Return each parameter with one value per key. Unset values are `defaults`. Raises AnimationError."""
+        """Return each parameter with one value per key. Unset values come from `defaults`. Raises AnimationError."""
         return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
-        """Return velocities, one row per key and one column per component, angular for rotations, or 0 if not set."""
+        """Return the velocities, with one row per key and one column per component.
+
+        They are angular for rotations, and 0 if not set.
+        """
         return read_velocities(self.track, self.own, self.frames)
 
 
@@ -85,7 +88,7 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 
 
 def goes_by_velocities(track: Track) -> bool:
-    """Return whether the track's method uses velocities of its keys. False if its settings can't be read."""
+    """Return whether the track's method uses velocities. False if the settings can't be read."""
     try:
         return "velocities" in setting_names(track, track.settings)
     except AnimationError:
@@ -93,7 +96,7 @@ def goes_by_velocities(track: Track) -> bool:
 
 
 def interpolations_of(keys: TrackKeys) -> set[str]:
-    """Return the interpolations with which the keys are played. Keys that begin a spline segment have "BEZIER"."""
+    """Return the interpolations that play the keys. Keys that begin a spline segment have "BEZIER"."""
     names = {number: name for name, number in INTERPOLATION.items()}
     found = set()
     for own in keys.own.values():
@@ -105,7 +108,7 @@ def interpolations_of(keys: TrackKeys) -> set[str]:
 
 @checked
 def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
-    """Return all of the animator's keys of a track, for example for relaxing keys of several tracks together.
+    """Return all of the animator's keys of a track, for example to relax keys of several tracks together.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     if reason:
         raise AnimationError(reason)
     channels = editable_channels(datablock)
-    # The action may have been copied, now or for another of the tracks.
+    # The action may have been copied, now or earlier for another track.
     if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):
         track = next(found for found in find_tracks(datablock, channels) if found.path == track.path)
     return channels, track
@@ -78,7 +78,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Change settings of a TCB track. A baked track is baked again, others use the settings with the next update.
+    """Change settings of a TCB track. A baked track is baked again. Other tracks use the settings at the next update.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         Path of the track, as for `find_track`.
     **choices : str
         Settings with the identifiers of `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for the
-        motion outside the keys. Rotations also have `ends`, the rule of the method TCB for the first and last key, and
+        motion outside the keys. Rotations also have `ends`, the rule of the TCB method for the first and last key, and
         `construction`, the formulas between keys. `path` defines whether they turn the shorter way. `angles` is the
-        method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored without
-        effect.
+        method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored but have
+        no effect.
 
     Raises
     ------

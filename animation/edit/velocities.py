@@ -58,7 +58,8 @@ class Velocities:
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
-        Angular for rotations, in radians, in the parent's frame. The speed is the magnitude of the velocity.
+        Quantities to write. For rotations they are angular, in radians, in the parent's frame. The speed is the
+        magnitude of the velocity.
     step : float
         Frames between samples, which may be less than 1.
     unit : "FRAME" or "SECOND"
@@ -105,7 +106,9 @@ class _Moving:
 def write_velocities(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, how: Velocities | None = None
 ) -> Report:
-    """Write the velocities of the datablock's TCB tracks as custom properties. Velocities of bones are on the bones.
+    """Write the velocities of the datablock's TCB tracks as custom properties.
+
+    Velocities of bones are written to the bones.
 
     Parameters
     ----------
@@ -129,8 +132,9 @@ def write_velocities(
     Notes
     -----
     The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed.
-    F-curves with such names have ordinary linear keys and are not tracks. They are unchanged by a bake, Restore, Remove
-    or edit until they are written again. If a frame function times the track, the properties describe the timed motion.
+    F-curves with such names have ordinary linear keys and are not tracks. Bakes, Restore, Remove and edits do not
+    change these F-curves. They change only when they are written again. If a frame function times the track, the
+    properties describe the timed motion.
 
     Examples
     --------
@@ -194,7 +198,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
-    """Return frames at each step from the first to the last, which replaces a frame too close to it."""
+    """Return frames at each step from the first to the last frame. The last frame replaces a frame too close to it."""
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
     # Rounded to float32 like key frames, so that values are exact at these frames.
@@ -206,7 +210,7 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
 
 
 def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
-    """Return the quantities by name, shape (samples, components). Note quantities that the method lacks."""
+    """Return the quantities by name, shape (samples, components). Add a note on quantities that the method lacks."""
     track = each.track
     measured: dict[str, Float64Array] = {}
     timing = None if each.function is None else each.function.with_rates(frames)
@@ -241,7 +245,7 @@ def _kind(track: Track, quantity: Quantity) -> str:
 
 
 def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
-    """Return the owner of the custom properties, which is the bone or else the datablock, and its path."""
+    """Return the owner of the custom properties, which is the bone or the datablock, and its path."""
     owner = split(track.path)[0]
     if is_bones(owner):
         path = owner.removesuffix(".")
@@ -278,7 +282,10 @@ def _remove_curves(channels: Channels, path: str) -> None:
 
 
 def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether the datablock has written velocities. `prefixes` are as in `write_velocities`."""
+    """Return whether velocities were written to the datablock.
+
+    `prefixes` has the same meaning as in `write_velocities`.
+    """
     try:
         return any(True for _ in _written(channels_of(datablock), prefixes))
     except AnimationError:

@@ -21,18 +21,18 @@ BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """Columns of the parameters that affect tangents."""
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
-"""Limit relative to the length of both chords. Parameters cannot exceed it."""
+"""Limit for tangents, relative to the combined length of both chords. Parameters cannot exceed this limit."""
 _NEAR = 0.02
-"""Maximum error, relative to the length of both chords, at which the tangent follows the handle."""
+"""Maximum error at which the tangent follows the handle, relative to the combined length of both chords."""
 Tangents = dict[str, Float64Array]
-"""Tangents by side, in units of the local segment parameter, shape (d,)."""
+"""Tangents by side, per unit of the local segment parameter, shape (d,)."""
 Run = tuple[TrackSpline, int]
 """A spline and the row of the key in it."""
 
 
 @record(eq=False)
 class Bent:
-    """Parameters for which a key's tangents best fit the given ones."""
+    """Parameters for which a key's tangents best fit the given tangents."""
 
     parameters: Float64Array
     """Tension, continuity and bias."""
@@ -42,7 +42,7 @@ class Bent:
 
 @record(eq=False)
 class KeyTangents:
-    """A key whose parameters are searched, in all channels of a rotation or in several components of values."""
+    """A key whose parameters are being solved for, in all channels of a rotation or in several components of values."""
 
     track: Track
     own: OwnChannels
@@ -51,7 +51,7 @@ class KeyTangents:
     defaults: Mapping[str, float]
     """Parameters of keys without parameters."""
     seen: Float64Array | None = None
-    """Matrix, shape (m, d), that is applied to tangents before comparison, for example to get the motion of a point."""
+    """Matrix, shape (m, d), applied to tangents before they are compared, for example to get the motion of a point."""
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -71,7 +71,7 @@ class KeyTangents:
         return self.at(self.present)
 
     def with_bending(self, parameters: Float64Array) -> OwnChannels:
-        """Return the own keys with the given parameters on this key."""
+        """Return the animator's keys, with the given parameters on this key."""
         result = {}
         for index, each in self.own.items():
             numbers = each.numbers.copy()
@@ -100,7 +100,7 @@ class KeyTangents:
         return float(run.frames[start + 1]) - float(run.frames[start])
 
     def is_eased(self, side: str) -> bool:
-        """Return whether an ease in the segment on that side defines the velocity at the key."""
+        """Return whether an ease in the segment on this side defines the velocity at the key."""
         for run, place in self.runs:
             eases = run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
             start = place - (side == "handle_left")
@@ -109,10 +109,10 @@ class KeyTangents:
         return False
 
     def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
-        """Return parameters that best fit the goals, which are tangents by side. None: they can't place the handle.
+        """Return parameters that best fit the goals, which are tangents by side.
 
-        This happens next to an ease, at the end of a loop, and without a segment. `stays` is the weight of the current
-        tangent on a side without a goal, relative to the other side.
+        Return None if no parameters can place the handle: next to an ease, at the end of a loop, and without a segment.
+        `stays` is the weight of the current tangent on a side without a goal, relative to the other side.
         """
         if any(self.is_eased(side) for side in goals):
             return None
@@ -130,11 +130,11 @@ class KeyTangents:
 
     @cached_property
     def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords before and after the key, and the fraction of each in the frames of both."""
+        """Return the chords before and after the key, and each segment's fraction of the total duration."""
         run, place = self.runs[0]
         widths = np.diff(run.frames[place - 1 : place + 2].astype(np.float64))
         shares = widths / widths.sum()
-        # With bias 1 and -1, tangents are twice the fraction of a chord.
+        # With bias 1 and -1, a tangent is a chord times twice the fraction.
         before, after = (
             np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
             for tangents in (self.at(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The meaning of edits: parameters implied by edits of keys, found by comparing keys with their records.
+"""The meaning of edits: parameters implied by edits of keys. They are found by comparing keys with their records.
 
-`mirrored_keys` finds mirrors in time. On a track played by handles, a key inserted by Blender keeps the curve,
-but a dragged handle changes it. The key then gets the tension, continuity and bias that best fit the curve. All of this
-depends only on the keys and the table, so the result is the same after every undo.
+`mirrored_keys` finds keys mirrored in time. On a track played by handles, a key inserted by Blender preserves the
+curve, but a dragged handle changes it. In both cases, the key gets the tension, continuity and bias that best fit the
+curve. The result depends only on the keys and the table, so it is the same after every undo.
 
 These conditions distinguish a drag from Blender's own changes to handles:
 
-- The channel has the keys that were written.
+- The channel contains exactly the keys that were written.
 - The key has not moved, but a handle placed by the bake has another slope.
 - The handle is selected without its key, or no key of the track has moved.
 
-A handle with the same slope and another length changes no parameter. Blender may have left it there after a key was
-inserted next to it and deleted.
+A handle with the same slope but another length does not change any parameter. Blender may have left the handle there
+after a key was inserted next to it and deleted.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
 _SHORTEST = 1e-3
-"""In frames. Shorter handles, above or below the key, are treated as this long."""
+"""In frames. Shorter handles, above or below the key, are treated as handles of this length."""
 _ROUNDED = 1e-6
-"""Rounding error of handles in frame and value, relative to the key's if that is greater than 1."""
+"""Rounding error of handles in frame and value, relative to the key's frame or value if that is greater than 1."""
 _STEP = 1e-3
-"""In frames. Derivatives of curves are central differences over this step."""
+"""Step in frames of the central differences that give derivatives of curves."""
 _ON_CURVE = 1e-4
 """Tolerance relative to the range of values, because keys that Blender inserts on a curve are rounded."""
 _TURN = 1e-6
-"""In radians. Angular velocities are central differences over this angle."""
+"""Angle in radians of the central differences that give angular velocities."""
 
 
 @record(eq=False)
@@ -81,10 +81,10 @@ _Goals = dict[int, dict[str, _Goal]]
 
 
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
-    """Return whether edits can imply parameters of each track's own keys.
+    """Return, for each track, whether edits can imply parameters of the animator's keys.
 
-    They cannot if the keys are the written ones and no handle was moved on a selected, or handle-selected, key that has
-    not moved.
+    Edits cannot imply parameters if the keys are those that were written and no handle was moved on an unmoved key with
+    a selected key or handle.
     """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
@@ -115,7 +115,10 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
 
 
 def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
-    """Return a mask of keys whose handles may have moved since they were placed. All true if positions are unknown."""
+    """Return a mask of the keys whose handles may have moved since they were placed.
+
+    All true if positions are unknown.
+    """
     now = together.as_read
     if now is None:
         return np.ones(len(written), dtype=np.bool_)
@@ -123,9 +126,9 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
-    """Set the parameters implied by edits since the last bake on own keys. Return them with notes on failures.
+    """Set the parameters implied by edits since the last bake on own keys.
 
-    `defaults` has the parameters of keys without parameters.
+    Return the keys, with notes on failures. `defaults` contains the parameters for keys without parameters.
     """
     result = with_mirrored(track, own, defaults)
     notes: list[Finding] = []
@@ -148,14 +151,14 @@ def _bends(track: Track) -> bool:
 
 
 def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _Goals:
-    """Return the goals at keys of channels with one spline. `every` has all channels of the track."""
+    """Return the goals at keys of channels with a common spline. `every` contains all channels of the track."""
     return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
 def are_implied(track: Track, own: OwnChannels) -> bool:
     """Return whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
 
-    Such a bake would reverse or replace parameters set before it.
+    The bake would reverse or replace parameters that were set before.
     """
     if not may_imply([track], [own])[0]:
         return False
@@ -175,7 +178,7 @@ def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
 
 
 def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
-    """Return the goals at dragged handles. `every` has all channels of the track."""
+    """Return the goals at dragged handles. `every` contains all channels of the track."""
     stand = {index: _stand(track, index, each) for index, each in every.items()}
     moved = not all(each.all() for each in stand.values())
     sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
@@ -192,7 +195,10 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
 
 
 def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
-    """Return a mask of a channel's keys that are unchanged since writing. All false if keys were added or removed."""
+    """Return a mask of a channel's keys that are unchanged since they were written.
+
+    All false if keys were added or removed.
+    """
     written = written_keys(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return np.zeros(own.count, dtype=np.bool_)
@@ -202,9 +208,9 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
 def _sides_dragged(
     track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Return masks of a channel's keys whose left and right handle was dragged.
+    """Return masks of a channel's keys whose left handle, and whose right handle, was dragged.
 
-    `moved` is true if any key of the track has moved since writing.
+    `moved` is true if any key of the track has moved since the keys were written.
     """
     written, fcurve = written_keys(track, index), track.channels[index]
     none = np.zeros(own.count, dtype=np.bool_)
@@ -222,7 +228,7 @@ def _sides_dragged(
 
 
 def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
-    """Return a mask of the keys with the frames and values at writing."""
+    """Return a mask of the keys that still have the frames and values that were written."""
     stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return stands
 
@@ -232,7 +238,7 @@ def _may_be_dragged(
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
     """Return masks of the keys whose handles may be dragged, and of keys with selected left and right handles.
 
-    `stand` is a mask of keys that have not moved. `all_stand` is true if no others have moved.
+    `stand` is a mask of the keys that have not moved. `all_stand` is true if no other key of the track has moved.
     """
     # Scaling values moves the handles of keys with value 0, but not the keys.
     may_be_dragged = stand & (all_stand | ~keys.select_control_point)
@@ -245,7 +251,7 @@ def _may_be_dragged(
 def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) -> BoolArray:
     was_placed = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
-    # Blender moves a handle off its key when aligning it, and rounds frames of handles shown in another time.
+    # Blender moves a handle off its key when aligning it, and rounds the frames of handles displayed in scene time.
     on_key = both(before == written["co"])
     frames, values = np.abs(now - before).T
     is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
@@ -255,7 +261,7 @@ def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) ->
 
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
-    """Return a mask of the handles that have the direction of the others, except for rounding. Shapes (n, 2)."""
+    """Return a mask of the handles whose direction equals that of `others`, except for rounding. Shapes (n, 2)."""
     one, other = (each.astype(np.float64) - keys for each in (handles, others))
     rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
@@ -272,7 +278,7 @@ def _slope(keys: Keyframes, key: int, side: str) -> float:
 
 
 def _inserted(track: Track, own: OwnChannels) -> _Goals:
-    """Return the goals at keys that were inserted on the curves since these were written."""
+    """Return the goals at keys that were inserted on the curves since the curves were written."""
     fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
     if not fresh.any():
         return {}
@@ -309,7 +315,7 @@ def _are_on(
 
 
 def _curve(written: Written) -> Keyframes:
-    """Return the keys of the curve at writing."""
+    """Return the keys of the curve as they were written."""
     names = ("co", *SIDES, "interpolation")
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
@@ -336,7 +342,7 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
-    """Return own keys of channels with one spline, with the parameters that best fit the goals."""
+    """Return own keys of channels with a common spline, with the parameters that best fit the goals."""
     count = max(each.count for each in own.values())
     # The tangents of the first and last key depend on the neighboring tangents.
     ends = [row for row in goals if row in (0, count - 1)]
@@ -358,7 +364,7 @@ def _note_on_key(track: Track, own: OwnChannels, row: int, code: str) -> Finding
 
 
 def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
-    """Return the tangent in units of the local segment parameter for the derivatives of the channels."""
+    """Return the tangent per unit of the local segment parameter for the derivatives of the channels."""
     width = key.width(side)
     if not key.track.is_rotation:
         return goal.slopes * width

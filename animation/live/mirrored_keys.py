@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys mirrored in time: their bias is negated, and their eases are swapped.
+"""Keys mirrored in time. Their bias is negated, and their eases are swapped.
 
 Mirrored keys are found by comparing keys with their records, so the result is the same after every undo, and with Live
 on or off.
@@ -22,11 +22,11 @@ from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 
 _SNAPPED = 1.02
-"""In frames. Blender snaps each moved key separately to a whole frame."""
+"""In frames. Blender snaps each moved key to a whole frame separately."""
 _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
-"""Factors of the columns _REVERSED that give the parameters of the reversed motion."""
+"""Factors by which to multiply the columns _REVERSED to get the parameters of the reversed motion."""
 
 
 def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
@@ -48,7 +48,7 @@ def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, floa
 
 
 def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
-    """Set the parameters of the reversed motion on own keys that were mirrored in time since the last bake."""
+    """Set the parameters of the reversed motion on keys that were mirrored in time since the last bake."""
     if track.is_baked:
         return dict(own)
     return {index: mirrored(track, index, each, defaults) for index, each in own.items()}
@@ -64,7 +64,7 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
     moved = np.abs(now - before) > ONE_KEY
-    # If a key has copies, unmoved ones were not mirrored.
+    # If a key has copies, unmoved copies were not mirrored.
     kept = moved | (_counts(places) == 1)
     rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
     is_single, rank = _counts(places) == 1, _ranks(places, now)
@@ -79,14 +79,17 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     off = np.abs(expected - now)
     # The key at the center of the mirror has not moved.
     mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
-    # A copy at another frame was made after the mirror, if its original is at the mirrored frame.
+    # If the original is at the mirrored frame, a copy at another frame was made after mirroring.
     mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
     result: IndexArray = rows[mirrored]
     return result
 
 
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` as keys were mirrored from `before` to `now`; None if they were not mirrored."""
+    """Mirror the frames in `every` as keys were mirrored from `before` to `now`.
+
+    Return None if they were not mirrored.
+    """
     moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[moved], kind="stable")
     old, new = before[moved][order], now[moved][order]
@@ -103,7 +106,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
 
 
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of all names that occur exactly once in `others`, and their rows there."""
+    """Return the rows of all names that occur exactly once in `others`, and their rows in `others`."""
     theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
     theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
     rows = np.flatnonzero(np.isin(names, theirs))

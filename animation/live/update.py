@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: finds edited tracks of live actions, and updates the keys that play them.
+"""Live: finds edited tracks of live actions and updates the keys that play the tracks.
 
 Blender reports that an action changed, but not which keys. The keys of each channel are therefore compared with the
-keys at the last check. Tracks with different channels were edited. The result of a check depends only on the keys and
-the table, not on the number of checks or on undo.
+keys at the last check. A track was edited if any of its channels differs. The result of a check depends only on the
+keys and the table, not on the number of checks or on undo.
 
 Baked tracks are locked. If their content is unchanged since the bake, they are baked again when their parameters,
-settings or timing have changed, and locked again when somebody has unlocked them. Tracks edited outside TCB are not
+settings or timing have changed, and locked again when a user has unlocked them. Tracks edited outside TCB are not
 changed.
 """
 
@@ -62,7 +62,7 @@ class Watch:
 
     users: list[bpy.types.ID] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
-    """Pointers of all F-curves. `tracks` is valid as long as they are unchanged."""
+    """Pointers of all F-curves. `tracks` is valid as long as the pointers are unchanged."""
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
@@ -79,7 +79,7 @@ class Watch:
     standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes of a track's last bake that stay valid until the track changes."""
     modes: list[Finding] = field(default_factory=list)
-    """Notes on rotations played in a rotation mode other than the baked one, or not at all."""
+    """Notes on rotations that are played in a rotation mode other than the baked mode, or not played at all."""
     news: list[Finding] = field(default_factory=list)
     """Unreported notes in `modes`."""
     other_state: dict[str, _OtherState] = field(default_factory=dict)
@@ -101,7 +101,10 @@ class Watch:
         self.reader, self.table, self.outside, self.lost = None, 0, set(), []
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks again with `anew` or if F-curves were added or removed. Return whether they have users."""
+        """Find the tracks again with `anew`, or if F-curves were added or removed.
+
+        Return whether the F-curves have users.
+        """
         if anew or not self._uses(channels):
             (self.users,) = users_of_channels([channels])
             # Tracks refer to their datablock.
@@ -167,7 +170,7 @@ class Watch:
         return self._worth_trying(changed)
 
     def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
-        """Return the tracks without baked tracks that were edited outside TCB, which are never updated."""
+        """Return the tracks, except baked tracks that were edited outside TCB. The latter are never updated."""
         outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
         for path, is_outside in outside.items():
             (self.outside.add if is_outside else self.outside.discard)(path)
@@ -193,7 +196,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Return the `unsure` tracks that were edited in any way, checking as many as the time allows."""
+        """Return the `unsure` tracks that were edited in any way. As many are checked as the time allows."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
@@ -246,15 +249,15 @@ def refresh(
     action
         An editable action. Slots without users are skipped.
     options_for
-        Returns the options for TCB tracks that nothing plays yet, for the datablocks that use them. None: the action is
-        not live, and only the locks of baked tracks are updated.
+        Function that returns the options for TCB tracks that nothing plays yet, from the datablocks that use the
+        tracks. None: the action is not live, and only the locks of baked tracks are updated.
     complete
-        Whether to add the missing keys of rotations keyed in some channels, which handles need.
+        Whether to add the missing keys of partly keyed rotations, which handles need.
 
     Returns
     -------
     Report
-        Tracks that can't be baked are in `refused`, and are not changed.
+        Tracks that can't be baked are listed in `refused` and are not changed.
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
@@ -288,7 +291,7 @@ def check_remaining(
         checked.append(watch)
     for (number, _), watch in watches.items():
         if number == action.session_uid and not any(watch is each for each in checked):
-            # The slot has no users, for example after leaving tweak mode. It is checked when it has users again.
+            # The slot has no users, for example after tweak mode was exited. It is checked when it has users again.
             watch.unsure.clear()
     return report
 
@@ -315,7 +318,10 @@ def refresh_all(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Check all tracks of the action for edits of any kind and update them. Repeat all notes on rotation modes."""
+    """Check all tracks of the action for edits of any kind, and update the edited tracks.
+
+    Repeat all notes on rotation modes.
+    """
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
@@ -353,10 +359,10 @@ def _update_tracks(
 
 
 def _locked_again(watch: Watch, channels: Channels) -> Report:
-    """Lock baked channels again that were unlocked, if their content is unchanged since the bake."""
+    """Lock baked channels again if they were unlocked and their content is unchanged since the bake."""
     report = Report()
     baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
-    # Some edits are not found by the fast check.
+    # The fast check does not find all edits.
     unlocked = watch.not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
     lock_again(channels, baked, unlocked, watch.has_new_curves)
     watch.has_new_curves = False
@@ -374,7 +380,7 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """Reads the keys of tracks, given by paths and as the keys of their channels."""
+    """Reads the keys of tracks, which are given by their paths and their channels' keys."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
@@ -384,7 +390,7 @@ class _KeyReader:
         """Index of each track's first key, and the total number of keys."""
 
     def is_of(self, paths: Sequence[str]) -> bool:
-        """Return whether it reads exactly these tracks, and they have the same number of keys as at creation."""
+        """Return whether the reader was created for exactly these tracks with the same numbers of keys."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
     def read(self, names: Sequence[str]) -> list[bytes]:
@@ -401,7 +407,7 @@ def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
 
 
 def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
-    """Return each track's key identities, settings and timing: everything else that affects its motion."""
+    """Return each track's key identities, settings and timing, that is, all other data that affect its motion."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"])
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
@@ -418,7 +424,7 @@ def _state_mark(track: Track, every: Points) -> int:
 
 
 class _OtherState(NamedTuple):
-    """State of a track that edits can change, except frames and values of keys, and data read by `_bake_inputs`."""
+    """State of a track that edits can change, except frames and values of keys and the data read by `_bake_inputs`."""
 
     handles: bytes
     other: tuple[object, ...]
@@ -442,7 +448,7 @@ def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
     """Return whether the handles that play a track are unchanged since they were placed."""
     if not track.is_played_by_handles or not track.all_written:
         return True
-    # In the order of the state: both handles of a key together.
+    # In the order of the state, both handles of a key are adjacent.
     every = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
     placed = b"".join([each.tobytes() for each in every])
     return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drags of parameters, prepared once, shown at each step, and written at the end.
+"""Parameter drags. A drag is prepared once, shown at each step, and written at the end.
 
 For live tracks played by handles, a step shows a preview of the handles. At its end, the drag removes the preview and
-edits the keys like any other edit. The result is the same as without a drag, and canceling only requires removing the
-preview. Other tracks, such as baked ones, are written at each step.
+edits the keys like any other edit. The result is the same as without a drag. To cancel a drag, only the preview must be
+removed. Other tracks, such as baked ones, are written at each step.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
 
 Given = Sequence[Mapping[str, Numbers]]
-"""New values for each track's keys, with one array per name and one value per key, or empty.
+"""New values for the keys of each track: one array per name, with one value per key, or no arrays.
 
-Tracks without velocities have the same names. Other tracks also have velocities.
+All tracks have the same names. Only tracks with velocities also have velocity names.
 """
 
 QUICK, REST = 0.04, 0.1
-"""In seconds. After a slow step, later steps wait this long, and only the last of them is shown."""
+"""In seconds. After a slow step, later steps wait this long, and only the last of these steps is shown."""
 
 
 class Pace:
@@ -46,7 +46,7 @@ class Pace:
 
     @property
     def rest(self) -> float:
-        """Return the seconds that the next step must wait."""
+        """Return the number of seconds that the next step must wait."""
         return max(0.0, self._rests_until - self._clock())
 
     @contextmanager
@@ -61,7 +61,7 @@ class Pace:
 
 
 class ParameterDrag:
-    """Shows parameters of keys during a drag, then sets them or restores the old ones.
+    """Shows parameters of keys during a drag, then sets the new parameters or restores the old ones.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class ParameterDrag:
         self._pace = Pace()
 
     def to(self, given: Given) -> list[AnimationError]:
-        """Show the parameters, possibly after a delay. Return errors of tracks that can't be changed."""
+        """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
         was_shown, before = self.is_shown, list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
         if was_shown and before != list(map(_kind, given)):
@@ -105,7 +105,7 @@ class ParameterDrag:
         return []
 
     def finish(self, given: Given) -> list[AnimationError]:
-        """End the drag with the given parameters. Return errors of tracks that can't be changed.
+        """End the drag with the given parameters. Return an error for each track that can't be changed.
 
         If the drag has shown a step, the motion is updated immediately. Otherwise, Live updates it later.
         """
@@ -121,7 +121,7 @@ class ParameterDrag:
         self._end()
         errors = self._write(range(len(self.chosen)), is_drag_step=True)
         for action in dict.fromkeys(map(_action_of, self.chosen)):
-            # Undo reevaluates only data that was evaluated in its step.
+            # Undo reevaluates only data that was evaluated during the undo step.
             evaluate_anew(action)
         end_drag()
         return errors

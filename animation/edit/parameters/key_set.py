@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Setting of a key's parameters by frame, for scripts."""
+"""Sets parameters of the key at a frame, for scripts."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def key_set(
         Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
         velocity x, y, z in the parent's frame, in radians.
     interpolation : str, optional
-        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. Blender
-        plays any other interpolation, and the spline ends at the key.
+        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. Any other
+        interpolation is played by Blender, and the spline ends at the key.
     **parameters : float
-        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others are unchanged.
+        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Parameters that are not
+        given are unchanged.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copying and pasting of parameters between keys, with velocities if the methods of both tracks use them."""
+"""Copying and pasting of parameters between keys. Velocities are included if the methods of both tracks use them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CopiedKey:
 
     parameters: tuple[float, ...]
     velocity: tuple[float, ...] = ()
-    """One number per component. Empty if the method of the track uses no velocities."""
+    """One number per component. Empty if the method of the track does not use velocities."""
     is_angular: bool = False
 
 
@@ -38,13 +38,14 @@ def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKe
 def assign_to_keys(
     copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
 ) -> list[list[CopiedKey]] | None:
-    """Return the copied key for each of the chosen keys, by track, or None if no rule applies.
+    """For each chosen key, return the copied key to paste, by track, or None if no rule applies.
 
-    `copied` has the path of each track and its copied keys. The rules are, in this order:
+    `copied` contains the path of each track and its copied keys. The rules, in order:
 
-    1. If as many keys are chosen as were copied, each gets its counterpart in order.
-    2. If all copied keys are equal, every key gets the same one.
-    3. If one key was copied from each track with the path of a chosen one, all chosen keys of that track get it.
+    1. If the numbers of chosen and copied keys are equal, each chosen key gets its counterpart.
+    2. If all copied keys are equal, every chosen key gets the same key.
+    3. If one key was copied from each track whose path is the path of a chosen track, all chosen keys of that track get
+    this key.
     """
     counts = [len(keys) for keys in chosen]
     all_copied = list(chain.from_iterable(keys for _, keys in copied))

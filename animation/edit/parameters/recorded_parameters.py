@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters recorded before a change of keys, such as a drag, and restored when it is canceled."""
+"""Parameters recorded before a change to keys, such as a drag, and restored when the change is canceled."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RecordedParameters:
         return cls(keys, keys.track.enabled)
 
     def put_back(self, channels: Channels, track: Track) -> None:
-        """Restore the parameters of the keys on the current track. Make it plain again if it was not TCB."""
+        """Restore the parameters of the keys on the current track. Make the track plain again if it was not TCB."""
         if track.state is None:
             return
         recorded = self.keys.track.state

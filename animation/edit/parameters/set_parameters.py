@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Setting of parameters on many keys, and resetting to defaults."""
+"""Sets the parameters of many keys, or resets them to defaults."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ def set_parameters(
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
 ) -> None:
-    """Set parameters of the keys, with one value for all keys or one per key, and their interpolation.
+    """Set parameters and the interpolation of the keys. A parameter has one value for all keys, or one per key.
 
-    The track becomes TCB if it is plain. `defaults` has the parameters of keys without parameters. If given, a value of
-    0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed or a value is out
-    of range, and ValueError if Blender has no such interpolation. Nothing is changed then.
+    The track becomes TCB if it is plain. `defaults` contains the parameters for keys without parameters. With
+    `defaults`, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be
+    changed or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is
+    changed.
     """
     for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
         raise error
@@ -46,7 +47,7 @@ def set_parameters_of_each(
     interpolation: str | None = None,
     is_drag_step: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys on several tracks as `set_parameters` does. Return errors of tracks that can't be changed.
+    """Set parameters of keys on several tracks, as `set_parameters` does.
 
     With `is_drag_step`, live tracks are baked again, and the action is otherwise not evaluated.
     """
@@ -102,7 +103,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
     """Return the keys with their channels and track, ready for writing.
 
-    Parameters implied by edits are set first. Otherwise, they would later replace the new ones.
+    Parameters implied by edits are set first. Otherwise, they would later replace the new parameters.
     """
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):

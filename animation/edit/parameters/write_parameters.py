@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing of new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
+"""Writes new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Change:
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column of a number in a channel's rows, or None if they do not contain it.
+    """Return the column of a number in a channel's rows, or None if the rows do not contain the number.
 
     Rows of a value channel contain only this channel's component of a velocity.
     """
@@ -153,7 +153,7 @@ def write_rows(
 ) -> None:
     """Write new rows, and the identities of the tracks' own keys by channel.
 
-    For a baked track, the saved keys are changed.
+    On a baked track, the saved keys are changed.
     """
     states: list[TrackState] = []
     named: list[tuple[bpy.types.FCurve, OwnKeys]] = []
