@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys in all channels of rotations, because handles can play only complete poses.
+"""Missing keys in the channels of rotations, which are needed because handles can play only complete poses.
 
 Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys on the
-current motion, which preserves the pose and the motion.
+current motion, so that pose and motion are preserved.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAU
 
 
 def whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return each component's value at each frame: the value of its key, or of the motion if it has no key there."""
+    """Return each component's value at each frame: the value of its key, or of the motion if there is no key."""
     return {
         index: _values(track, index, own[index], frames)
         if index in own
@@ -61,7 +61,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
 
 
 def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames of all channels' keys. Raise AnimationError if Blender would merge two of them."""
+    """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of these keys."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):
@@ -70,7 +70,7 @@ def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
 
 
 def completed(track: Track, own: OwnChannels) -> OwnChannels:
-    """Add missing keys to a rotation's channels. Return the same keys if none is missing.
+    """Add missing keys to the channels of a rotation. Return the same keys if no key is missing.
 
     New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
     """
@@ -88,7 +88,7 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
 
 
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
-    """Return the selection flags at each frame, set if they are set on any channel's key there."""
+    """Return the selection flags at each frame. A flag is set if it is set on any channel's key at the frame."""
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for each in own.values():
         rows, places = rows_at(each.keys.frames, frames)
@@ -128,7 +128,7 @@ def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[st
 
 
 def _with_missing(own: OwnKeys | None, fresh: OwnKeys) -> OwnKeys:
-    """Merge new keys into a channel at the frames where it has none."""
+    """Merge new keys into a channel at frames where the channel has no key."""
     if own is not None:
         fresh = fresh.take(~is_among(fresh.keys.frames, own.keys.frames))
     every = fresh if own is None else own_end_to_end([own, fresh])

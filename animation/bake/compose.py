@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Composition of keys: own keys with handles that play the splines, and the keys of baked curves."""
+"""Composition of keys: the animator's keys with handles that play the splines, and the keys of baked curves."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @record()
 class PlayedKeys:
-    """The own keys of channels with common frames, with the handles that play the spline."""
+    """The animator's keys of channels keyed at the same frames, with the handles that play the spline."""
 
     arrays: Arrays
     """All attributes of the keys."""
     placed: EnumArray
-    """Flags of the handles that were placed, as in the table, shape (channels, n)."""
+    """Flags of placed handles, as in the table, shape (channels, n)."""
 
     @cached_property
     def keys(self) -> Keyframes:
@@ -56,7 +56,10 @@ class PlayedKeys:
         return _flat(self.arrays)
 
     def differing(self, before: Keyframes) -> dict[str, BoolArray]:
-        """Return the attributes that differ from `before`, which has as many keys, each with a mask of the channels."""
+        """Return the attributes that differ from `before`, each with a mask of the channels.
+
+        `before` has the same number of keys.
+        """
         count, found = len(self.placed), {}
         for name in NAMES:
             differs = _bits(getattr(self.keys, name)) != _bits(getattr(before, name))
@@ -71,7 +74,7 @@ class PlayedKeys:
 
 
 def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> PlayedKeys:
-    """Return the own keys of channels with the handles that play the spline.
+    """Return the animator's keys of channels with the handles that play the spline.
 
     `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
     of the channels that Blender extrapolates linearly.
@@ -106,7 +109,7 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
         placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
     placed = _continued(arrays, own, keys, placed, goes_on)
     if keys.shown is not None and keys.other_numbers is not None:
-        # Unmoved handles of shifted angles come from the row, because repeated sums would round them at each bake.
+        # Unmoved handles of shifted angles come from the row, because repeated additions would round them at each bake.
         turned = np.abs(keys.shown) != np.abs(own_values)
         stay = [turned & (placed & bit == 0) & (types[name] == _FREE) for name, bit in zip(_TYPES, _BITS, strict=True)]
         for stays, bit in zip(stay, _BITS, strict=True):
@@ -116,11 +119,11 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
-    """Align the outer handles of the first and last key with the inner ones, and return the flags of placed handles.
+    """Align the outer handles of the first and last key with the inner handles, and return the flags of placed handles.
 
     Blender extrapolates linearly along these handles, in the channels in `goes_on`. If an ease brings the motion to
-    rest at the key, the outer handle is horizontal. Only automatic handles without a type chosen by the animator
-    change.
+    rest at the key, the outer handle is horizontal. Only automatic handles whose type the animator did not choose are
+    changed.
     """
     if not goes_on.any():
         return placed
@@ -141,8 +144,8 @@ def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray,
 def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     """Return the keys of baked curves, one channel after the other.
 
-    Generated keys have the type GENERATED. Own keys keep their type, selection and identity. If Blender plays the
-    segment after an own key, the key also keeps all attributes that affect this segment.
+    Generated keys have the type GENERATED. The animator's keys keep their type, selection and identity. If Blender
+    plays the segment after one of these keys, the key also keeps all attributes that affect the segment.
     """
     shape, rows = keys.values.shape, keys.rows
     co = np.empty((*shape, 2), dtype=np.float32)
@@ -166,14 +169,14 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 
 
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
-    """Return the left and right handles, at thirds of the segments. The handles of linear keys are on the keys."""
+    """Return the left and right handles, at a third of each segment. The handles of linear keys are on the keys."""
     if keys.incoming is None or keys.outgoing is None:
         return [co, co]
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
 
 
 def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
-    """Copy the own keys' interpolation and handles for the segments that Blender plays."""
+    """Copy the interpolation and handles of the animator's keys for segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
     begins, ends = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
     rows = keys.rows[begins]
@@ -197,5 +200,5 @@ def _flat(arrays: Arrays) -> Keyframes:
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return integers that differ if any bit differs, also for zeros and NaN."""
+    """Return integers that differ if any bit differs, even for zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array

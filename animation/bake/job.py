@@ -36,14 +36,14 @@ class Job:
     """The bake of one set of F-curves. It is fully read and checked before anything is written."""
 
     datablocks: list[bpy.types.ID]
-    """The datablocks that share the F-curves. The first one defines the rotation modes."""
+    """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
     channels: Channels
     kept: list[tuple[Track, OwnChannels, Options]]
     """The tracks to bake, with the animator's keys and the options."""
     notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
-    """Rotations that get keys in channels that lack them."""
+    """Rotations whose missing keys are added."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[TrackState] = field(default_factory=list)
@@ -69,7 +69,7 @@ def collected_jobs(
             report.errors += refusal.findings
             continue
         report.errors += editable.refused
-        # If some actions of the NLA strips are TCB, the others are not baked.
+        # If some actions of the NLA strips are TCB, the other actions are not baked.
         for channels in editable.tcb or editable.sets:
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
     found = []
@@ -110,7 +110,7 @@ def _in_action_time(job: Job, options: Options) -> Options:
 
 
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
-    """Return all datablocks that each job's F-curves animate, including those not to bake."""
+    """Return all datablocks that each job's F-curves animate, including datablocks not to bake."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
     more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
     users = users_of_each(more, in_strips=True)
@@ -123,7 +123,7 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if none was ever TCB, with the reasons why they can't be baked.
+    """Return the TCB tracks, or all tracks if no track was ever TCB, with the reasons why tracks can't be baked.
 
     If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
@@ -144,7 +144,7 @@ def lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[
 
 
 def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
-    """Read the animator's keys of each track. Tracks with a reason against the bake get no keys."""
+    """Read the animator's keys of each track. Tracks that can't be baked get no keys."""
     own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
 
@@ -159,8 +159,8 @@ def _collect(
 ) -> None:
     """Add the tracks that have keys to the job.
 
-    Raises AnimationError if no track can be baked. A track that can't be baked is an error if it is enabled, otherwise
-    a note.
+    Raises AnimationError if no track can be baked. A track that can't be baked causes an error if it is enabled, or
+    else a note.
     """
     enabled = any(track.enabled for track in tracks)
     if enabled:
@@ -180,7 +180,10 @@ def _collect(
 
 
 def _options_again(track: Track, options: Options) -> Options:
-    """Return the options for a track. A track that was baked in world space is baked there again, as samples."""
+    """Return the options for a track.
+
+    A track that was baked in world space is baked in world space again, as samples.
+    """
     before = track.settings.options
     if before is None or not before.in_world or options.output == "HANDLES":
         return options
@@ -196,7 +199,7 @@ def job_of_edited(
     anew: bool = False,
     complete: bool = True,
 ) -> Job:
-    """Return one job for edited tracks of these channels, each with its current options or else `otherwise`.
+    """Return one job for edited tracks of these channels, each with its current options, or with `otherwise`.
 
     `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles. A track that
     can't be baked, or would get more samples than `otherwise` allows, is reported and left out.
@@ -225,9 +228,9 @@ def _add_tracks(
     options_of: Callable[[Track], Options],
     complete: bool = True,
 ) -> list[tuple[Track, AnimationError]]:
-    """Add the tracks that have keys to the job, with parameters implied by edits. Return the others with the errors.
+    """Add the tracks that have keys to the job, with parameters implied by edits.
 
-    `complete` adds missing keys to rotations played by handles.
+    Return all other tracks with the errors. `complete` adds missing keys to rotations played by handles.
     """
     left_out = []
     implied = may_imply([track for track, _ in to_bake], own_keys)
@@ -248,7 +251,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return the note on a track that is not TCB while others are."""
+    """Return the note on a track that is not TCB although other tracks are."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason
@@ -284,7 +287,7 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
-    """Plan a track. Raise AnimationError that names the key if the keys do not define a spline."""
+    """Plan a track. Raise AnimationError, which names the key, if the keys do not define a spline."""
     try:
         settings = track.settings
         settings = settings if settings.options is options else replace(settings, options=options)

@@ -32,8 +32,8 @@ def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 def lock_groups(channels: Channels, table: Table) -> None:
     """Lock groups whose channels are all locked and recorded as baked in the table.
 
-    Channels that were unlocked and edited outside TCB stay unlocked. A locked group that now has other channels is
-    unlocked, so that these can be edited.
+    Channels that were unlocked and edited outside TCB stay unlocked. A locked group that now contains other channels is
+    unlocked, so that these channels can be edited.
     """
     for group in channels.bag.groups:
         curves = list(group.channels)
@@ -48,7 +48,8 @@ def lock_groups(channels: Channels, table: Table) -> None:
 def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
     """Lock tracks that were unlocked since the bake, and their groups.
 
-    `baked` has all baked tracks of the channels. `is_changed`: whether there are new channels, so that groups change.
+    `baked` contains all baked tracks of the channels. `is_changed`: whether there are new channels, which change
+    groups.
     """
     for track in unlocked:
         lock(baked_curves(track))

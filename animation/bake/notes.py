@@ -38,7 +38,7 @@ _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 
 
 def rounding_of(track: Track, largest: float) -> float:
-    """Return the error of float32 rounding, in radians for a rotation, otherwise for values up to `largest`."""
+    """Return the error of float32 rounding, in radians for a rotation, or else for values up to `largest`."""
     return _PRECISION if track.is_rotation else _PRECISION * largest
 
 
@@ -67,7 +67,7 @@ def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
 def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """Add notes that only a manual bake reports.
 
-    Live updates keys continually, and the list of tracks shows the error of handles.
+    Live updates keys continually, so the track list shows the error of handles instead.
     """
     if baked.is_approximate:
         error = size_of(baked.error, plan.track.is_rotation)

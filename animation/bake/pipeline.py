@@ -29,7 +29,7 @@ from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
-"""Handles fitted by Live. An edit changes only a few segments of a long track."""
+"""Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""
 
 
 def bake(
@@ -39,7 +39,7 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks as `bake_many` does. `prefixes` are track path prefixes per datablock.
+    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` contains path prefixes per datablock.
 
     If `progress` raises an exception, the bake is completed first.
     """
@@ -53,7 +53,7 @@ def bake_steps(
     whole: bool = False,
     at_once: int | None = None,
 ) -> Steps[Report]:
-    """Bake step by step as `bake` does, and yield the number of finished tracks and of all tracks.
+    """Bake step by step, as `bake` does. Yield the number of finished tracks and the total number of tracks.
 
     `at_once` is the number of datablocks whose splines are evaluated together. None: all.
     """
@@ -106,11 +106,12 @@ def rebake(
     anew: bool = False,
     complete: bool = True,
 ) -> Report:
-    """Bake the tracks of editable channels again, each with its current options or else with `otherwise`.
+    """Bake the tracks of editable channels again, each with its current options, or with `otherwise`.
 
     `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles.
 
-    `datablocks` are the users of the channels. A track that can't be baked does not prevent the bake of the others.
+    `datablocks` are the users of the channels. A track that can't be baked does not prevent the others from being
+    baked.
     """
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
@@ -129,7 +130,7 @@ def rebake(
 
 
 def _put_unplayable_back(job: Job) -> None:
-    """Restore the own curves of tracks that handles can no longer play."""
+    """Restore the animator's curves of tracks that handles can no longer play."""
     tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
     if not tracks:
         return
@@ -150,10 +151,10 @@ def _played_now(job: Job) -> list[float]:
 def _evaluated(
     jobs: Sequence[Job], report: Report, whole: bool, known: KnownFits | None = None
 ) -> tuple[list[Job], list[list[Baked]]]:
-    """Evaluate and fit the splines of all jobs together, reuse known handles, and return the results of each job.
+    """Evaluate and fit the splines of all jobs together, and return the results of each job. Known handles are reused.
 
-    Some methods detect only here that a track's keys do not define a motion. The track is reported and left out, or its
-    whole job with `whole`.
+    Some methods detect only during evaluation that a track's keys do not define a motion. The track is reported and
+    left out. With `whole`, its entire job is left out.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
@@ -168,7 +169,7 @@ def _evaluated(
 
 
 def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
-    """Return whether the track can be evaluated, and report it if not."""
+    """Return whether the track can be evaluated. Report the track if it can't."""
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:

@@ -2,7 +2,7 @@
 """Preview of handles during a drag. Everything is prepared once, and each step writes only changed handles.
 
 A preview changes handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so writing
-the old handles back removes the preview.
+the old handles again removes the preview.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class HandlePreview:
     def show(self, numbers: Mapping[str, Numbers]) -> None:
         """Preview parameters. Each name has an array with one value per chosen key, track by track.
 
-        Raises KeysError if the parameters define no motion through the keys. The preview is then unchanged.
+        Raises KeysError if the parameters do not define a motion through the keys. In this case, the preview is
+        unchanged.
         """
         if not self.paths:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restoration of own keys after a bake, for Free Bake and Restore."""
+"""Restoration of the animator's keys after a bake, for Free Bake and Restore."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Restore the animator's curves of played tracks as they were without TCB, and turn the tracks off.
 
-    Returns the own keys of each track. Does not write the tracks' entries in the table.
+    Returns the animator's keys of each track. Does not write the tracks' entries in the table.
     """
     for track in tracks:
         recreate_channels(channels, track)
@@ -193,7 +193,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
 
 
 def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
-    """Replace the F-curve of a channel that was converted to samples by one with the given keys."""
+    """Replace the F-curve of a channel that was converted to samples with an F-curve with the given keys."""
     group, extrapolation = track.group_name, track.extrapolation(index)
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes after each step of a drag. The drag knows its tracks, so Live can wait until it ends.
+"""Bakes after each step of a drag. The drag knows its tracks, so Live can wait until the drag ends.
 
 Some drags show a preview instead, and write nothing before they end. See `preview.py`.
 """
@@ -51,7 +51,7 @@ def rebake_step(users: Sequence[bpy.types.ID], channels: Channels, tracks: Seque
 
 
 def is_dragged(seconds: float) -> bool:
-    """Return whether a drag shows a preview or has made a step within the last `seconds`."""
+    """Return whether a drag shows a preview or made a step within the last `seconds`."""
     return _drag.finish is not None or time.monotonic() - _drag.stepped_at < seconds
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sample limit. Refuses a bake before sampling if the estimated number of samples is too large."""
+"""The sample limit. A bake is refused before sampling if the estimated number of samples is too large."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunc
     cycle = _cycle(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)
-    # Curves have few keys unless cycles continue for a long time.
+    # Curves have few keys unless there are many cycles.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
     return sum(number * count(sampling, frames, cycle) for frames, number in zip(keyed_at, alike.values(), strict=True))
 
@@ -69,7 +69,7 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
 
 @memoized
 def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return the approximate number of Bezier keys in the cycles outside the keys, including one per jump back."""
+    """Return the approximate number of Bezier keys in the cycles outside the keys, including one key per jump back."""
     first, last = float(keys[0]), float(keys[-1])
     if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
         return 0.0

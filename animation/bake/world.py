@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Interpolation in world space for bones, and for objects with a parent.
 
-Keys are converted to poses in world space, interpolated there by splines, and converted back into the parent's space at
-every sample. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, it
-stays in place.
+Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
+parent's space. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, the
+hand stays in place.
 
 Source: docs/formulas, "Hierarchies".
 """
@@ -35,14 +35,14 @@ from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many
 
 _SKEWED = 1e-4
-"""Relative limit for differences between the axis lengths of a parent, and for shear."""
+"""Relative limit for shear and for differences between the axis lengths of a parent."""
 _STILL = (1.0, 0.0, 0.0, 0.0)
 _SAME = 1e-3
-"""If the values of a key and of its sample differ by more, their signs or turns differ."""
+"""If the values of a key and its sample differ by more, their signs or turns differ."""
 
 
 class WorldMotion:
-    """A track's keys, and the channel values that make it follow its spline in world space.
+    """A track's keys, and the channel values that make the track follow its spline in world space.
 
     Raises AnimationError if the track can't be interpolated in world space.
     """
@@ -89,7 +89,7 @@ class WorldMotion:
     def sampled(self) -> Float64Array:
         """Return the channel values at the frames for the parent's current motion, shape (n, components).
 
-        Raises AnimationError if influences other than F-curves and parents move the parent.
+        Raises AnimationError if anything other than F-curves and parents moves the parent.
         """
         try:
             at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))
@@ -142,7 +142,7 @@ class WorldMotion:
 
 
 def bone_of(item: Any, track: Track) -> str:
-    """Return the name of the bone that has the track, or an empty string if the object has it."""
+    """Return the name of the bone that has the track, or an empty string if the object has the track."""
     owner, _ = split(track.path)
     if not owner.startswith(BONES):
         return ""
@@ -150,7 +150,7 @@ def bone_of(item: Any, track: Track) -> str:
 
 
 def depth(item: Any, track: Track) -> int:
-    """Return the number of parents of a track's bone. Parents are baked before their children, which depend on them."""
+    """Return the number of parents of a track's bone. Parents are baked before the children that depend on them."""
     bone = bone_of(item, track)
     return len(item.pose.bones[bone].parent_recursive) if bone else 0
 
@@ -163,7 +163,7 @@ def is_in_world(track: Track, item: bpy.types.ID) -> bool:
 
 
 def _turns(matrices: Matrices, track: Track) -> Float64Array:
-    """Return the rotations of matrices as quaternions. Raise AnimationError if they include shear or mirroring."""
+    """Return the rotations of matrices as quaternions. Raise AnimationError if a matrix includes shear or mirroring."""
     axes = matrices[:, :3, :3]
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing of handles into own keys, of baked keys into locked channels, and of the table."""
+"""Writes handles into the animator's keys, baked keys into locked channels, and the table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from .put_back import free_tracks, remove_made
 from .world import WorldMotion, depth
 
 _KEYS_AT_ONCE = 20_000
-"""Number of keys to compose together, which take a few megabytes."""
+"""Number of keys to compose together. They take a few megabytes."""
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
@@ -94,7 +94,7 @@ def write_tracks(
     """Write the channels of all tracks, and their table entries.
 
     All jobs are written together, because a call takes about as long for many tracks as for one. Tracks baked in world
-    space are written last, so a job with such tracks should be written separately.
+    space are written last, so a job with tracks in world space should be written separately.
     """
     members = [
         _Member(job, report, plan, state, baked, is_settled)
@@ -112,7 +112,7 @@ def write_tracks(
     for some, write_members in ((by_handles, _write_handles), (at_once, _write_bakes)):
         written |= zip(map(id, some), write_members(some, write), strict=True)
     for member in sorted(in_world, key=lambda each: depth(each.job.datablocks[0], each.plan.track)):
-        # One by one, because children depend on the new motion of their parents.
+        # Write one track at a time, because children depend on the new motion of their parents.
         moved = _in_world(member)
         if moved is not None:
             (written[id(member)],) = _write_bakes([moved], write)
@@ -188,7 +188,10 @@ def _on_a_local_copy(job: Job) -> Job:
 
 
 def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackState]:
-    """Write the own keys of tracks with the handles that play them. Yield the table entry of each track."""
+    """Write the animator's keys of tracks with the handles that play the tracks.
+
+    Yield the table entry of each track.
+    """
     for member in members:
         track = member.plan.track
         for index in sorted(member.plan.own.keys() - track.channels.keys()):
@@ -213,7 +216,7 @@ def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackSt
         track, settings = plan.track, plan.settings
         settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
-        # Use the order of the own keys, so that the same bake creates the same table.
+        # Use the order of the animator's keys, so that the same bake creates the same table.
         placed = {index: found[index] for index in plan.own}
         yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
@@ -232,8 +235,8 @@ def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict
     updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
     before = every.as_read
     if before is not None:
-        # Changing the extrapolation makes Blender update the curve, which may move its handles. Other unchanged
-        # attributes are not written, and may not have been read.
+        # Changing the extrapolation makes Blender update the curve, which may move its handles. Unchanged attributes
+        # other than handles are not written, and may not have been read.
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
@@ -259,14 +262,14 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
     keys = read_joined([fcurve], SIDES).keys
     for side in SIDES:
         places, before = getattr(keys, side), written[side]
-        # Aligning aligned handles again rounds them, but repeated bakes must have the same bits.
+        # Aligning aligned handles again rounds them, but repeated bakes must produce the same bits.
         moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
         written[side][moved] = places[moved]
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())
 
 
 def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
-    """Return the own keys of channels with their identities in all floats that the curves do not use.
+    """Return the animator's keys of channels, with their identities in all floats that the curves do not use.
 
     `plays` is a mask of the keys that begin a segment of the spline.
     """
@@ -322,7 +325,8 @@ class _Member:
 
 def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState]:
     """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
-    # Blender compares a new F-curve with all others, which is fastest before other data fills the processor's cache.
+    # Blender compares a new F-curve with all other F-curves. This is fastest before other data fill the processor's
+    # cache.
     for each in tracks:
         _make_curves(each)
     found: list[dict[int, BakedChannel]] = [{} for _ in tracks]
@@ -395,7 +399,7 @@ def _write_baked(members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedCh
 def _saved(
     members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
 ) -> list[SavedKeys]:
-    """Return the own keys of channels, `count` per channel, as Free Bake restores them."""
+    """Return the animator's keys of channels, `count` per channel, as Free Bake restores them."""
     # If handles play the track, the records refer to the keys as read from the curves.
     as_read = own.as_read if any(baking.may_keep_records for baking, _, _ in members) else None
     every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
@@ -433,7 +437,7 @@ def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -
 def _keep_selection(
     are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
 ) -> None:
-    """Copy the current selection on the curves to own keys. The saved selection is from the first bake."""
+    """Copy the current selection on the curves to the animator's keys. The saved selection is from the first bake."""
     again = [number for number, is_baked in enumerate(are_baked) if is_baked]
     if not again or not len(rows):
         return

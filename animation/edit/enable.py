@@ -447,7 +447,8 @@ def _readings(
 ) -> list[_Reading]:
     """Return the interpretation of a track's turns by `path`.
 
-    If `path` is None, the other interpretation is also returned if it differs. The list is empty if Blender plays all segments of the track, or if the track has parameters or can't be baked.
+    If `path` is None, the other interpretation is also returned if it differs. The list is empty if Blender
+    plays all segments of the track, or if the track has parameters or can't be baked.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)

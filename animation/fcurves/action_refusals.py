@@ -34,7 +34,7 @@ def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> Animat
 
 
 def layered_reason(action: bpy.types.Action) -> Finding | None:
-    """Return the reason for not editing an action with more than one layer or strip, or None if it can be edited.
+    """Return the reason why an action with several layers or strips can't be edited, or None if it can.
 
     Blender 5.2 reads and plays multi-layer actions, but cannot create them yet.
     """
@@ -53,6 +53,9 @@ def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
 
 
 def layered_refusals(action: bpy.types.Action) -> list[Finding]:
-    """Return a refusal for each datablock animated by an action with more than one layer or strip, else none."""
+    """Return a refusal for each datablock animated by an action with more than one layer or strip.
+
+    Return none for other actions.
+    """
     reason = layered_reason(action)
     return [reason.on(name_of(user)) for user in users_of(action)] if reason else []

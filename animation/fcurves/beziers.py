@@ -17,13 +17,13 @@ from .keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Ind
 _SOLVED = 1e-12
 """Tolerance relative to the segment length, far below the precision of a float32 frame."""
 _UPRIGHT = 1e-6
-"""Minimum rate of frames relative to the segment's mean rate. Below it, the tangent is vertical."""
+"""Minimum rate of frames relative to the segment's mean rate. Below this rate, the tangent is vertical."""
 _STEPS = 60
 """Iteration limit. Bisection converges in 40 steps."""
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
-    """Return a mask of the keys that begin a Bezier segment whose handles both point into it.
+    """Return a mask of the keys that begin a Bezier segment whose handles both point into the segment.
 
     In other segments the cubic may have several roots, and the value depends on the root that Blender finds first.
     """
@@ -35,7 +35,7 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame. `begin` has the key at the start of each frame's segment.
+    """Return values at frames, or derivatives per frame. `begin` contains the key at the start of each frame's segment.
 
     The segments must be plain. `nu` is the order of the derivative: 0 (values), 1 or 2.
     """
@@ -72,7 +72,7 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
     co = _polar(segments.points[:, inverse], t, t, t)
     co[:, 0] = frames
     result = merged(keys, made_like(keys.take(begin), co, co, co))
-    # Parameters of each key of the result and of the key after it, within the original segment.
+    # Parameters within the original segment of each resulting key and of the key after it.
     places = np.searchsorted(result.frames, frames)
     here, there = np.zeros(len(result)), np.ones(len(result))
     here[places], there[places - 1] = t, t
@@ -139,7 +139,7 @@ def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Arr
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
-    """Solve cubics that rise from 0 to 1 for the parameters where they equal u, by Newton's method with bisection."""
+    """Solve cubics that rise from 0 to 1 for the parameters where they equal u (Newton's method with bisection)."""
     result = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
     t, going = u, np.arange(len(u))

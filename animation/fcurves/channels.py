@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Access to the F-curves of a datablock in all supported Blender versions.
 
-Blender 4.2 stores F-curves in the action. 4.4 and later store them per slot, in channelbags. This module always uses
-the slot assigned in the datablock's animation data, never simply the first slot of the action.
+Blender 4.2 stores F-curves in the action. Blender 4.4 and later store them per slot, in channelbags. This module always
+uses the slot assigned in the datablock's animation data, never simply the first slot of the action.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Channels:
 
 
 def channels_of(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate `datablock`. In NLA tweak mode, these belong to the tweaked strip.
+    """Return the F-curves that animate `datablock`. In NLA tweak mode, these F-curves belong to the tweaked strip.
 
     Raises AnimationError with the reason if there are none.
     """
@@ -104,7 +104,7 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     """Yield the F-curves of each slot of `action`.
 
-    An action with several layers or strips yields the F-curves of each strip. These are read-only.
+    An action with several layers or strips yields the F-curves of each strip, which are read-only.
     """
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
@@ -132,7 +132,7 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
 
 
 def is_without_curves(datablock: bpy.types.ID) -> bool:
-    """Return whether the datablock has no F-curves but can have some."""
+    """Return whether the datablock has no F-curves but can be animated."""
     animation = animation_data(datablock)
     if animation is None:
         return True
@@ -145,7 +145,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 
 
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves as `channels_of` does, and create the action or channelbag if it is missing."""
+    """Return the F-curves, as `channels_of` does. Create the action or channelbag if it is missing."""
     if is_without_curves(datablock):
         animation = animation_data(datablock)
         if animation is None or animation.action is None:

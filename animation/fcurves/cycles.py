@@ -19,7 +19,7 @@ _REPEATS = {
     "use_restricted_range": False,
     "use_influence": False,
 }
-"""Settings of our modifier, which repeats the whole curve endlessly."""
+"""Settings of our modifier, which repeats the entire curve endlessly."""
 
 
 def repeats(fcurve: bpy.types.FCurve) -> bool:
@@ -35,7 +35,10 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
-    """Add or reset our Cycles modifier, which repeats the curve endlessly. Remove it if it is not `wanted`."""
+    """Add or reset our Cycles modifier, which repeats the curve endlessly.
+
+    Remove the modifier if it is not `wanted`.
+    """
     ours = _ours(fcurve) if wanted or len(fcurve.modifiers) else []
     if not (ours or wanted):
         return

@@ -2,7 +2,7 @@
 """Closed-form evaluation of all F-curve interpolation types except Bezier, with derivatives.
 
 Each easing type is a function of the elapsed fraction of the segment, from 0 at its start to 1 at its end. The
-functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of each. They are
+functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of both. They are
 Penner's equations in float64. As in Blender, the exponential and elastic equations are modified, with amplitude in
 units of the value and period in frames.
 
@@ -22,15 +22,15 @@ Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values, first derivatives and second derivatives of a function."""
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
-"""Types whose automatic easing is "ease out". The other types have "ease in"."""
+"""Types whose automatic easing is "ease out". The automatic easing of all other types is "ease in"."""
 _FLATTEST = float(np.finfo(np.float32).eps)
 """Smallest distance from the end at which the derivatives of circular easing are computed, as a fraction of the
 segment. The tangent is vertical at the end, and float32 does not distinguish closer frames."""
 _IN_AND_OUT = 1.525
 """Overshoot factor of Back for "ease in and out"."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
-"""End, vertex and vertex height of each parabola of Bounce, in reversed time. The first two are in units of 1 / 2.75 of
-the duration."""
+"""End, vertex and vertex height of each parabola of Bounce, in reversed time. Ends and vertices are in units of 1 /
+2.75 of the duration."""
 
 
 @record(eq=False)
@@ -47,9 +47,10 @@ class Segments:
 
 
 def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
-    """Return the change of value in segments of one type at `t`, with its derivatives by t, shape (n,) each.
+    """Return the change in value in segments of one type at `t`, with its derivatives with respect to t.
 
-    `easing` has the easing of each segment. It and the fields of `segments` may also have one element for all segments.
+    All three have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of `segments`
+    may also have one element for all segments.
     """
     none = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:
@@ -161,4 +162,4 @@ _PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = 
     INTERPOLATION["BACK"]: _back,
     INTERPOLATION["BOUNCE"]: _bounce,
 }
-"""Functions for the fraction of the change with "ease in". The last argument is true for "ease in and out"."""
+"""Functions that return the fraction of the change for "ease in". The last argument is true for "ease in and out"."""

@@ -19,7 +19,7 @@ LAST_FRAME = 1_048_574
 
 @memoized
 def are_apart(frames: Float32Array) -> bool:
-    """Return whether frames are finite and ascending, with no two at the same frame."""
+    """Return whether frames are finite and ascending, without two equal frames."""
     return bool(np.isfinite(frames).all() and (np.diff(frames) > SAME_FRAME).all())
 
 
@@ -33,7 +33,7 @@ def union(arrays: list[Float32Array]) -> Float32Array:
 
 
 def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME) -> BoolArray:
-    """Return a mask of the frames that are in `own`, which is ascending, with a tolerance of `within` frames."""
+    """Return a mask of the frames that are in `own`, which is ascending, within a tolerance of `within` frames."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)
@@ -48,5 +48,5 @@ def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexA
 
 
 def rows_of(own: Float32Array, frames: Float32Array) -> IndexArray:
-    """Return the rows in `frames` of the `own` frames. `frames` is ascending and contains all of `own`."""
+    """Return the rows of the `own` frames in `frames`, which is ascending and contains all of `own`."""
     return np.searchsorted(frames, own - np.float32(SAME_FRAME))

@@ -41,7 +41,7 @@ AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""
 
-# Blender's values for new keys, used if a key's own values are unknown.
+# Blender's values for new keys, used if the values of a key are unknown.
 DEFAULT_BACK = 1.70158
 DEFAULT_AMPLITUDE = 0.8
 DEFAULT_PERIOD = 4.1
@@ -51,7 +51,7 @@ DEFAULT_PERIOD = 4.1
 class Keyframes:
     """The keys of a channel, ordered by frame.
 
-    Fields have the names of `bpy.types.Keyframe` attributes. `co` and handles have shape (n, 2), the others (n,).
+    Fields have the names of `bpy.types.Keyframe` attributes. `co` and handles have shape (n, 2), all other fields (n,).
     """
 
     co: Float32Array
@@ -130,13 +130,13 @@ UNPLACED = (*SIDES, *KINDS)
 
 
 def both(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with both elements true. Takes a tenth of the time of `all`."""
+    """Return a mask of the pairs, shape (n, 2), with both elements true. This takes a tenth of the time of `all`."""
     true: BoolArray = pairs[:, 0] & pairs[:, 1]
     return true
 
 
 def either(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with any element true. Takes a tenth of the time of `any`."""
+    """Return a mask of the pairs, shape (n, 2), with any element true. This takes a tenth of the time of `any`."""
     true: BoolArray = pairs[:, 0] | pairs[:, 1]
     return true
 
@@ -198,8 +198,8 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
 class KeyframesSlice(Keyframes):
     """The keys of one channel as a view of the keys of many channels. Attributes are sliced on first access.
 
-    A channel has fourteen attributes, and most callers need a few. `every` has the concatenated keys of all channels,
-    and `rows` is the slice for this channel.
+    A channel has fourteen attributes, and most callers need only a few. `every` contains the concatenated keys of all
+    channels, and `rows` is the slice for this channel.
     """
 
     every: Keyframes
@@ -212,7 +212,7 @@ class KeyframesSlice(Keyframes):
         return int(self.rows.stop - self.rows.start)
 
     def among(self, rows: slice) -> KeyframesSlice:
-        """Return the part with the given slice of its rows."""
+        """Return the part with the given slice of rows."""
         first = self.rows.start
         return KeyframesSlice(self.every, slice(first + rows.start, first + rows.stop))
 
@@ -245,7 +245,7 @@ def are_consecutive(parts: Sequence[slice]) -> bool:
 
 
 def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
-    """Split an array into parts with the given row counts. Takes a tenth of the time of `np.split`."""
+    """Split an array into parts with the given row counts. This takes a tenth of the time of `np.split`."""
     return [array[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
@@ -253,7 +253,7 @@ def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray
 class Joined:
     """The concatenated keys of several channels. A NumPy call takes as long for ten keys as for a thousand.
 
-    `counts` has the number of keys per channel.
+    `counts` contains the number of keys per channel.
     """
 
     keys: Keyframes
@@ -314,8 +314,8 @@ def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAME
 class KeyBlock:
     """Reads keys of many F-curves, given as Blender collections, into one block of memory.
 
-    All attributes of the same type reuse the slice of an F-curve. Creating a slice takes a quarter of the time of
-    reading ten keys.
+    All attributes of the same type use the same slice for an F-curve, because creating a slice takes a quarter of the
+    time of reading ten keys.
     """
 
     def __init__(self, every: Sequence[Any]) -> None:
@@ -344,9 +344,9 @@ class KeyBlock:
 
 
 def sliced(array: npt.NDArray[Any], ends: Sequence[int]) -> list[memoryview]:
-    """Return slices of a contiguous array between consecutive ends, which Blender can read and write.
+    """Return slices of a contiguous array between consecutive ends. Blender can read and write them.
 
-    Array slices take a third longer to create, and Blender takes a seventh longer to use them.
+    Array slices would take a third longer to create, and Blender would take a seventh longer to use them.
     """
     flat: Any = array.reshape(-1)
     memory = memoryview(flat)
@@ -376,7 +376,7 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
 
 
 _FEW = 30
-"""If fewer than one in this many keys have handles off the key, writing these handles one by one is faster."""
+"""If fewer than one in this many keys have handles off the key, writing the handles one by one is faster."""
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
@@ -385,10 +385,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
-    """Replace all keys of F-curves. Fastest if nearly all handles are on their keys.
+    """Replace all keys of F-curves. This is fastest if nearly all handles are on their keys.
 
-    `flags` also writes the selection, which takes longest. Does not call `FCurve.update`, which would move handles and
-    merge keys.
+    With `flags`, the selection is also written, which takes longest. `FCurve.update` is not called, because it would
+    move handles and merge keys.
     """
     keys, counts = joined.keys, joined.counts
     ends = [0, *accumulate(counts)]
@@ -408,8 +408,8 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
             points.clear()
             points.add(count)
         if few[place]:
-            # Setting co_ui moves the handles too. The handles of new keys are at (0, 0). This takes a third of the time
-            # of writing all three arrays.
+            # Setting co_ui also moves the handles. The handles of new keys are at (0, 0). This takes a third of the
+            # time of writing all three arrays.
             put("co_ui", parts["co"][place])
             for at in range(bounds[place], bounds[place + 1]):
                 point = points[int(apart[at]) - ends[place]]
@@ -443,7 +443,7 @@ def write_some(
 
 
 def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
-    """Return a mask of the keys that have a handle off the key, by exact comparison. The arrays may have any shape."""
+    """Return a mask of the keys that have a handle off the key, compared exactly. The arrays may have any shape."""
     at, *sides = (_bits(places) for places in (co, left, right))
     apart: BoolArray = (sides[0] != at) | (sides[1] != at)
     return apart
@@ -455,7 +455,7 @@ def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
 
 
 def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
-    """Set the selection flags of the curve's keys and handles, with one array per name in FLAGS."""
+    """Set the selection flags of the curve's keys and handles. There is one array per name in FLAGS."""
     put = fcurve.keyframe_points.foreach_set
     for name, array in zip(FLAGS, flags, strict=True):
         put(name, array)
@@ -464,7 +464,7 @@ def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
     """Set the extrapolation of the curve. Return whether it changed.
 
-    Must be called before writing keys, because Blender then updates the curve.
+    Call this before writing keys, because Blender updates the curve when the extrapolation changes.
     """
     if fcurve.extrapolation == extrapolation:
         return False

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOLATION
 
 _EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""Blender's defaults for new keys. Keys added in bulk have 0, which would make Bezier keys useless if an animator sets
-them to Back or Elastic later."""
+"""Blender's defaults for new keys. Keys added in bulk have 0, which would make Bezier keys useless if an animator later
+changes them to Back or Elastic."""
 
 
 def key_curve(
@@ -32,6 +32,6 @@ def key_curve(
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return
-    # Setting co_ui moves the handles too. Writing handles would double the time, and only Bezier keys use them.
+    # Setting co_ui also moves the handles. Writing handles would double the time, and only Bezier keys use them.
     points.foreach_set("co_ui", co.ravel())
     points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))

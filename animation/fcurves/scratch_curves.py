@@ -33,7 +33,7 @@ def kept() -> Iterator[None]:
 def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate a curve with the given keys at frames. If they were `edited`, update automatic handles first."""
+    """Evaluate a curve with the given keys at frames. If the keys were `edited`, update automatic handles first."""
     with _curve(keys) as fcurve:
         fcurve.extrapolation = extrapolation
         if edited:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Vectorized evaluation of F-curve segments of all interpolation types, with derivatives.
 
-Computes in float64 from key arrays, without F-curves.
+The computation is in float64, from key arrays, without F-curves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class ChannelSegments:
     starts, lengths : arrays, shape (n,)
         In frames. A segment may be part of a segment between two of the channel's own keys.
     keys : Keyframes
-        The two keys around each segment, for all segments of each channel in turn. 2 n rows per channel.
+        The two keys around each segment, for all segments of one channel after the other. There are 2 n rows per
+        channel.
     """
 
     starts: Float64Array
@@ -36,7 +37,7 @@ class ChannelSegments:
         return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return the channel values (nu = 0) or their derivatives by u at u in [0, 1], shape (channels, m)."""
+        """Return the channel values (nu = 0) or derivatives with respect to u, at u in [0, 1], shape (channels, m)."""
         count = len(self.starts)
         channels = len(self.keys) // (2 * count)
         frames = self.starts[segment] + u * self.lengths[segment]
@@ -46,7 +47,10 @@ class ChannelSegments:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame (`nu` 1 or 2). `begin` has the first key of each segment."""
+    """Return values at frames, or derivatives per frame (`nu` 1 or 2).
+
+    `begin` contains the first key of each segment.
+    """
     kinds = keys.interpolation[begin]
     result = np.empty(len(frames))
     for kind in np.unique(kinds).tolist():

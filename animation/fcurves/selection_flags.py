@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Selection flags of keys written in bulk. They are the slowest attribute to write."""
+"""Selection flags of keys written in bulk. Selection flags are the slowest attributes to write."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
-"""Whether Blender can deselect all keys of an action in one call. 4.5 can, 4.2 can't."""
+"""Whether Blender can deselect all keys of an action in one call. Blender 4.5 can, 4.2 can't."""
 
 
 _FEW = 20
-"""If fewer than one in this many keys are selected, deselecting all and selecting single keys is faster."""
+"""If fewer than one in this many keys are selected, deselecting all keys and selecting single keys is faster."""
 
 
 class _Written(NamedTuple):
@@ -28,7 +28,7 @@ class _Written(NamedTuple):
 
     fcurve: bpy.types.FCurve
     size: int
-    """Number of keys. Stores no keys, whose memory is reused."""
+    """Number of keys. The keys are not stored, because their memory is reused."""
     rows: IndexArray
     """Keys with at least one flag, shape (k,)."""
     flags: BoolArray
@@ -48,7 +48,7 @@ class Writer:
         """Written F-curves by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-        """Write keys as `write_joined` does. Postpone the selection if Blender can deselect all keys at once."""
+        """Write keys, as `write_joined` does. Postpone the selection if Blender can deselect all keys at once."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if not CAN_DESELECT:
             return
@@ -84,9 +84,9 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
 
 
 def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
-    """Deselect all keys of the written F-curves and return True, or return False without changes.
+    """Deselect all keys of the written F-curves and return True. Otherwise, return False and change nothing.
 
-    The other F-curves must be restored afterward. If they have more than `most` keys, nothing changes.
+    The other F-curves must be restored afterward. If these have more than `most` keys, nothing is changed.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > most:

@@ -261,7 +261,7 @@ def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) ->
 
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
-    """Return a mask of the handles whose direction equals that of `others`, except for rounding. Shapes (n, 2)."""
+    """Return a mask of the handles that have the same direction as `others`, except for rounding. Shapes (n, 2)."""
     one, other = (each.astype(np.float64) - keys for each in (handles, others))
     rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])

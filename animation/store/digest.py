@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Digests: numbers that show whether a track's playback data matches its keys and settings."""
+"""Digests: numbers that show whether a track's playback data match its keys and settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table.settings import Settings
 from .tracks import Track
 
 NEVER = 1
-"""A digest that no played track has, which means that the track is out of date."""
+"""A digest that no played track has. A track with this digest is out of date."""
 RESTORED = 2
 """Digest of a restored track. Live skips it until it is played manually, or Live is turned on again."""
 
@@ -21,8 +21,8 @@ RESTORED = 2
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:
     """Return a nonzero number that changes with the input of a bake.
 
-    The input consists of own keys with their parameters, settings, the frame function, the rotation mode, and F-curve
-    modifiers that affect the keys of a bake.
+    The input consists of the animator's keys with their parameters, settings, the frame function, the rotation mode,
+    and F-curve modifiers that affect the keys of a bake.
     """
     parts = [repr(shape_of(track, settings)).encode()]
     for index in sorted(own):
@@ -46,9 +46,9 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 
 def _repeats_by_others(track: Track, settings: Settings) -> bool:
-    """Return whether the animator's modifiers prevent a cyclic track from repeating outside its keys by itself.
+    """Return whether the animator's modifiers prevent a cyclic track from repeating outside its keys.
 
-    Blender applies other modifiers to baked curves, so they require no new bake.
+    Blender applies other modifiers to baked curves, so these modifiers do not require a new bake.
     """
     options = settings.options
     if settings.cycle == "SINGLE" or options is None:

@@ -26,7 +26,7 @@ class EditableSets:
     refused: list[Finding]
     """Errors for strips whose actions can't be edited."""
     left: list[str]
-    """Names of skipped strip actions, which are plain while the datablock has its own action."""
+    """Names of skipped strip actions. These are plain, and the datablock has its own action."""
 
     @property
     def tcb(self) -> list[Channels]:
@@ -44,7 +44,7 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
     """Return all F-curves of the datablock that can be edited. Raise AnimationError if there are none.
 
     If the datablock has its own action, only strips with TCB tracks are included. Otherwise, and in tweak mode, all
-    strips are. Without `takes_plain`, only strips with TCB tracks are included, and there may be none.
+    strips are included. Without `takes_plain`, only strips with TCB tracks are included, and the result may be empty.
     """
     strips = action_strips(datablock)
     if not strips:
@@ -98,7 +98,7 @@ def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Chann
 
 
 def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
-    """Return the frame range of the F-curves played by NLA strips of the datablock, or None if no strip plays them."""
+    """Return the frame range of F-curves played by NLA strips of the datablock, or None if no strip plays them."""
     animation = animation_data(datablock)
     is_own = animation is not None and animation.action == channels.action and not animation.use_tweak_mode
     strips = [] if is_own else strips_of(datablock, channels.action)

@@ -19,7 +19,10 @@ from .tracks import Track, default_settings
 
 
 def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> TrackState:
-    """Create a table entry for a track. Its identity is derived, so repeating and redoing give the same result."""
+    """Create a table entry for a track.
+
+    Its identity is derived, so a repeated or redone operation gives the same result.
+    """
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
     while number == 0 or number in table.identities:
@@ -35,8 +38,8 @@ def enable_tracks(
 ) -> None:
     """Make tracks of editable channels TCB. Their keys get identities, and are otherwise unchanged.
 
-    `settings` has the settings of each track, by default those that Enable chooses. `numbers` has the parameters of
-    each track, one value per key of every channel, NaN if not set.
+    `settings` contains the settings of each track. By default, Enable chooses the settings. `numbers` contains the
+    parameters of each track, one value per key of every channel, or NaN if not set.
     """
     given = (
         None

@@ -34,7 +34,7 @@ def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> lis
 
 
 def edited_outside(tracks: Sequence[Track]) -> list[bool]:
-    """Return whether each track is baked and its curves differ from the bake or lack a channel."""
+    """Return, for each track, whether it is baked and its curves differ from the bake or lack a channel."""
     curves: list[bpy.types.FCurve] = []
     written: list[Fingerprint] = []
     places: list[int] = []
@@ -66,7 +66,7 @@ _Content = tuple[int, int, npt.NDArray[np.float32]]
 
 
 def _contents(joined: Joined) -> Iterator[_Content]:
-    """Yield the checksums of values and attributes, and the frames of keys and handles, of each channel."""
+    """Yield, for each channel, the checksums of values and attributes, and the frames of keys and handles."""
     keys, ends = joined.keys, [0, *accumulate(joined.counts)]
     frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
     kinds = keys.interpolation
@@ -91,7 +91,7 @@ def _are_eased(interpolation: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
 
 
 def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return the row in its channel and the floats of each key with an identity, and the first index per channel."""
+    """Return the row and the floats of each key with an identity, and the first index per channel."""
     keys = joined.keys
     floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
     # The floats of generated keys are 0.

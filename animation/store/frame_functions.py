@@ -2,8 +2,8 @@
 """Frame functions: timing separate from the shape of a motion.
 
 A track, a datablock and a scene can each have a frame function. It is an animated property, "Frame Function", whose
-F-curve maps each frame t to the frame F(t) of the motion to play. It takes effect if the F-curve exists and is not
-muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
+F-curve maps each frame t to the frame F(t) of the motion to play. A frame function takes effect if its F-curve exists
+and is not muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
 
 Source: docs/formulas, "Frame functions".
 """
@@ -31,12 +31,13 @@ from .tracks import Track
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """Interpolation types that depend only on keys and handles."""
 _DIFFERENCE = 0.125
-"""In frames. With smaller steps, float32 rounding dominates a second difference, with larger ones the shape of the
-curve."""
+"""In frames. At smaller steps, float32 rounding dominates a second difference. At larger steps, the shape of the curve
+dominates."""
 _SHARP = 0.02
 """Minimum difference between the derivatives on both sides of a corner, in frames per frame."""
 _JUMP = 8.0
-"""Minimum second derivative at a jump, in frames per frame squared, and its ratio to the value on the other side."""
+"""Minimum second derivative at a jump, in frames per frame squared, and minimum ratio to the second derivative on the
+other side."""
 
 
 @record(eq=False)
@@ -50,7 +51,7 @@ class FrameFunction:
         return _played(self, np.asarray(frames, dtype=np.float64))
 
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return F(t) and its first and second derivatives, from differences over a quarter of a frame to each side.
+        """Return F(t) and its first and second derivatives, from differences over a quarter of a frame on each side.
 
         At a corner, they are right-hand derivatives. Before a jump and at the last key, they are left-hand derivatives.
         """
@@ -76,7 +77,7 @@ class FrameFunction:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Return the range of the keys of all curves. Outside it, the outermost curve is extrapolated."""
+        """Return the range of the keys of all curves. Outside this range, the outermost curve is extrapolated."""
         ends: list[Any] = [fcurve.range() for fcurve in self.curves]
         return min(start for start, _ in ends), max(end for _, end in ends)
 
@@ -106,7 +107,7 @@ class FrameFunction:
 
 @memoized
 def _played(function: FrameFunction, frames: Float64Array) -> Float64Array:
-    """Evaluate a frame function with a cache. Most of its tracks have keys at the same frames."""
+    """Evaluate a frame function with a cache, because most of its tracks have keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return frames
@@ -123,7 +124,7 @@ def _numbers(modifier: Any) -> Iterator[str]:
 
 
 def function_of(track: Track) -> FrameFunction | None:
-    """Return the frame function of the track, or None if its timing is unchanged."""
+    """Return the frame function of the track, or None if the track's timing is unchanged."""
     return functions_of([track])[0]
 
 

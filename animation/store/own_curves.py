@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The own curves of tracks: their F-curves, or the saved keys of a baked track in the table."""
+"""The animator's curves of tracks: the F-curves, or for a baked track the saved keys in the table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def own_channels(track: Track) -> list[int]:
 
 
 def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
-    """Read all keys of own curves, given by track and component, and concatenate them."""
+    """Read all keys of the animator's curves, which are given by track and component, and concatenate the keys."""
     if not any(track.is_baked for track, _ in curves):
         return read_joined([track.channels[index] for track, index in curves])
     fcurves: list[bpy.types.FCurve] = []
@@ -73,7 +73,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
 def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
     """Return the state of a baked track with other own keys in the given components.
 
-    Removes the records of handles, which belong to other keys.
+    The records of handles are removed, because they belong to other keys.
     """
     bake = state.bake
     assert bake is not None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The animator's keys of a track, as they are without TCB.
 
-They are on the track's own curves, which are its F-curves or the saved keys of a baked track. Frames and values are
-read from the keys. `restored_keys.py` recovers the handles from before they were placed.
+They are on the animator's curves, which are the track's F-curves, or the saved keys of a baked track. Frames and values
+are read from the keys. `restored_keys.py` recovers the handles from before they were placed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from .tracks import Track
 
 _HANDLE = n_("a handle position is not a finite number")
 _KEYS_AT_ONCE = 50_000
-"""Maximum number of keys to read together, which take a few megabytes."""
+"""Maximum number of keys to read together. They take a few megabytes."""
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
@@ -72,7 +72,7 @@ class OwnArrays:
     identities : array, shape (n,)
         0 for keys without identities.
     numbers : array, shape (n, k)
-        Parameters and velocities that were set, in the columns of `rows.ROW`, NaN if not set.
+        Parameters and velocities in the columns of `rows.ROW`, NaN if not set.
     rows : array, shape (n,)
         Rows of the keys on the own curve.
     chosen : array of uint8, shape (n,)
@@ -80,7 +80,8 @@ class OwnArrays:
     placed : array of uint8, shape (n,)
         Flags, from the table and `restored_keys.py`, of placed handles and of keys with equivalent values on the curve.
     as_read : Keyframes or None
-        The same keys as read from the own curves. Rarely edited attributes may come from the last update by Live.
+        The same keys as read from the animator's curves. Rarely edited attributes may come from the last update by
+        Live.
     """
 
     keys: Keyframes
@@ -244,7 +245,7 @@ class OwnKeys:
 
     @property
     def bound(self) -> float:
-        """Return an upper bound of the absolute values in all channels, or NaN if a value may be NaN."""
+        """Return an upper bound on the absolute values in all channels, or NaN if a value may be NaN."""
         return self.every.bound
 
     @property
@@ -292,7 +293,7 @@ _FRAME = np.dtype(np.float32).itemsize
 
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
-    """Concatenate the own keys of channels. Consecutive slices of the same arrays are not copied."""
+    """Concatenate the animator's keys of channels. Consecutive slices of the same arrays are not copied."""
     every, spans = channels[0].every, [own.span for own in channels]
     if all(own.every is every for own in channels) and are_consecutive(spans):
         return OwnKeys(every, slice(spans[0].start, spans[-1].stop))
@@ -315,12 +316,12 @@ NO_OWN_KEYS = OwnKeys.of(
 
 
 def read_own_keys(track: Track) -> dict[int, OwnKeys]:
-    """Read the animator's keys of each channel that has any."""
+    """Read the animator's keys of each channel that has keys."""
     return read_all_own_keys([track])[0]
 
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys of several tracks together, which is faster than one by one."""
+    """Read the animator's keys of several tracks together, which is faster than reading them one by one."""
     return [each for together in _in_parts(tracks) for each in _read(together)]
 
 
@@ -337,7 +338,7 @@ def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
-    """Return a finding as from `error_of_numbers` for each track, computed together."""
+    """Return the result of `error_of_numbers` for each track, computed together."""
     joined = own_end_to_end([own for each in every for own in each.values()]).keys if any(every) else NO_KEYS
     if all(np.isfinite(places).all() for places in (joined.co, joined.handle_left, joined.handle_right)):
         return [None] * len(tracks)
@@ -434,7 +435,7 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 class _Without(NamedTuple):
-    """The concatenated own keys of several channels without TCB."""
+    """The animator's keys of several channels without TCB, concatenated."""
 
     own: OwnArrays
     changed: BoolArray
@@ -473,7 +474,7 @@ def _without_handles(
     at: IndexArray,
     records: Sequence[Channel | None],
 ) -> _Without:
-    """Return own keys without the handles placed to play them. `at` has the indices of their rows."""
+    """Return the animator's keys without the placed handles. `at` contains the indices of their rows."""
     rows = np.arange(len(identities)) - joined.spread(joined.starts)
     if all(channel is None for channel in records):
         placed = np.zeros(len(identities), dtype=np.uint8)
@@ -508,7 +509,7 @@ def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> Ide
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Read the numbers set for keys, shape (n, k), NaN if not set. `at` has the indices of their session rows."""
+    """Read the numbers set for keys, shape (n, k), NaN if not set. `at` contains the indices of their session rows."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
     known = at >= 0
     if known.any():
@@ -528,7 +529,7 @@ def numbers_in(rows: Fields) -> Float32Array:
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Set the numbers of a rotation's keys without identities from keys in its other channels at the same frame."""
+    """Set the numbers of a rotation's keys without identities, from keys in the other channels at the same frame."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == identity.NONE
@@ -574,7 +575,7 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
             like = own[own_codes == codes[key]]
             if len(like):
                 # The session also remembers rows of other files. If several rows have the same code, choose the most
-                # similar one.
+                # similar row.
                 alike = np.isin(like["interpolation"], BY_NUMBERS).astype(np.intp)
                 alike += (like["co"] == joined.keys.co[key]).all(axis=1)
                 for name in ("amplitude", "period", "type"):
@@ -585,8 +586,8 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
 def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
     """Mark in `chosen` the new keys of channels with an interpolation other than Bezier set by the animator.
 
-    A new key in Blender inherits the interpolation of the previous key, or of the next key if it is the first. It is
-    marked if that key is. The only key of a channel is linear if the preferences define this.
+    A new key in Blender inherits the interpolation of the previous key, or of the next key if the new key is the first.
+    It is marked if the other key is marked. The only key of a channel is linear if this is set in the preferences.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
@@ -606,7 +607,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that were moved since writing, or whose handle types differ from their rows."""
+    """Return a mask of the keys that were moved after writing, or whose handle types differ from their rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
     changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])

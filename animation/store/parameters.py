@@ -30,7 +30,8 @@ Numbers = npt.NDArray[np.float64]
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
     """Read the numbers set for the keys at the frames, shape (n, numbers per row), NaN if not set.
 
-    If channels have different numbers at a frame, the numbers of the first channel with a key there are returned.
+    If channels have different numbers at a frame, the numbers of the first channel with a key at this frame are
+    returned.
     """
     channels = [own[index] for index in sorted(own)]
     if channels[0].timing == frames.tobytes():
@@ -47,7 +48,7 @@ def read_parameters(
 ) -> dict[str, Numbers]:
     """Read each parameter, with one value per key. Keys without a value get the default.
 
-    Raises AnimationError that names the key if a value is out of range.
+    Raises AnimationError, which names the key, if a value is out of range.
     """
     return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
 
@@ -93,7 +94,10 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
 
 
 def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Array) -> None:
-    """Raise AnimationError for an unknown parameter, or a value out of range. `frames` has the frames of the keys."""
+    """Raise AnimationError for an unknown parameter, or a value out of range.
+
+    `frames` contains the frames of the keys.
+    """
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):
             infinite = ~np.isfinite(numbers.astype(np.float32))

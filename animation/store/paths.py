@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Data paths of tracks and of their frame functions.
 
-Animators edit the F-curve of a frame function, so it needs a named property. For the track
-`pose.bones["Arm"].location`, its path is `pose.bones["Arm"].tcb_tracks["location"].frame`.
+Animators edit the F-curve of a frame function, so the function needs a named property. For the track
+`pose.bones["Arm"].location`, the path is `pose.bones["Arm"].tcb_tracks["location"].frame`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 
 
 def split(track: str) -> tuple[str, str]:
-    """Split a path into the owner's path, ending in a dot if it is not empty, and the name of the property.
+    """Split a path into the owner's path and the name of the property. An owner's path that is not empty ends in a dot.
 
     The name of a custom property includes square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
     """
@@ -53,7 +53,7 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the F-curve has no effect: a frame function by index, which keying *Available* creates."""
+    """Return whether the F-curve has no effect. Keying *Available* creates such F-curves: frame functions by index."""
     return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
 
@@ -66,7 +66,7 @@ def remove_strays(channels: Channels) -> None:
 def give_name(datablock: bpy.types.ID, track: str) -> None:
     """Add a named property for the track's frame function, which the Dope Sheet shows as "Frame Function".
 
-    Only an ID and a pose bone can have this property. Frame functions of nodes and shape keys are shown by their paths.
+    Only an ID or a pose bone can have this property. Frame functions of nodes and shape keys are shown by their paths.
     """
     _owner, items, name = _named_items(datablock, track)
     if items is not None and name not in items:
@@ -86,7 +86,7 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
 
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, Any, str]:
-    """Return the owner of the track's property, its named frame functions, and the name of the track's item."""
+    """Return the owner of the track's property, the owner's named frame functions, and the name of the track's item."""
     owner_path, name = split(track)
     try:
         owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Table rows of keys: created for new or changed keys. Also writes and removes the identities of keys."""
+"""Table rows of keys, which are created for new or changed keys.
+
+This module also writes and removes the identities of keys.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ _OFFSET = 1e-4
 
 
 class OwnChannel(NamedTuple):
-    """The own keys of one channel of a track, with the identity of the track."""
+    """The animator's keys of one channel of a track, with the identity of the track."""
 
     track: int
     component: int
@@ -54,12 +57,12 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 def recorded(
     parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Create a row for each key that has none or differs from it. Return keys with identities, and new rows per part.
+    """Create a row for each key that has no row or differs from its row.
 
-    Keys with placed handles keep their rows if they have only moved. If keys were copied within a channel, one of them
-    keeps the row. Keys from other channels get new rows, so that no row is shared. Keys with numbers that are not
-    finite get no new row. `numbers` has parameters to set for each part, one per key, where NaN unsets a parameter.
-    `chosen` masks the keys to set. Default: all.
+    Return keys with identities, and new rows per part. Keys with placed handles keep their rows if they have only
+    moved. If keys were copied within a channel, one key keeps the row. Keys from other channels get new rows, so that
+    no row is shared. Keys with numbers that are not finite get no new row. `numbers` contains parameters to set for
+    each part, one per key, where NaN unsets a parameter. `chosen` is a mask of the keys to set. Default: all keys.
     """
     if not parts:
         return [], []
@@ -117,7 +120,7 @@ def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen
 
 
 def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
-    """Return keys with the float attributes they would have without identities."""
+    """Return keys with the float attributes that they would have without identities."""
     known = at >= 0
     if not known.any():
         return keys
@@ -133,9 +136,9 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 def _are_recorded(
     parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
-    """Return a mask of the `known` own keys that are recorded in a row of their own, even if they have moved.
+    """Return a mask of the `known` keys that are recorded in a separate row, even if the keys have moved.
 
-    `joined` has the keys of all parts, and `present` the rows of the known keys.
+    `joined` contains the keys of all parts, and `present` the rows of the known keys.
     """
     number = joined.spread(np.arange(len(parts)))
     if not known.all():
@@ -173,9 +176,10 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 
 
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
-    """Write the identities of own keys into the float attributes of their curves' keys, except those that a key uses.
+    """Write the identities of own keys into the float attributes of the curves' keys.
 
-    Used attributes are cleared of other identities, written before they were used.
+    Attributes that a key uses are not written. Other identities are removed from used attributes. They were written
+    before the attributes were used.
     """
     if not channels:
         return
@@ -196,9 +200,9 @@ def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
 
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
-    """Return records of the own keys of channels at writing, n per channel, shape (channels, n).
+    """Return records of the animator's keys of channels as they are written, n per channel, shape (channels, n).
 
-    `keys` has their attributes, and `placed` the flags of placed handles, shape (channels, n).
+    `keys` contains their attributes, and `placed` the flags of placed handles, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)
@@ -215,9 +219,9 @@ def plain_keys(own: OwnKeys) -> Keyframes:
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Restore the float attributes of the curve's keys with identities.
+    """Restore the float attributes of the curve's keys that have identities.
 
-    `own` has the own keys as read, including keys whose amplitude and period are used.
+    `own` contains the animator's keys as read, including keys whose amplitude and period are used.
     """
     keys = read(fcurve)
     identities = identities_of(keys) if own is None else own.identities

@@ -37,7 +37,7 @@ _HANDLE_MOVED = 1e-4
 """Relative tolerance. Moving a key rounds the offsets of its handles. Only a larger change is a handle edit."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
-"""Left shift of these flags for handles that were placed before the first or after the last key."""
+"""Left shift of the handle flags for handles that were placed before the first key or after the last key."""
 UNSEEN = 64
 """Flag of keys whose handles were both on the key when the animator aligned them, so Blender must place them."""
 _HANDLES = np.uint8(15)
@@ -60,7 +60,7 @@ def keys_of_rows(rows: Rows) -> Keyframes:
 
 
 def recorded_keys(written: Written) -> Keyframes:
-    """Create the written keys as they are without TCB, from the table only."""
+    """Create the written keys as they are without TCB, using only the table."""
     at = session.rows.find(written["identity"])
     recorded = keys_of_rows(session.rows[at[at >= 0]])
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
@@ -71,9 +71,9 @@ def without_handles(
 ) -> tuple[Keyframes, EnumArray]:
     """Return keys without placed handles but with later edits by the animator, and flags of the placed handles.
 
-    `read` has the keys on the own curves, `own` the same keys with their own values, and `at` the indices of their
-    session rows, or -1. `written` has the keys from `written_of`, and `are_played` masks the keys in channels with
-    placed handles. New keys keep their interpolation.
+    `read` contains the keys on the animator's curves, `own` the same keys with the animator's values, and `at` the
+    indices of their session rows, or -1. `written` contains the keys from `written_of`, and `are_played` is a mask of
+    the keys in channels with placed handles. New keys keep their interpolation.
     """
     known = at >= 0
     result, placed = _as_made(own, ~known & are_played), np.zeros(len(own), dtype=np.uint8)
@@ -87,7 +87,7 @@ def without_handles(
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make new keys among played ones smooth, as Blender does by default. Attributes set since are kept."""
+    """Make new keys among played keys smooth, as Blender does by default. Attributes that were set since are kept."""
     if not fresh.any():
         return own
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
@@ -106,7 +106,7 @@ def is_negated(written: Fields) -> BoolArray:
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new own values of keys to values on the curve, based on the current own and shown values."""
+    """Convert new values of the animator's keys to values on the curve, based on the current own and shown values."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
@@ -114,9 +114,9 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
 
 
 def own_values(now: Float32Array, written: Fields) -> Float32Array:
-    """Convert values on the curve to own values of keys.
+    """Convert values on the curve to values of the animator's keys.
 
-    The value of an edited key remains within half a turn of its previous own value.
+    The value of an edited key remains within half a turn of the animator's previous value.
     """
     before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
     terms = _terms(before, shown, negated)
@@ -130,7 +130,7 @@ def own_values(now: Float32Array, written: Fields) -> Float32Array:
 
 
 def _terms(own: Float32Array, shown: Float32Array, negated: BoolArray) -> npt.NDArray[np.float64]:
-    """Return the multiples of pi by which the values on the curve differ from the own, or negated own, values."""
+    """Return the multiples of pi by which values on the curve differ from own, or negated own, values."""
     away = shown.astype(np.float64) - np.where(negated, -own, own)
     # Keys that are not recorded have NaN.
     return np.nan_to_num(np.pi * np.rint(away / np.pi))
@@ -159,11 +159,11 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> tuple[Keyframes, EnumArray]:
     """Restore placed handles from rows and keep later edits. Return the keys and the flags of placed handles.
 
-    `read` has the keys on the own curves, and `own` the same keys with their own values.
+    `read` contains the keys on the animator's curves, and `own` the same keys with the animator's values.
     """
     here = np.isfinite(written["co"][:, 0])
     placed = _placed(own, written, here)
-    # On curves played by handles, keys of the spline are Bezier, including pasted ones, whatever their row has.
+    # On curves played by handles, keys of the spline are Bezier, including pasted keys, regardless of their rows.
     # Constant keys are never part of the spline.
     played = np.where(here, written["interpolation"], np.uint8(INTERPOLATION["BEZIER"]))
     played[rows["interpolation"] == INTERPOLATION["CONSTANT"]] = INTERPOLATION["CONSTANT"]
@@ -226,7 +226,8 @@ def _edited_side(
 ) -> _Side:
     """Detect edits of the handles on one side.
 
-    `placed` has masks of placed handles and of those outside all keys, where dragging does not change the spline.
+    `placed` contains masks of placed handles and of handles outside all keys, which can be dragged without changing the
+    spline.
     """
     are_placed, beyond = placed
     kind = f"{side}_type"
@@ -239,7 +240,7 @@ def _edited_side(
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)
-    # Blender moves handles off their key when aligning them. If they were on the key, they were never visible.
+    # Blender moves handles off their key when aligning them. Handles that were on the key were never visible.
     on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
     unseen = are_placed & retyped & on_key
     are_placed &= ~(dragged | retyped & ~unseen)
@@ -252,12 +253,12 @@ def _is_moved(
     """Return a mask of the handles whose offset from their key differs from `before` by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
     moved = either(np.abs(offset - before) > _HANDLE_MOVED * size)
-    # A handle placed on its key can only move away from it. Merging keys changes values without moving handles.
+    # A handle placed on its key can only move away from the key. Merging keys changes values without moving handles.
     return moved & np.where(either(before != 0.0), ~are_placed, np.abs(offset[:, 0]) > PUSHED)
 
 
 def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
-    """Return flags of the placed handles of keys. `here` masks the keys with a record in this channel."""
+    """Return flags of the placed handles of keys. `here` is a mask of the keys with a record in this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     placed[here] = written["placed"][here]
     # The handles of keys pasted from another channel play that channel.
@@ -266,9 +267,9 @@ def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
-    """Return the opposite handles of keys, aligned with the dragged ones as in Blender, with unchanged length.
+    """Return the opposite handles of keys, aligned with the dragged handles as in Blender, with unchanged length.
 
-    Both are free on the curve. In Blender, the handle that turns would depend on a later selection.
+    Both handles are free on the curve. In Blender, the handle that turns would depend on a later selection.
     """
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]
@@ -278,10 +279,10 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
 
 
 def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written | None) -> EnumArray:
-    """Return flags of changes by the animator, found by comparing keys with their rows, `now` and without TCB.
+    """Return flags of changes by the animator.
 
-    `at` has the indices of the session rows, or -1. `written` has the keys from `written_of`, or is None if no handles
-    were placed.
+    They are found by comparing the keys, `now` and without TCB, with their rows. `at` contains the indices of the
+    session rows, or -1. `written` contains the keys from `written_of`, or is None if no handles were placed.
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     known = at >= 0
@@ -301,7 +302,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
         changed |= here & (now.interpolation != written["interpolation"])
     other = keys.interpolation != INTERPOLATION["BEZIER"]
     ours = (before & rows_.CHOSEN_INTERPOLATION) != 0
-    # A Bezier segment recorded as Blender's remains so until it gets another interpolation.
+    # A Bezier segment recorded as played by Blender remains so until it gets another interpolation.
     kept = ours & ~changed & (rows["interpolation"] == INTERPOLATION["BEZIER"])
     chosen = np.where(other & (changed | ours) | kept, rows_.CHOSEN_INTERPOLATION, 0)
     for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
@@ -315,7 +316,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
 
 
 def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the keys with both handles unchanged relative to the key, and with handles swapped by a mirror.
+    """Return masks of the keys with handles unchanged relative to the key, and with handles swapped by mirroring.
 
     Keys that were not written into this channel count as unchanged.
     """
@@ -339,8 +340,8 @@ def _recorded_handle(
 ) -> Float32Array:
     """Return the recorded position of a placed handle, moved with its key.
 
-    Edits of the placed handle are applied to the recorded one: it was moved, scaled together with the other handle of
-    the key, or swapped by a mirror. If only the placed handle was dragged, the recorded one is unchanged.
+    Edits of the placed handle are applied to the recorded handle: moves, scaling together with the other handle of the
+    key, and swaps by mirroring. If only the placed handle was dragged, the recorded handle is unchanged.
     """
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
@@ -358,7 +359,7 @@ def _recorded_handle(
 
 
 def _ratio(now: Float32Array, before: Float32Array) -> npt.NDArray[np.float64]:
-    """Return the scale factors of a handle in frames and values, or 1 if it had no length."""
+    """Return the scale factors of a handle in frames and values, or 1 if the handle had no length."""
     short = np.abs(before) <= 1e-6
     ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
     return ratio

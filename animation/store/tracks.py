@@ -87,11 +87,11 @@ class Track:
     datablock_frame_curve: bpy.types.FCurve | None = None
     """The datablock's frame function."""
     driven: bool = False
-    """Whether a driver controls the value of a component, instead of keys."""
+    """Whether a driver, instead of keys, controls the value of a component."""
     baked_paths: set[str] = field(default_factory=set)
     """Paths of the baked tracks among the tracks found together."""
     groups: dict[str, bool] = field(default_factory=dict)
-    """Cache, for tracks found together, of whether a bake has locked a locked group."""
+    """For tracks found together, a cache of whether a locked group was locked by a bake."""
 
     @cached_property
     def is_rotation(self) -> bool:
@@ -131,7 +131,10 @@ class Track:
 
     @property
     def is_at_home(self) -> bool:
-        """Return whether the table has the track at its slot and path, so it was not renamed or moved with its slot."""
+        """Return whether the table has the track at its slot and path.
+
+        If so, the track was not renamed or moved with its slot.
+        """
         return (self.slot, self.path) in self.table.rows_of_tracks
 
     @property
@@ -144,7 +147,7 @@ class Track:
         return any(group is not None and group.lock and not self._is_locked_by_bake(group) for group in groups)
 
     def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
-        """Return whether a bake has locked a group, and not the animator.
+        """Return whether a group was locked by a bake and not by the animator.
 
         A bake locks groups whose channels are all baked. Channels added later are not locked, unless the animator has
         clicked on the padlock of the group.
@@ -198,7 +201,7 @@ class Track:
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """Return the animator's extrapolation of a channel. For a baked track, it is the saved one."""
+        """Return the animator's extrapolation of a channel, which is saved for a baked track."""
         baked = self.bake.channels.get(index) if self.bake is not None else None
         if baked is not None:
             return baked.extrapolation
@@ -216,8 +219,8 @@ class Track:
 def default_settings(track: Track) -> Settings:
     """Return the settings that Enable chooses for the track.
 
-    Rotations by more than half a turn are preserved for Euler angles and axis-angles, whose keys can express them.
-    Quaternions cannot, with either sign. A Cycles modifier on every channel sets a cycle.
+    Rotations by more than half a turn are preserved for Euler angles and axis-angles, whose keys can represent such
+    rotations. Quaternions cannot represent them with either sign. A Cycles modifier on every channel sets a cycle.
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
@@ -297,7 +300,7 @@ class Properties:
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
     """Find the tracks of one bone, given by path, or of the datablock without its bones, for a list in the sidebar.
 
-    Skips other F-curves, because the sidebar calls this on every redraw.
+    Other F-curves are skipped, because the sidebar calls this on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)
@@ -306,7 +309,7 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
 
 
 def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
-    """Find the tracks of the given F-curves as `find_tracks` does."""
+    """Find the tracks of the given F-curves, as `find_tracks` does."""
     return _tracks_among(datablock, channels, fcurves)
 
 
@@ -316,7 +319,10 @@ def _tracks_among(
     fcurves: Iterable[bpy.types.FCurve],
     before: Mapping[str, Track] | None = None,
 ) -> list[Track]:
-    """Find the tracks of F-curves. `before` has tracks by path, whose states are reused if their table is unchanged."""
+    """Find the tracks of F-curves.
+
+    `before` contains tracks by path. Their states are reused if their table is unchanged.
+    """
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     owners: dict[str, Any] = {}
@@ -358,9 +364,9 @@ def _tracks_among(
 
 
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
-    """Return the baked tracks of the slot without F-curves. The table has their keys.
+    """Return the baked tracks of the slot without F-curves. The table contains their keys.
 
-    `found` has all tracks of the datablock with F-curves. One of them may be a moved track.
+    `found` contains all tracks of the datablock with F-curves. One of these may be a moved track.
     """
     table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
     known = {track.state.identity for track in found if track.state is not None}
@@ -398,8 +404,8 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
 def _follow_keys(tracks: Sequence[Track]) -> None:
     """Copy the state of the original track to tracks whose keys come from a track that has lost its F-curves.
 
-    Such a track was renamed or moved with its slot. If several tracks have its keys, the track with most of them gets
-    the state.
+    Such a track was renamed or moved with its slot. If several tracks have its keys, the track with most of these keys
+    gets the state.
     """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, owners in _owners_of_keys(tracks):
@@ -472,7 +478,7 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = animation_data(datablock)
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks if driven else ():
-        # A rotation is one value, so a driver of one component changes the meaning of keys of the others.
+        # A rotation is one value, so a driver of one component changes the meaning of the other components' keys.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
 
@@ -480,7 +486,7 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
 def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
     """Create the track of a property without F-curves, or return None if the path is not a float property.
 
-    `owners` is a cache of owners by path, to which the owner of this path is added.
+    `owners` is a cache of owners by path. The owner of this path is added.
     """
     owner_path, name = split(path)
     owners = {} if owners is None else owners
@@ -490,7 +496,8 @@ def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any
         owner = owners[owner_path]
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # The path may be unresolved, such as the parent of an object without one, or a number.
+        # The path may not resolve to a property, such as the parent of an object without a parent, or it may be a
+        # number.
         return None
     if rest is None:
         return None
@@ -522,7 +529,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
-    """Return notes on `users` of the F-curves whose rotation mode differs from that used for reading the tracks."""
+    """Return notes on `users` of the F-curves whose rotation mode differs from the mode used to read the tracks."""
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
@@ -544,7 +551,7 @@ def looks_baked(track: Track) -> bool:
     """Return whether a track without a readable table entry has the locked curves of a bake.
 
     Tracks that do not move, or that Blender plays, have no generated keys and look like TCB tracks locked by the
-    animator. If the whole table is lost, these tracks are treated as baked too.
+    animator. If the entire table is lost, these tracks are treated as baked too.
     """
     if (track.slot, track.path) in track.table.baked:
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the playback data of tracks matches their current keys, parameters and settings."""
+"""Checks whether the playback data of tracks match the current keys, parameters and settings."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def is_up_to_date(track: Track) -> bool:
 
 
 def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
-    """Return the result of `is_up_to_date` for several tracks, which is faster than one by one.
+    """Return the result of `is_up_to_date` for several tracks, which is faster than separate calls.
 
     For baked tracks, the saved keys are checked, and `edited_outside` checks the curves. Tracks shown by a drag are up
-    to date. `places` has the frames and values of all keys on each track's F-curves, if just read.
+    to date. `places` contains the frames and values of all keys on each track's F-curves, if they were just read.
     """
     read_now = places or [
         b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks
@@ -51,7 +51,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether a track is played by curves with the recorded extrapolations and, as far as checked, own keys."""
+    """Return whether curves with the recorded extrapolations and keys play a track, as far as checked."""
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(
@@ -62,7 +62,10 @@ def _stands_as_played(track: Track, places: bytes) -> bool:
 
 
 def _all_stand(track: Track, places: bytes) -> bool:
-    """Return whether all keys of a track still have their recorded frames and values. `places` has the current ones."""
+    """Return whether all keys of a track still have their recorded frames and values.
+
+    `places` contains the current ones.
+    """
     channels = track.state.channels if track.state is not None else {}
     now, start = np.frombuffer(places, np.float32), 0
     for index in track.channels:

@@ -17,9 +17,9 @@ _DERIVED = re.compile(rf'\["tcb_(?:[^"\\]|\\.)*_(?:{"|".join(DERIVED)})"\]$')
 
 
 def is_derived(path: str) -> bool:
-    """Return whether the path is a custom property for the motion of a track, which is not baked itself.
+    """Return whether the path is a custom property for the motion of a track. Such a property is not baked itself.
 
-    It is recognized only by its name, for example "tcb_location_velocity".
+    The property is recognized only by its name, for example "tcb_location_velocity".
     """
     return _DERIVED.search(path) is not None
 

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans define the evaluations that a bake needs for a track, and compose its keys. One module per output."""
+"""Plans define the evaluations that a bake needs for a track, and compose the track's keys.
+
+There is one module per output.
+"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a track's components, at common frames except in segments that Blender plays."""
+"""Keys of a track's components, at the same frames except in segments that Blender plays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASIDE = 1.0 / 256.0
 
 @record()
 class ComponentKeys:
-    """Keys at m frames of components whose own keys have the same frames, which are included."""
+    """Keys at m frames of components whose own keys are at the same frames. The m frames include these frames."""
 
     components: list[int]
     own: Float32Array
@@ -139,7 +139,7 @@ def extrapolated(
     frames: Float32Array,
     slopes: tuple[Float64Array, Float64Array],
 ) -> Float64Array:
-    """Return values (c, m), extrapolated outside the keys in the components with linear extrapolation."""
+    """Return values (c, m). Components with linear extrapolation are extrapolated outside the keys."""
     first, last = spline.frames[0], spline.frames[-1]
     result = values.copy()
     rests = rests_at_ends(spline)
@@ -158,7 +158,10 @@ def extrapolated(
 
 
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
-    """Return keyed components unchanged. Of unkeyed ones, return those that leave their current values, or None."""
+    """Return keyed components unchanged.
+
+    Return only the unkeyed components that leave their current values, or None.
+    """
     if len(keys.own):
         return keys
     still = np.array([[scope.track.component(component)] for component in keys.components])
@@ -171,7 +174,7 @@ def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
 
 
 def together(scope: Scope, every: Sequence[ComponentKeys]) -> list[ChannelKeys]:
-    """Return the keys of components as channel keys, at common frames for all components.
+    """Return the keys of components as channel keys, at the same frames for all components.
 
     If no component moves, only the frames of the animator's keys remain.
     """
@@ -188,10 +191,10 @@ def _are_at(frames: Float32Array, others: Float32Array) -> BoolArray:
 
 
 def _is_still(keys: ComponentKeys) -> bool:
-    """Return whether the values are constant to float32 rounding and all derivatives are 0."""
+    """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
     middle = keys.values[:, len(keys.frames) // 2]
     if (np.abs(keys.values[:, 0] - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
-        # For most components, two values are enough to see motion.
+        # For most components, two values are enough to detect motion.
         return False
     ranges = np.ptp(keys.values, axis=1)
     rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
@@ -226,8 +229,8 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
         return replace(keys, frames=frames, values=values)
     nearest = nearest_rows(keys.frames, frames)
     close = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
-    # The keys that move to each frame. To preserve the adjacent pieces, the last one begins the next piece and the
-    # first one ends the previous piece.
+    # The keys that move to each frame. To preserve the adjacent pieces, the last key begins the next piece and the
+    # first key ends the previous piece.
     first, end = (np.searchsorted(nearest[close], np.arange(len(frames)), side) for side in ("left", "right"))
     moves = np.flatnonzero(end > first)
     starts, ends = at.copy(), at.copy()
@@ -241,7 +244,10 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
 
 
 def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return values and derivatives at frames, each on the piece after the given key. -1: before the first key."""
+    """Return values and derivatives at frames, each on the piece after the given key.
+
+    Key -1 means before the first key.
+    """
     assert keys.incoming is not None
     assert keys.outgoing is not None
     knots, last = keys.frames.astype(np.float64), len(keys.frames) - 1

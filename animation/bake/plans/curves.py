@@ -26,11 +26,11 @@ from .splines import TrackSpline
 from .tolerance import tolerance_of
 
 _FOLLOWED = 5
-"""Number of rotation cycles to compute individually: two of each kind after the first."""
+"""Number of rotation cycles to compute individually: the first cycle, and two of each kind."""
 
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans of a track's splines. The splines have the channel values at the keys."""
+    """Return the plans for a track's splines. The splines contain the channel values at the keys."""
     return [_plan(scope, splines, tolerance_of(scope, splines))]
 
 
@@ -156,7 +156,7 @@ def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
 def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
     """Add the animator's keys that are missing inside segments played by Blender.
 
-    `numbers` has the values of all own keys, shape (components, k).
+    `numbers` contains the values of all own keys, shape (components, k).
     """
     missing = ~is_among(keys.own, keys.frames)
     if not missing.any():
@@ -320,7 +320,7 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
     factors, terms = _continuing(own, last, count, held)
     factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
-    # Before the pieces, the nearest cycle is the last.
+    # Before the pieces, the nearest cycle comes last.
     order = slice(None) if end == 0 else slice(None, None, -1)
 
     copies = _Pieces(
@@ -344,9 +344,10 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
 def _continuing(
     own: Float64Array, last: Float64Array, count: int, held: str | None
 ) -> tuple[Float64Array, Float64Array]:
-    """Return factors and terms, shape (c, count), of the maps that continue the values from cycle to cycle.
+    """Return factors and terms, shape (c, count), of the maps that continue the values from one cycle to the next.
 
-    The maps preserve the orientation. A cycle joins with the values `own`, and its other end has the values `last`.
+    The maps preserve the orientation. A cycle has the values `own` at its joint and the values `last` at its other
+    end.
     """
     factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
     if held is None:
@@ -356,8 +357,8 @@ def _continuing(
         factor, term = rotation_representation(held).map_to_nearest(own[:, np.newaxis], going[:, np.newaxis])
         factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
         going = factors[:, turn] * last + terms[:, turn]
-    # Apart from whole turns, an orientation has two sets of values. From the second cycle on, cycles therefore repeat
-    # one set or alternate between both.
+    # Except for whole turns, an orientation has two sets of values. From the second cycle on, cycles therefore repeat
+    # one set or alternate between both sets.
     for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
         more = np.arange(first, count, 2)
         factors[:, more] = factors[:, [first]]
@@ -366,7 +367,7 @@ def _continuing(
 
 
 def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
-    """Insert short linear pieces where the starts or ends of pieces do not match the given values, shape (c, n).
+    """Insert short linear pieces where the starts or ends of pieces differ from the given values, shape (c, n).
 
     `end` is 0 for starts, 1 for ends. The linear pieces have the length GUARD and connect to the values.
     """
@@ -376,7 +377,7 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
     frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
     way = np.clip((others - frames) / 2, -GUARD, GUARD)
     middles = (frames + way).astype(np.float32)
-    # After frame 524288, float32 can't represent two frames at the distance GUARD.
+    # After frame 524288, float32 can't represent two frames that are GUARD apart.
     same = middles == frames
     middles[same] = np.nextafter(frames[same].astype(np.float32), others[same].astype(np.float32))
     middle = middles.astype(np.float64)

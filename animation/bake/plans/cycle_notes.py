@@ -11,7 +11,7 @@ from .protocol import Scope
 from .splines import TrackSpline
 
 _LOOP_GAP = 1e-4
-"""Smallest gap, in the track's units or radians, between the first and last pose of a loop that is reported."""
+"""Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
 
 
 def cycle_notes(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:

@@ -26,7 +26,7 @@ from .tolerance import tolerance_of
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans of a track's splines. The splines have the channel values at the keys.
+    """Return the plans for a track's splines. The splines contain the channel values at the keys.
 
     Raises AnimationError if handles can't play the track.
     """
@@ -52,7 +52,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
     """Return whether all channels of a rotation have keys at the same frames.
 
-    A single Euler angle can be keyed without the others if they are 0.
+    A single Euler angle can be keyed without the other angles if these are 0.
     """
     together = len({each.timing for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
@@ -70,7 +70,7 @@ class OwnHandles(Plan):
     """Whether handles play the spline after each key."""
     tolerance: float
     maps: Maps | None = None
-    """Maps from the keys' angles to the angles on the curves, with which handles take the shortest path."""
+    """Maps from the angles of the keys to the angles on the curves. With these, handles take the shortest path."""
 
     @property
     def handles(self) -> Sequence[Request]:
@@ -118,7 +118,7 @@ class OwnHandles(Plan):
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         maps = self.maps
         if fitted is not None and np.count_nonzero(fitted.signs < 0):
-            # Only quaternions have sign changes, and they have no other maps.
+            # Only quaternions have sign changes, and quaternions have no other maps.
             signs = np.broadcast_to(fitted.signs[:, np.newaxis], self._numbers.shape)
             maps = Maps(signs, np.zeros_like(signs))
         shown = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
@@ -155,8 +155,8 @@ class OwnHandles(Plan):
     def _rounding(self, fitted: Handles) -> Float64Array:
         """Return the error due to float32 rounding in the segment after each key, shape (keys, channels).
 
-        In each segment, two of four control points are rounded, in frame and value, by up to half a float32 step. Their
-        weights are three quarters at most.
+        In each segment, two of four control points are rounded, in frame and value, by up to half a float32 step. The
+        weights of these points are at most three quarters.
         """
         values = self._numbers * fitted.signs[:, np.newaxis]
         keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
@@ -200,7 +200,7 @@ class OwnHandles(Plan):
     def _places(
         self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int], maps: Maps | None
     ) -> tuple[Float32Array, Float32Array]:
-        """Return the left and right handles, shape (channels, keys, 2). NaN: the handle is unchanged."""
+        """Return the left and right handles, shape (channels, keys, 2), with NaN for unchanged handles."""
         if fitted is None:
             none = np.full((len(rows), len(self.plays), 2), np.nan, dtype=np.float32)
             return none, none
@@ -219,7 +219,10 @@ class OwnHandles(Plan):
         return left, right
 
     def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
-        """Return the handles of one side with the maps applied. Own handles of negated keys are negated too."""
+        """Return the handles of one side with the maps applied.
+
+        The animator's handles of negated keys are negated too.
+        """
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
         # Round the terms to float32 as when reading them back. Otherwise, each bake would round the handles again.

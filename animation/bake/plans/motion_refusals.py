@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that define no motion."""
+"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that do not define a motion."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FARTHEST = 1e38
 _FASTEST = 1000.0
 """Radians per frame, more than a hundred turns. Faster rotations can't be sampled."""
 _LOOKS = np.arange(1, 8) / 8
-"""Parameters in each segment at which to check the values of methods other than TCB."""
+"""Local parameters in each segment at which values are checked, for methods other than TCB."""
 _ROUNDED = 1e-5
-"""In radians. Excesses over a half or whole turn below this are rounding errors."""
+"""In radians. Smaller excesses over a half or whole turn are rounding errors."""
 
 
 def check_frames(track: Track, frames: Float32Array) -> None:
@@ -63,7 +63,10 @@ def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) ->
 
 
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
-    """Raise AnimationError if a motion exceeds the float32 range. Key velocities and polynomials have no limit."""
+    """Raise AnimationError if a motion exceeds the float32 range.
+
+    Key velocities and polynomials are not limited otherwise.
+    """
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -74,7 +77,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
 
 
 def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
-    """Raise AnimationError that names the key if the angle between two keys exceeds the limit of the method."""
+    """Raise AnimationError, which names the key, if the angle between two keys exceeds the limit of the method."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))

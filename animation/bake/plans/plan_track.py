@@ -39,10 +39,10 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 def plan_track(
     track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
 ) -> TrackPlan:
-    """Return the plan of a track, timed by the frame function if it has one.
+    """Return the plan of a track, timed by the track's frame function if there is one.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
-    the track, if only evaluation reveals it.
+    the track, if only evaluation reveals this.
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
@@ -94,7 +94,10 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
 
 
 def sampling_of(frames: Float32Array, options: Options) -> Sampling:
-    """Return the sampling of a track with keys at the frames, counted from the integer frame at or before the first."""
+    """Return the sampling of a track with keys at the frames.
+
+    Samples are counted from the first key's frame, rounded down.
+    """
     return _sampling(frames, options.step, options.extend)
 
 

@@ -31,13 +31,13 @@ from ...store.tracks import Track
 from .sample_frames import Sampling
 
 OwnChannels = Mapping[int, OwnKeys]
-"""The animator's keys of each channel that has any."""
+"""The animator's keys of each channel that has keys."""
 
 _Array = TypeVar("_Array", Float32Array, EnumArray)
 
 STILL = 1e-6
-"""Smallest deviation from its value at which a component without an F-curve gets one. Smaller deviations are float32
-rounding."""
+"""A component without an F-curve gets one if it deviates from its value by at least this. Smaller deviations are
+float32 rounding."""
 
 
 @record(eq=False)
@@ -52,12 +52,12 @@ class Walk:
 
 
 class Evaluation(NamedTuple):
-    """A spline and the frames at which to evaluate it."""
+    """A spline and the frames at which to evaluate the spline."""
 
     spline: Spline
     frames: Float32Array | Float64Array
     walk: Walk | None = None
-    """How to convert the samples of a rotation to channel values. None: they are not converted."""
+    """How to convert the samples of a rotation to channel values. None: the samples are not converted."""
 
 
 @record()
@@ -69,12 +69,12 @@ class Followed:
     arriving: Float64Array
     """Channel values with which the samples arrive at each key, shape (keys, components)."""
     jumps: BoolArray
-    """Mask of the keys at which the samples arrive with values that differ from the key's but are equivalent."""
+    """Mask of the keys at which the samples arrive with equivalent values that differ from the key's."""
 
 
 @record()
 class ChannelKeys:
-    """All keys of baked channels whose own keys are at the same frames. Includes own and generated keys."""
+    """All keys, own and generated, of baked channels whose own keys are at the same frames."""
 
     components: list[int]
     frames: Float32Array
@@ -94,7 +94,7 @@ class ChannelKeys:
 
     @property
     def holds_outside(self) -> bool:
-        """Return whether the curves are constant outside their keys, independent of the animator's extrapolation."""
+        """Return whether the curves are constant outside their keys, regardless of the animator's extrapolation."""
         return not np.count_nonzero(self.gaps)
 
     @property
@@ -130,7 +130,7 @@ class HandleKeys:
     plays: BoolArray
     """Whether handles play the spline after each key."""
     left: Float32Array
-    """Left handles, shape (components, keys, 2). NaN: the handle is unchanged."""
+    """Left handles, shape (components, keys, 2), with NaN for unchanged handles."""
     right: Float32Array
     shown: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys). None: the animator's values."""
@@ -138,9 +138,9 @@ class HandleKeys:
     """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
     """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
-    None: there are none."""
+    None: there are no such handles."""
     repeats: bool = False
-    """Whether a Cycles modifier repeats the keys before the first and after the last one."""
+    """Whether a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
     """Whether an ease brings the motion to rest at the first and at the last key."""
 
@@ -167,7 +167,7 @@ class HandleKeys:
 
 
 def _joined(arrays: Sequence[_Array | None]) -> _Array | None:
-    """Concatenate arrays, or return None if there are none."""
+    """Concatenate the arrays that are not None. Return None if all are None."""
     present = [each for each in arrays if each is not None]
     return np.concatenate(present) if present else None
 
@@ -209,7 +209,10 @@ def _generated(keys: ChannelKeys) -> int:
 
 @record()
 class Results:
-    """Results of evaluation and fitting. Each plan consumes as many as it requested, in the order of the plans."""
+    """Results of evaluation and fitting.
+
+    Each plan consumes as many results as it requested, in the order of the plans.
+    """
 
     values: Iterator[Float64Array]
     followed: Iterator[Followed]
@@ -223,7 +226,7 @@ class Plan(ABC):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the splines to evaluate, with frames."""
+        """Return the splines to evaluate, with their frames."""
         return ()
 
     @property
@@ -301,7 +304,7 @@ class Scope:
     options: Options
     sampling: Sampling
     cycle: str
-    """How the track continues outside its keys."""
+    """Cycle outside the animator's keys."""
     key_frames: Float32Array
     """Frames of the animator's keys in all channels."""
     is_short: bool = False

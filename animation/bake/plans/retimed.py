@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted through dense samples.
+"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted to dense samples.
 
-Samples are needed because only Blender can evaluate an F-curve with its modifiers. Timing applies to the whole track,
-including its keys. They get the values played at their frames, and the table keeps their own values.
+Samples are needed because only Blender can evaluate an F-curve with its modifiers. Timing applies to the entire track,
+including its keys. The keys get the values played at their frames, and the table keeps the animator's values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .splines import TrackSpline
 from .tolerance import tolerance_of
 
 _JUMP = 2 * APART
-"""In frames. A change of the frame function over less time is a jump, with samples placed close to both sides."""
+"""In frames. A change in the frame function within a shorter time is a jump, with samples close to both sides."""
 _LEAST_JUMP = 0.25
 """In frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
@@ -37,7 +37,7 @@ _FINEST = 1 / 64
 _MOST_ORIENTATIONS = 2_000_000
 """Maximum number of orientations computed for unwrapping the turns of a rotation."""
 _CLOSE = 1 / 8
-"""In frames. Distance of the samples through which curves are fitted."""
+"""Distance in frames between the samples to which curves are fitted."""
 
 
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
@@ -73,7 +73,7 @@ class Places:
     frames: Float32Array
     """Frames that need a sample."""
     at: Float64Array
-    """Spline frames to evaluate: the played frames, and frames needed for unwrapping a rotation."""
+    """Spline frames to evaluate: the played frames, and frames needed to unwrap a rotation."""
     rows: IndexArray
     """Row in `at` of the frame played at each of `frames`."""
 
@@ -117,7 +117,7 @@ class RetimedSamples(Plan):
     def _numbers(self, values: Float64Array, spline: TrackSpline, places: Places) -> Float64Array:
         """Return the channel values at each of the frames."""
         if self.scope.track.is_rotation:
-            # Unwrap the untimed motion. Whole turns are then undone where the function is decreasing.
+            # Unwrap the motion without timing. Whole turns are then undone where the function decreases.
             key = np.searchsorted(places.at, spline.frames[:1].astype(np.float64))
             values = followed(self.scope.track, values, spline.values[:1], key).numbers
         return values[places.rows]
@@ -125,7 +125,7 @@ class RetimedSamples(Plan):
 
 @record()
 class RetimedCurves(RetimedSamples):
-    """Curves fitted through dense samples of a track as timed by its frame function."""
+    """Curves fitted to dense samples of a track as timed by its frame function."""
 
     jumps: BoolArray
     """Mask of the frames just before a jump of the function."""
@@ -141,12 +141,12 @@ class RetimedCurves(RetimedSamples):
         fit = fit_samples(frames, numbers.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
         samples, _ = super()._fitted(spline, places, numbers)
         keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
-        # Two orientations differ by half a turn at most.
+        # Two orientations differ by at most half a turn.
         return keys, min(fit.error, np.pi) if self.scope.track.is_rotation else fit.error
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
-    """Return the approximate number of samples of the timed track. Curves are also fitted through samples."""
+    """Return the approximate number of samples of the timed track. Curves are fitted to samples too."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
@@ -155,9 +155,9 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """Return the first and last frame to bake, enclosing all keys, the range and the keys of the function.
+    """Return the first and last frame to bake. They enclose all keys, the range and the keys of the function.
 
-    Includes the scene range if the function continues outside its keys.
+    The scene range is included if the function continues outside its keys.
     """
     places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
     scene = bpy.context.scene
@@ -232,7 +232,7 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
 
 
 def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> Places:
-    """Return the sample frames of a spline. `played` has the values of F at the frames."""
+    """Return the sample frames of a spline. `played` contains the values of F at the frames."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
@@ -244,7 +244,10 @@ def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Flo
 
 
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
-    """Return a mask of the frames to sample. Omit frames outside the keys at the ends if F is constant there."""
+    """Return a mask of the frames to sample.
+
+    Frames at the ends, outside the keys, are omitted if F is constant there.
+    """
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
     rows = np.arange(len(frames))
@@ -254,9 +257,9 @@ def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> B
 
 
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
-    """Return frames of a rotation that include all played frames and are dense enough for unwrapping its angles.
+    """Return frames of a rotation that include all played frames and are dense enough to unwrap the angles.
 
-    Starts at the first key. Raises AnimationError if the range of frames is too large.
+    The frames start at the first key. Raises AnimationError if their range is too large.
     """
     first = float(spline.frames[0])
     low, high = min(first, float(played.min())), max(first, float(played.max()))
@@ -307,4 +310,4 @@ _SIZES = {
     "EULER": _size_of_angles,
     "AXIS_ANGLE": _size_of_axis_angles,
 }
-"""Functions for the size of a change of channel values. For rotations, at least the angle of the change."""
+"""Functions for the size of a change in channel values. For rotations, the size is at least the angle of the change."""

@@ -19,13 +19,13 @@ from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
 """Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn about a single
-axis, and lower about several."""
+axis, and lower about several axes."""
 _SHORT = 1.0
-"""In radians, or units of an axis. Neighboring keys that differ less keep their own values."""
+"""In radians, or units of an axis. Neighboring keys that differ by less keep their own values."""
 _SAMPLES_AT_ONCE = 10_000
 """Number of samples to unwrap together. Their arrays fit into the processor's cache."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
-"""Minimum and maximum number of parts per segment for unwrapping its angles."""
+"""Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
 
 
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
@@ -55,7 +55,7 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
 
 
 def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
-    """Sample a spline densely enough for unwrapping its angles. Return the orientations and the rows of the keys."""
+    """Sample a spline densely enough to unwrap its angles. Return the orientations and the rows of the keys."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
     while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
@@ -73,12 +73,15 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
 
 
 def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Convert samples to the track's components, without jumps between keys. `raw` has the values of the keys."""
+    """Convert samples to the track's components, without jumps between keys. `raw` contains the values of the keys."""
     return followed_together([(Walk(track, raw, key_rows), quaternions)])[0]
 
 
 def followed_together(every: Sequence[tuple[Walk, Float64Array]]) -> list[Followed]:
-    """Convert samples of several rotations as `followed` does. A NumPy call takes about as long for many as for one."""
+    """Convert samples of several rotations, as `followed` does.
+
+    A NumPy call takes about as long for many rotations as for one.
+    """
     angles = [(walk, quaternions) for walk, quaternions in every if walk.track.kind != "QUATERNION"]
     chains = iter(_chains(angles))
     return [
@@ -102,7 +105,10 @@ def _signed(walk: Walk, quaternions: Float64Array) -> Followed:
 
 
 def _chains(every: Sequence[tuple[Walk, Float64Array]]) -> list[Float64Array]:
-    """Unwrap the angles of rotations from their first keys on. Equally long rotations are processed together."""
+    """Unwrap the angles of rotations, starting at their first keys.
+
+    Rotations of equal length are processed together.
+    """
     groups: dict[Hashable, list[int]] = {}
     ahead = [quaternions[int(walk.key_rows[0]) :] for walk, quaternions in every]
     for number, ((walk, _), quaternions) in enumerate(zip(every, ahead, strict=True)):
@@ -177,7 +183,7 @@ def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Flo
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
-    """Return the values of a key with a unit axis, as in samples."""
+    """Return the values of a key, with a unit axis as in samples."""
     if track.kind != "AXIS_ANGLE":
         return raw
     length = float(np.linalg.norm(raw[1:]))

@@ -14,16 +14,16 @@ from ...memoize import memoized
 from ...records import record
 
 GUARD = 1 / 32
-"""In frames. Time in which a channel returns to its start after a repeated cycle ends."""
+"""Number of frames in which a channel returns to its start after a repeated cycle ends."""
 PICKED = 0.5
 """In frames. Closer keys can't be selected separately in the Dope Sheet."""
 APART = 0.0125
-"""In frames. Blender merges keys closer than 0.01 frame, and may keep the sample instead of the key."""
+"""In frames. Blender merges keys closer than 0.01 frames, and may keep the sample instead of the key."""
 
 
 @record()
 class Sampling:
-    """Regular samples with distance `step`, counted from `origin`, between `low` and `high`, which enclose the keys."""
+    """Samples every `step` frames, counted from `origin`, between `low` and `high`, which enclose the keys."""
 
     step: float
     origin: float
@@ -32,7 +32,7 @@ class Sampling:
 
     @memoized
     def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
-        """Return the frames of samples between and outside the keys, without frames close to a key.
+        """Return the frames of samples between and outside the keys, except frames close to a key.
 
         Samples outside the keys cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
         there is one sample at each end of the range.
@@ -76,13 +76,13 @@ def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
 
 
 def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the frames so close to a key that the two can't be selected separately."""
+    """Return a mask of the frames so close to a key that both can't be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 
 
 def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:
-    """Return the ascending union of all frames, without frames that Blender would merge with the previous one.
+    """Return the ascending union of all frames, except frames that Blender would merge with the previous frame.
 
     Frames in `others` that are close to each other or to one of `keys` are omitted.
     """
@@ -99,7 +99,7 @@ def has_merged(frames: Float32Array) -> bool:
 
 
 def thinned(frames: Float32Array, apart: float) -> Float32Array:
-    """Return ascending frames without those within `apart` of the last remaining frame."""
+    """Return ascending frames, except frames within `apart` of the last remaining frame."""
     if (np.diff(frames) > apart).all():
         return frames
     kept: list[float] = []
@@ -111,7 +111,7 @@ def thinned(frames: Float32Array, apart: float) -> Float32Array:
 
 @memoized
 def nearest_rows(frames: Float32Array, among: Float32Array) -> IndexArray:
-    """Return the row in `among`, which is ascending, of the frame nearest to each of the `frames`."""
+    """Return, for each of the `frames`, the row of the closest frame in `among`, which is ascending."""
     if len(among) < 2:
         return np.zeros(len(frames), dtype=np.intp)
     after = np.clip(np.searchsorted(among, frames), 1, len(among) - 1)

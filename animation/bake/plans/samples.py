@@ -33,7 +33,7 @@ _SAME = 1e-14
 
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plan of a track's splines. The splines have the channel values at the keys."""
+    """Return the plan for a track's splines. The splines contain the channel values at the keys."""
     ends_on = goes_on(scope, splines)
     frames = united(
         [spline.frames for spline in splines],
@@ -85,7 +85,7 @@ class ValueSamples(Plan):
 
 
 def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
-    """Return the frames and additional ones for computing the slopes at the first and last of the spline's keys."""
+    """Return the frames, and additional frames to compute the slopes at the spline's first and last keys."""
     return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
 
 
@@ -98,8 +98,8 @@ def component_keys(
 ) -> list[ComponentKeys]:
     """Return linear keys of a spline's components at the frames from `values`, shape (components, n).
 
-    The values of own keys are written into `values`. `maps` has factors and terms, shape (keys, components), that
-    convert values of the spline's keys to channel values.
+    The values of the animator's keys are written into `values`. `maps` contains factors and terms, shape (keys,
+    components), that convert values of the spline's keys to channel values.
     """
     exact, columns = _exact_rows(spline.frames, frames)
     numbers = spline.values if maps is None else maps.applied(spline.values)
@@ -140,7 +140,7 @@ class RotationSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the spline and the frames of samples, of keys, and of additional samples for unwrapping angles."""
+        """Return the spline and the frames of samples, keys, and additional samples to unwrap angles."""
         walk = Walk(self.scope.track, self.spline.values, self.key_rows)
         return [Evaluation(self.spline.spline, self.at, walk)]
 
@@ -149,7 +149,7 @@ class RotationSamples(Plan):
         quaternions = next(results.values)
         numbers, maps = channel_numbers(self.scope.track, next(results.followed), self.spline, self.key_rows)
         if self._stands_still(quaternions):
-            # Samples are unit quaternions or axes, but keys need not be.
+            # Samples are unit quaternions or axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
         values = numbers.take(self.rows, axis=0).T
         if self.goes_on and len(self.spline.frames) > 1:
@@ -166,7 +166,7 @@ class RotationSamples(Plan):
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
-    """Return, for each key, the number of subdivisions between the following samples for unwrapping angles."""
+    """Return, for each key, the number of subdivisions between the following samples, to unwrap angles."""
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step

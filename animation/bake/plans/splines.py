@@ -39,7 +39,7 @@ from .motion_refusals import (
 )
 
 _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
-"""Returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
+"""Function that returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
 
 
 @record()
@@ -66,7 +66,7 @@ class TrackSpline:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Return the largest value range of a component's keys, and their largest absolute value."""
+        """Return the largest value range of any component's keys, and the largest absolute value of the keys."""
         values = self.spline.keys.values
         lowest, highest = np.minimum.reduce(values).tolist(), np.maximum.reduce(values).tolist()
         spread = max(high - low for low, high in zip(lowest, highest, strict=True))
@@ -100,9 +100,9 @@ def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
-    """Return the splines of the track. `defaults` has the parameters for keys without parameters.
+    """Return the splines of the track. `defaults` contains the parameters for keys without parameters.
 
-    Raises AnimationError that names the key if the keys or their parameters do not define a spline.
+    Raises AnimationError, which names the key, if the keys or their parameters do not define a spline.
     """
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
@@ -115,9 +115,9 @@ def track_splines(
 
 
 def _pieces(between: BoolArray) -> list[slice]:
-    """Return slices of keys that each get a spline. Consecutive runs of one key are combined, which saves time.
+    """Return slices of keys, one slice per spline. Consecutive runs of one key are combined, which saves time.
 
-    The first and the last run are separate, because the motion continues from them.
+    The first and the last run are separate, because the motion continues from these runs.
     """
     runs = _runs(between)
     found = runs[:1]
@@ -132,7 +132,7 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment after keys. Takes a quarter of the time of `any`."""
+    """Return whether Blender plays any segment after keys. This takes a quarter of the time of `any`."""
     return b"\1" in between[:-1].tobytes()
 
 
@@ -198,7 +198,7 @@ def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, 
 
 @memoized
 def _at_frames(frames: Float64Array) -> Keys:
-    """Return cached keys at frames. Small values need no more checks, because no two of the frames are equal."""
+    """Return cached keys at frames. Small values need no further checks, because no two frames are equal."""
     return Keys(frames, np.zeros(len(frames)))
 
 
@@ -220,7 +220,7 @@ def setting_names(track: Track, settings: Settings) -> tuple[str, ...]:
 
 
 def bends_by_parameters(track: Track, settings: Settings) -> bool:
-    """Return whether the keys' tension, continuity and bias have an effect. Ease always has one."""
+    """Return whether tension, continuity and bias have an effect on the track. Ease always has an effect."""
     by_angles = "angles" in setting_names(track, settings)
     return (settings.angles if by_angles else settings.method) == Settings.method
 
@@ -282,14 +282,17 @@ def _rotation(
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
-    """Return the cycle of a spline with several runs. A loop is interrupted here and becomes a repetition."""
+    """Return the cycle of a spline with several runs.
+
+    A loop with several runs is interrupted and becomes a repetition.
+    """
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
 
 def _between(
     own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, rows: IndexArray
 ) -> ChannelSegments:
-    """Return the segments played by Blender after the keys in `rows`, from the components' own keys and handles.
+    """Return the segments played by Blender after the keys in `rows`, from the animator's keys and handles.
 
     Components without a segment there are linear.
     """
@@ -348,7 +351,7 @@ def _rotation_spline(
 ) -> tuple[Spline, Float64Array | None]:
     """Return the spline, and the angles between keys if they may exceed half a turn.
 
-    With `is_between`, Blender plays all of its segments, so that only its keys matter.
+    With `is_between`, Blender plays all segments, so only the track's keys matter.
     """
     are_small = all(each.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
@@ -386,7 +389,7 @@ def _rotation_spline(
 
 
 def _on_way(keys: Keys, walk: Float64Array) -> Keys:
-    """Return quaternion keys with signs whose arcs match the rotation vectors of a walk."""
+    """Return quaternion keys with the signs for which the arcs match the rotation vectors of a walk."""
     q = keys.values
     reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
     flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
@@ -394,7 +397,7 @@ def _on_way(keys: Keys, walk: Float64Array) -> Keys:
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
-    """Return the angle from each quaternion to the next, including signs: up to a whole turn, shape (n - 1,)."""
+    """Return the angle from each quaternion to the next, up to a whole turn because signs count, shape (n - 1,)."""
     unit = rotations.normalise(quaternions)
     apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
     arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
@@ -421,7 +424,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array)
     """Return the channel's value at each frame: the value of its key, or else of the animator's curve."""
     own = original.keys.frames
     if len(own) == len(frames):
-        # All frames are in the union, so equal numbers of frames are equal frames.
+        # All frames are in the union, so equal numbers of frames mean equal frames.
         return original.keys.values.astype(np.float64)
     values = np.empty(len(frames))
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)

@@ -10,7 +10,7 @@ from .protocol import Scope
 from .splines import TrackSpline
 
 _LEAST_RANGE = 1e-5
-"""Relative to a track's largest value. Float32 can't resolve a hundredth of this."""
+"""Relative to a track's largest value. Float32 can't represent a hundredth of this."""
 
 
 def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:

@@ -46,13 +46,13 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 
 
 def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
-    """Return the identities of the table's tracks whose slot was removed and whose keys are not elsewhere."""
+    """Return the identities of the table's tracks whose slot was removed and whose keys are not in another slot."""
     table = read_table(action)
     if not HAS_SLOTS or table.error:
         return []
     handles = {slot.handle for slot in action.slots}
     gone = {table.identity_at(slot, path) for slot, path in table.rows_of_tracks if slot not in handles}
-    # The slot may have been moved to another action, where its tracks were not found yet.
+    # The slot may have been moved to another action, in which its tracks have not been found yet.
     for other in bpy.data.actions if gone else ():
         at = session.rows.find(_spelled(other))
         gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).identities
@@ -60,9 +60,10 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Reduce the rows of the action's table to rows used by its keys. The session remembers the others.
+    """Reduce the rows of the action's table to the rows that its keys use. The session remembers all other rows.
 
-    Adds rows of keys from other actions. Does not change unreadable tables and tables of actions with several layers.
+    Rows of keys from other actions are added. Unreadable tables, and tables of actions with several layers, are not
+    changed.
     """
     table = read_table(action)
     if table.error or not (len(table.rows) or table.rows_of_tracks) or layered_reason(action):
@@ -74,7 +75,7 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """Return the rows of the session referenced by keys of the action, or by saved keys or records of the table."""
+    """Return the session rows referenced by keys of the action, or by saved keys or records in the table."""
     saved = table.arrays["saved"]
     spelled = np.concatenate((_spelled(action), identity.spelled(saved["amplitude"], saved["period"])))
     named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))

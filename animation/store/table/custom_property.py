@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table: a custom property of an action with the rows of its keys, its TCB tracks, and own keys of baked tracks.
+"""The table: a custom property of an action. It contains key rows, TCB tracks, and the animator's keys of baked tracks.
 
 It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
-copies unchanged, and a string for the paths. Unreadable tables are not changed, and their `error` has the reason.
+copies unchanged, and a string for the paths. Unreadable tables are not changed, and their `error` contains the reason.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TRACK = np.dtype(
     ]
 )
 """`plays`: 0 off, 1 handles, 2 handles whose error exceeds the tolerances. Baked tracks add 3 to the state to which
-Free Bake returns, which also has `free_digest` and `free_options`."""
+Free Bake returns. `free_digest` and `free_options` also belong to this state."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
@@ -70,13 +70,13 @@ OWN = np.dtype(
         ("placed", "u1"),
     ]
 )
-"""An own key with placed handles. `value` is its own value. `co` is its position on the curve, which may have an
-equivalent value for the same orientation. `placed` has flags of placed handles: 1 left, 2 right, 4 and 8 outside all
-keys, and NEGATED and COUPLED."""
+"""One of the animator's keys with placed handles. `value` is the animator's value. `co` is the position on the curve,
+which may have an equivalent value for the same orientation. `placed` contains flags of placed handles: 1 left, 2 right,
+4 and 8 outside all keys, and NEGATED and COUPLED."""
 NEGATED = np.uint8(16)
 """The curve has the negated value, or an angle minus the value."""
 COUPLED = np.uint8(32)
-"""The key has the negated quaternion or axis, or the other Euler angles, in all channels together."""
+"""The key has the negated quaternion or axis, or the other Euler solution, in all channels together."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
 """Fields of OWN that the key on the curve also has."""
 _BAKE = np.dtype(
@@ -95,8 +95,8 @@ _BAKE = np.dtype(
     ],
     align=False,
 )
-"""A baked channel. `extrapolation` is the animator's, `written` the one set by the bake. `count`, `values`,
-`attributes` and `places` are the fingerprint."""
+"""A baked channel. `extrapolation` is the animator's extrapolation, `written` the extrapolation set by the bake.
+`count`, `values`, `attributes` and `places` are the fingerprint."""
 SAVED = np.dtype(
     [
         ("co", "<f4", (2,)),
@@ -114,7 +114,7 @@ SAVED = np.dtype(
         ("unused", "u1", (2,)),
     ]
 )
-"""An own key of a baked track, with all attributes. `flags` has a bit for each selection flag."""
+"""One of the animator's keys of a baked track, with all attributes. `flags` contains one bit per selection flag."""
 _PLACE = np.dtype([("frame", "<f4")])
 _ARRAYS = {
     "rows": ROW,
@@ -127,8 +127,8 @@ _ARRAYS = {
 }
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 _PARTS = {"channels": ("own",), "bakes": ("saved", "places")}
-"""Arrays with records of tracks' channels, each with the arrays of its parts. A field with the name of a part has its
-length."""
+"""Arrays with one record per channel of a track, each with the arrays of its parts. The field named after a part
+contains the number of its elements."""
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]
@@ -140,7 +140,7 @@ Places = npt.NDArray[np.float32]
 
 @record(eq=False)
 class Channel:
-    """The own keys of a channel as they were when their handles were placed."""
+    """The animator's keys of a channel as they were when their handles were placed."""
 
     extrapolation: Extrapolation
     edited: bool
@@ -166,16 +166,16 @@ class Fingerprint:
 
 @record(eq=False)
 class BakedChannel:
-    """A channel of a baked track: the own keys, which Free Bake restores, and the content written by the bake."""
+    """A channel of a baked track: the animator's keys, which Free Bake restores, and the written content."""
 
     keys: SavedKeys
-    """The own keys with all attributes. Empty if the bake created the F-curve."""
+    """The animator's keys with all attributes. Empty if the bake created the F-curve."""
     extrapolation: Extrapolation
     """The animator's extrapolation."""
     rest: float | None
     """Value of the property before a bake created the F-curve. None: the animator created it."""
     repeats: bool
-    """Whether our Cycles modifier repeats the own keys."""
+    """Whether our Cycles modifier repeats the animator's keys."""
     written: Fingerprint
     edited: bool = False
     """Whether keys were added, deleted or moved during the bake. If so, Blender must update automatic handles."""
@@ -190,7 +190,7 @@ class Bake:
     digest: int
     """Digest of the state to which Free Bake returns."""
     options: Options | None
-    """Options of that state if handles play the track. None: it is off."""
+    """Options of that state if handles play the track. None: the track is off."""
 
 
 @record()
@@ -214,17 +214,17 @@ class TrackState:
     path: str
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
-    """Channels with placed handles by index. For a baked track, as before the bake. Empty if handles don't play the
+    """Channels with placed handles, by index. For a baked track, as before the bake. Empty if handles don't play the
     track, or if keys have changed during the bake."""
     error: Error | None = None
-    """Maximum error of handles. None: they don't play the track."""
+    """Maximum error of handles. None: handles don't play the track."""
     bake: Bake | None = None
     """None: the track is not baked."""
 
 
 @record(eq=False)
 class Table:
-    """The contents of an action's table. `error` has the reason if it can't be read."""
+    """The contents of an action's table. If the table can't be read, `error` contains the reason."""
 
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
     """The arrays by their stored names."""
@@ -251,7 +251,7 @@ class Table:
 
     @cached_property
     def _states(self) -> dict[int, TrackState]:
-        """Return the cache of tracks by identity."""
+        """Return the cache of tracks, by identity."""
         return {}
 
     @property
@@ -302,7 +302,8 @@ class Table:
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> bool:
         """Return whether a slot has tracks whose paths start with any of the given strings.
 
-        `kind` "BAKED" includes only baked tracks, "PLAYED" tracks played by a bake or by handles, "" all tracks.
+        `kind`: "BAKED" includes only baked tracks, "PLAYED" includes tracks played by a bake or by handles, "" includes
+        all tracks.
         """
         least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
         plays = self.arrays["tracks"]["plays"]
@@ -399,7 +400,7 @@ class Table:
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
     def with_tracks(self, added: Sequence[TrackState], removed: Iterable[int]) -> Table:
-        """Return a table with tracks added, and others removed by their identities."""
+        """Return a table with tracks added, and tracks removed by their identities."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         fresh = _arrays_of(added)
         kept = {
@@ -446,7 +447,7 @@ class Table:
         return True
 
     def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
-        """Return the table with the tracks in the previous order `before`, followed by new ones.
+        """Return the table with the tracks in the previous order `before`, followed by new tracks.
 
         Baking an unchanged track again therefore creates the same table, bit for bit.
         """
@@ -488,7 +489,7 @@ NO_TABLE = Table()
 
 
 def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array with fresh elements in the given rows, or the array itself if there are none."""
+    """Return the array with fresh elements in the given rows, or the array itself if there are no fresh elements."""
     if not len(fresh):
         return array
     copy = array.copy()
@@ -497,7 +498,7 @@ def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.N
 
 
 def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
-    """Return the index of each identity in `among`, or the length of `among` for missing ones."""
+    """Return the index of each identity in `among`, or the length of `among` for missing identities."""
     sorter = np.argsort(among)
     at = np.searchsorted(among, identities, sorter=sorter)
     ranks = np.append(sorter, len(among))[at]
@@ -506,7 +507,7 @@ def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) ->
 
 
 def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray[np.intp]) -> Written:
-    """Return concatenated parts in another order. `counts` has the number of rows per part."""
+    """Return concatenated parts in another order. `counts` contains the number of rows per part."""
     ends = np.cumsum(counts, dtype=np.intp)
     taken = counts[order].astype(np.intp)
     starts = ends[order] - taken
@@ -527,7 +528,10 @@ _SUMS_AT_ONCE = 64
 
 
 def _checksum(array: npt.NDArray[np.generic]) -> int:
-    """Return a 32-bit checksum from sums of words and the rest. Takes a third of the time of crc32 on all bytes."""
+    """Return a 32-bit checksum from sums of words and the remaining bytes.
+
+    This takes a third of the time of crc32 on all bytes.
+    """
     raw = array.view(np.uint8)
     if len(raw) < 8 * _SUMMED:
         return zlib.crc32(raw.data)
@@ -542,7 +546,7 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
 
 
 def table_stamp(action: bpy.types.Action | None) -> int:
-    """Read a number that changes with the action's table, or 0 if it has none."""
+    """Return a number that changes with the action's table, or 0 if there is no table."""
     stored: Any = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
@@ -581,8 +585,8 @@ def read_table(action: Any) -> Table:
 def known_table(action: Any) -> Table:
     """Return the session's table of the action if its stamp matches. Otherwise, read it.
 
-    Use this for frequent checks, because comparing all rows takes longer than comparing a track's keys. Changes to the
-    arrays by another program that keep the stamp are found at the next read.
+    Use this for frequent checks, because comparing all rows takes longer than comparing a track's keys. If another
+    program changes the arrays but not the stamp, the change is found at the next read.
     """
     known = remembered_tables().get(action.session_uid)
     return known if known is not None and known.stamp == table_stamp(action) else read_table(action)
@@ -594,7 +598,7 @@ def remembered_tables() -> dict[int, Table]:
 
 
 def _read(stored: Any, before: Table | None) -> Table:
-    """Read a stored table. Return the previous one without checks if nothing changed."""
+    """Read a stored table. Return the previous table without checks if nothing changed."""
     schema = stored["schema"]
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
@@ -676,7 +680,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset[int]) -> None:
-    """Raise ValueError with the name if channels or bakes do not conform to the schema."""
+    """Raise ValueError, which names the array, if channels or bakes do not conform to the schema."""
     flags = _MADE | _REPEATED | _SHARED | _MOVED if name == "bakes" else _EDITED
     limits = {"extrapolation": len(_EXTRAPOLATIONS), "written": len(_EXTRAPOLATIONS), "flags": flags + 1}
     for field_name in limits.keys() & set(channels.dtype.names or ()):
@@ -687,14 +691,14 @@ def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset
 
 
 def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError with the name if records of keys have a number that no key can have."""
+    """Raise ValueError, which names the array, if records of keys contain a number that no key can have."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)
     _check_enums(array, name)
 
 
 def _check_enums(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError with the name if records of keys have an enum value that no key can have."""
+    """Raise ValueError, which names the array, if records of keys contain an enum value that no key can have."""
     for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
         if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)
@@ -721,8 +725,8 @@ def update(
 ) -> Table:
     """Add rows and tracks to the action's table, and remove tracks by their identities. Return the new table.
 
-    The action must be editable, its table without an error, and the rows known to the session. `known` is a table read
-    before. If it is still the session's last table, it is not read again.
+    The action must be editable, its table must not have an error, and the session must know the rows. `known` is a
+    table that was read before. If it is still the session's last table, it is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
@@ -733,7 +737,7 @@ def update(
 
 
 def write(action: Any, before: Table, table: Table) -> None:
-    """Write the parts of a table that differ from `before`, from `read_table`. Remove an empty table.
+    """Write the parts of a table that differ from `before`, which is from `read_table`. Remove an empty table.
 
     The rows must be known to the session.
     """

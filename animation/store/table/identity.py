@@ -3,7 +3,7 @@
 
 Blender copies these three floats with each key, and only Back and Elastic keys use them. An identity has 32 bits. The
 low halves of `amplitude` and `period` contain it. The low half of `back` contains a 16-bit code that identifies the key
-within its track. A float that a key uses therefore stays unchanged. A Back key is identified by `amplitude` and
+within its track. Floats that a key uses can therefore stay unchanged. A Back key is identified by `amplitude` and
 `period`, and an Elastic key by `back`.
 """
 
@@ -27,7 +27,7 @@ from ...fcurves.keyframes import (
 Identities = npt.NDArray[np.uint32]
 
 NONE = 0
-"""The identity of keys without one."""
+"""Placeholder for keys without an identity."""
 _LOW = np.uint32(0xFFFF)
 _HIGH = np.uint32(0xFFFF0000)
 
@@ -65,7 +65,10 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return a mask of valid identities, excluding those that keep the low half of an ordinary key's `amplitude`."""
+    """Return a mask of valid identities.
+
+    Identities that keep the low half of an ordinary key's `amplitude` are invalid.
+    """
     return _are_given(identities >> np.uint32(16))
 
 
@@ -85,7 +88,10 @@ def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def are_plain(amplitude: Float32Array) -> bool:
-    """Return whether no amplitude has an assigned identity. Compares bits, as some are denormal numbers."""
+    """Return whether no amplitude has an assigned identity.
+
+    Bits are compared, because some amplitudes are denormal numbers.
+    """
     return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
 
 
@@ -102,9 +108,9 @@ def are_named(keys: Keyframes) -> bool:
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
-    """Write identities into keys, except keys with identity 0 and floats that a key uses.
+    """Write identities into keys, except into keys with identity 0 and into floats that a key uses.
 
-    `interpolation` has the types that the keys will have. Default: their current types.
+    `interpolation` contains the types that the keys will have. Default: their current types.
     """
     plays = keys.interpolation if interpolation is None else interpolation
     given = identities != NONE
@@ -123,7 +129,7 @@ def _spell(floats: Float32Array, low: npt.NDArray[np.uint32]) -> Float32Array:
 
 
 def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Array:
-    """Restore the recorded low bits of floats, except floats whose upper bits were edited since."""
+    """Restore the recorded low bits of floats, except floats whose upper bits have been edited since."""
     same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
     result: Float32Array = np.where(same, recorded, now)
     return result
@@ -136,7 +142,7 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
     one word never have the same sum. For other rows, the probability is at most 2^-32, as with random multipliers, or
     2^-63 if the words also differ in their lowest bits. The sums are mixed, so that 32 of their bits collide as often
     as random numbers, even for similar rows. For rows with the same identity, `rows.identify` compares the rows and
-    hashes one of them with another serial.
+    hashes one row with another serial.
     """
     factors = multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * factors[-1]
@@ -152,7 +158,10 @@ _BLOCK = 4096
 
 @cache
 def multipliers(count: int) -> npt.NDArray[np.uint64]:
-    """Return pseudorandom odd numbers. The sum of words multiplied by them changes if any single word does."""
+    """Return pseudorandom odd numbers.
+
+    The sum of words multiplied by these numbers changes if any single word changes.
+    """
     return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 
 

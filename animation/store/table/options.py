@@ -72,7 +72,7 @@ class Options:
         check_fields(self)
 
     def as_kept(self) -> Options:
-        """Return the options as they are after storing, so that repeating a bake gives the same result."""
+        """Return the options as they are after storing, so that a repeated bake gives the same result."""
         kept = Options.from_numbers(self.numbers())
         return kept if kept.sample_limit == self.sample_limit else replace(kept, sample_limit=self.sample_limit)
 
@@ -109,7 +109,7 @@ class Options:
 
 @lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
-    """Convert stored numbers with a cache. Most tracks have the same options, and each is read several times."""
+    """Convert stored numbers with a cache. Most tracks have the same options, and each track is read several times."""
     # Use the shortest decimal: 0.1 becomes 0.1, not the nearest float32.
     shortest = (float(str(np.float32(number))) for number in numbers)
     output, step, extended, start, end, value, rotation, in_world, *defaults = shortest

@@ -20,9 +20,11 @@ from . import identity
 from .identity import Identities
 
 VELOCITY = "velocity"
-"""Velocities have one number per component. For rotations, it is the angular velocity x, y and z."""
+"""Velocities have one number per component. For rotations, these are the components x, y and z of the angular
+velocity."""
 _COMPONENTS = 3
-"""Components of velocity per row. A value channel uses one, each channel of a rotation uses all three."""
+"""Number of velocity components per row. A value channel uses one component. Each channel of a rotation uses all
+three."""
 
 NUMBERS = len(PARAMETERS) + _COMPONENTS
 
@@ -48,9 +50,9 @@ ROW = np.dtype(
         ("period", "<f4"),
     ]
 )
-"""`track` and `index` are the channel for which the row was created. `given` has one bit for each number that was set,
-and the others are defaults. `chosen` has flags of the animator's changes after the key became TCB, listed below. The
-other fields are the key without a bake, as Restore writes it."""
+"""`track` and `index` are the channel for which the row was created. `given` contains one bit for each number that was
+set. Numbers that were not set are defaults. `chosen` contains flags of the animator's changes after the key became TCB,
+listed below. The other fields describe the key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
 """Flags for an interpolation played by Blender instead of the spline, and for left and right handles to keep."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
@@ -74,7 +76,7 @@ Rows = npt.NDArray[np.void]
 _WHOLE = np.dtype(("V", ROW.itemsize))
 
 _FEW_BYTES = 10_000
-"""Parts with fewer bytes are copied twice, which is faster than creating a view of each."""
+"""Parts with fewer bytes are copied twice, which is faster than creating a view of each part."""
 
 NO_ROWS = np.empty(0, dtype=ROW)
 
@@ -119,7 +121,7 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
 class Columns:
     """The fields of records as contiguous arrays, created on first access.
 
-    NumPy is thirty times slower on the pairs of floats inside records.
+    NumPy is thirty times slower on pairs of floats inside records.
     """
 
     def __init__(self, records: npt.NDArray[np.void]) -> None:
@@ -165,7 +167,7 @@ def _float_words(dtype: np.dtype[Any]) -> slice:
 
 
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the distinct numbers in ascending order. Takes a tenth of the time of `np.unique`."""
+    """Return the distinct numbers in ascending order. This takes a tenth of the time of `np.unique`."""
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), dtype=np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -185,7 +187,7 @@ def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.in
     order = low[np.argsort((identities >> np.uint32(16)).astype(np.uint16)[low], kind="stable")]
     ordered = identities[order]
     if (ordered[1:] != ordered[:-1]).all():
-        # Takes a tenth of the time.
+        # This takes a tenth of the time.
         return ordered, order
     return np.unique(identities, return_index=True)
 
@@ -243,7 +245,7 @@ def identify(rows: Rows, known: Known) -> None:
     """Set new identities on the rows, derived from their contents and from the identity of their original row.
 
     The result is not random. A row with the same content and origin as one of the `known` rows gets the same identity.
-    All other rows are added to the known ones.
+    All other rows are added to the known rows.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
     identities = identity.derive(words, serials)

@@ -23,7 +23,7 @@ CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, opt
 class Settings:
     """The settings of one track.
 
-    `method` is a name in `METHODS`. `angles` is the method of the angles for rotation methods based on angles.
+    `method` is a name in `METHODS`. `angles` is the method for the angles of rotation methods based on angles.
     """
 
     cycle: Cycle = TRACK["cycle"].default
