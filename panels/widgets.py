@@ -83,7 +83,7 @@ def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
 
 
 def _columns(letter: str) -> int:
-    """Return the width of a character: Chinese and Japanese ones are two letters wide."""
+    """Return the width of a character. Chinese and Japanese characters are two letters wide."""
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 

@@ -402,7 +402,10 @@ def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
 @redraw.once
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return Blender's interpolation on both sides of the chosen keys. None: it differs, or no key is chosen."""
+    """Return Blender's interpolation on both sides of the chosen keys.
+
+    Return None if they differ or no key is chosen.
+    """
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
 

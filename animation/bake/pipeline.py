@@ -55,7 +55,7 @@ def bake_steps(
 ) -> Steps[Report]:
     """Bake step by step, as `bake` does. Yield the number of finished tracks and the total number of tracks.
 
-    `at_once` is the number of datablocks whose splines are evaluated together. None: all.
+    `at_once` is the number of datablocks whose splines are evaluated together, or None for all datablocks.
     """
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()

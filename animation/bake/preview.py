@@ -240,7 +240,7 @@ class _Group:
     def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
         """Copy computed handles into the arrays of all keys. Return whether quaternion keys change sign.
 
-        `before` has the arrays without the preview.
+        `before` contains the arrays without the preview.
         """
         begin = self._drafts.segments
         # The draft's flips replace the signs on the curves. Other segments keep theirs.

@@ -355,7 +355,7 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
 
 
 def _make_curves(baking: _Member) -> None:
-    """Create the F-curves that the bake needs, and remove unused ones that an earlier bake created."""
+    """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
     track, channels = baking.plan.track, baking.job.channels
     needed = {index for keys in baking.baked.channels for index in keys.components}
     for index in track.made.keys() - needed:
@@ -414,7 +414,7 @@ def _saved(
 
 
 def _repeats(baking: _Member, index: int, fcurve: bpy.types.FCurve) -> bool:
-    """Return whether our Cycles modifier repeats the own keys of a channel."""
+    """Return whether our Cycles modifier repeats the animator's keys of a channel."""
     before = baking.state.bake.channels.get(index) if baking.state.bake is not None else None
     return repeats_by_us(fcurve) if before is None else before.repeats
 

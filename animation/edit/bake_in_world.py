@@ -43,7 +43,7 @@ def bake_in_world(
     item : bpy.types.Object
         The object, or the armature of the bones.
     bones : sequence of str
-        Bones of the armature. Empty: the object itself.
+        Bones of the armature. If empty, the object itself is baked.
     step : float
         Frames between samples.
     defaults : mapping, optional

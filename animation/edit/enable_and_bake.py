@@ -39,7 +39,7 @@ def enable_and_bake(
     Parameters
     ----------
     selected, plain : mapping of bpy.types.ID to iterable of str, or None
-        Path prefixes of the tracks, by datablock. None: all tracks.
+        Path prefixes of the tracks, by datablock. If None, all tracks are included.
     options : Options
         Options of the bake.
     keep_look : bool

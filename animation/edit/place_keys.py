@@ -37,7 +37,7 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
 
 
 def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
-    """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved there.
+    """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved to these frames.
 
     Reasons are a track that can't be edited, a frame outside Blender's range, or another key at the same frame.
     """
@@ -102,7 +102,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
-    """Return the rows of the own keys at the frames, and a mask of the frames with a key."""
+    """Return the rows of the animator's keys at the frames, and a mask of the frames with a key."""
     rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
     return rows, is_among(frames, own.keys.frames)
 

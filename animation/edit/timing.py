@@ -85,7 +85,7 @@ def retime(  # noqa: PLR0913
         along the path of the track, or of the track `by`. CONSTANT_SPEED_KEYS keeps a constant speed between
         neighboring keys.
     track : str
-        Path of the track to time. Empty: the datablock, with all its tracks.
+        Path of the track to time. If empty, the datablock is timed, with all its tracks.
     by : str
         Path of the track whose speed becomes constant. Default: `track`.
     of : bpy.types.ID, optional
@@ -166,7 +166,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     datablock : bpy.types.ID
         The datablock with the frame function.
     track : str
-        Path of the track with the frame function. Empty: the frame function of the datablock.
+        Path of the track with the frame function. If empty, the frame function of the datablock is removed.
 
     Raises
     ------

@@ -106,7 +106,7 @@ class Keyframes:
         return Keyframes(**{name: getattr(self, name).copy() for name in NAMES})
 
     def with_(self, **arrays: npt.NDArray[np.generic]) -> Keyframes:
-        """Return a copy with the given arrays in place of the current ones."""
+        """Return a copy with the given arrays replaced."""
         others = {name: getattr(self, name) for name in NAMES if name not in arrays}
         return Keyframes(**others, **arrays)  # type: ignore[arg-type]
 

@@ -83,8 +83,8 @@ _Goals = dict[int, dict[str, _Goal]]
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
     """Return, for each track, whether edits can imply parameters of the animator's keys.
 
-    Edits cannot imply parameters if the keys are those that were written and no handle was moved on an unmoved key with
-    a selected key or handle.
+    Edits cannot imply parameters if the keys are unchanged since they were written and no handle was moved on an
+    unmoved key with a selected key or handle.
     """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
@@ -342,7 +342,7 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
-    """Return own keys of channels with a common spline, with the parameters that best fit the goals."""
+    """Return the animator's keys of channels with a common spline, with the parameters that best fit the goals."""
     count = max(each.count for each in own.values())
     # The tangents of the first and last key depend on the neighboring tangents.
     ends = [row for row in goals if row in (0, count - 1)]

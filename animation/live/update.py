@@ -180,7 +180,7 @@ class Watch:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
-        """Return the TCB tracks that nothing plays yet, except restored ones."""
+        """Return the TCB tracks that nothing plays yet, except restored tracks."""
         waiting = [track for track in self.tracks.values() if not track.is_played and track.settings.digest != RESTORED]
         return self._worth_trying([track for track in waiting if track.in_use])
 
@@ -250,7 +250,7 @@ def refresh(
         An editable action. Slots without users are skipped.
     options_for
         Function that returns the options for TCB tracks that nothing plays yet, from the datablocks that use the
-        tracks. None: the action is not live, and only the locks of baked tracks are updated.
+        tracks. If None, the action is not live, and only the locks of baked tracks are updated.
     complete
         Whether to add the missing keys of partly keyed rotations, which handles need.
 
@@ -417,7 +417,7 @@ def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[obje
 
 
 def _state_mark(track: Track, every: Points) -> int:
-    """Return a checksum of frames and values of keys, of settings, and of data that can prevent a bake of the track."""
+    """Return a checksum of key frames and values, settings, and data that can prevent the track from being baked."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
     return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1

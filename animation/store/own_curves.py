@@ -71,7 +71,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
 
 
 def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
-    """Return the state of a baked track with other own keys in the given components.
+    """Return the state of a baked track, with the animator's keys replaced in the given components.
 
     The records of handles are removed, because they belong to other keys.
     """

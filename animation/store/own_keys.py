@@ -277,7 +277,7 @@ class OwnKeys:
         return self.every.shape[_SHAPE.itemsize * self.span.start : _SHAPE.itemsize * self.span.stop]
 
     def with_(self, **arrays: Any) -> OwnKeys:
-        """Return a copy with the given arrays in place of the current ones."""
+        """Return a copy with the given arrays replaced."""
         others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
         return OwnKeys.of(OwnArrays(**others, **arrays), self.edited)
 

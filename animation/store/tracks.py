@@ -78,7 +78,7 @@ class Track:
     slot: int = 0
     """Handle of the action's slot that contains the track."""
     state: TrackState | None = None
-    """The track's entry in the table of its action. None: the track is not TCB."""
+    """The track's entry in the table of its action. If None, the track is not TCB."""
     table: Table = NO_TABLE
     """The table of the action, as read."""
     datablock: bpy.types.ID | None = None

@@ -48,7 +48,7 @@ def _draw() -> None:
     space = context.space_data
     obj = context.object
     in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
-    # In this case, displayed values and frames differ from the stored ones.
+    # In this case, the displayed values and frames differ from the stored values and frames.
     if space.mode != "FCURVES" or space.use_normalization or in_strip:
         return
     places = own_places(context.visible_fcurves or (), context)

@@ -24,7 +24,7 @@ _ASIDE = 1.0 / 256.0
 
 @record()
 class ComponentKeys:
-    """Keys at m frames of components whose own keys are at the same frames. The m frames include these frames."""
+    """Keys at m frames of components, including the animator's keys, which are at the same frames."""
 
     components: list[int]
     own: Float32Array
@@ -35,7 +35,7 @@ class ComponentKeys:
     values: Float64Array
     """Values of the keys, shape (components, m)."""
     incoming: Float64Array | None = None
-    """Derivatives per frame before each key, shape (components, m). None: the keys are linear."""
+    """Derivatives per frame before each key, shape (components, m). If None, the keys are linear."""
     outgoing: Float64Array | None = None
     maps: Maps | None = None
     """Factors and terms for the values of the animator's keys, as in `ChannelKeys`, shape (components, k)."""

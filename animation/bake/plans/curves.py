@@ -156,7 +156,7 @@ def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
 def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
     """Add the animator's keys that are missing inside segments played by Blender.
 
-    `numbers` contains the values of all own keys, shape (components, k).
+    `numbers` contains the values of all the animator's keys, shape (components, k).
     """
     missing = ~is_among(keys.own, keys.frames)
     if not missing.any():

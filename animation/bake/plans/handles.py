@@ -96,7 +96,7 @@ class OwnHandles(Plan):
         return found
 
     def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
-        """Return the request to fit the segments. `numbers` has the values of the keys on the curves."""
+        """Return the request to fit the segments. `numbers` contains the values of the keys on the curves."""
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return Request(spline.spline, held, numbers if held else None, segments)

@@ -57,7 +57,7 @@ class Evaluation(NamedTuple):
     spline: Spline
     frames: Float32Array | Float64Array
     walk: Walk | None = None
-    """How to convert the samples of a rotation to channel values. None: the samples are not converted."""
+    """How to convert the samples of a rotation to channel values. If None, the samples are not converted."""
 
 
 @record()
@@ -74,7 +74,7 @@ class Followed:
 
 @record()
 class ChannelKeys:
-    """All keys, own and generated, of baked channels whose own keys are at the same frames."""
+    """All keys, own and generated, of baked channels that the animator keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
@@ -86,11 +86,11 @@ class ChannelKeys:
     gaps: BoolArray
     """Mask of the animator's keys that begin a segment played by Blender, shape (k,). The last element is False."""
     incoming: Float64Array | None = None
-    """Derivatives per frame before each key, shape (components, n). None: the keys are linear."""
+    """Derivatives per frame before each key, shape (components, n). If None, the keys are linear."""
     outgoing: Float64Array | None = None
     maps: Maps | None = None
     """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
-    curves. None: the values are equal."""
+    curves. If None, the values are equal."""
 
     @property
     def holds_outside(self) -> bool:
@@ -133,12 +133,12 @@ class HandleKeys:
     """Left handles, shape (components, keys, 2), with NaN for unchanged handles."""
     right: Float32Array
     shown: Float32Array | None = None
-    """Values of the keys on the curves, shape (components, keys). None: the animator's values."""
+    """Values of the keys on the curves, shape (components, keys). If None, the curves have the animator's values."""
     other_numbers: EnumArray | None = None
     """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
     """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
-    None: there are no such handles."""
+    If None, there are no such handles."""
     repeats: bool = False
     """Whether a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
@@ -276,7 +276,7 @@ class TrackPlan(Plan):
         return [request for plan in self.plans for request in plan.handles]
 
     def with_own(self, own: OwnChannels) -> TrackPlan:
-        """Return the plan with the given own keys, which have rows."""
+        """Return the plan with the given keys of the animator's, which have rows."""
         return self if own == self.own else replace(self, own=own)
 
     def compose(self, results: Results) -> Baked:

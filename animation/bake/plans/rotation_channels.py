@@ -145,8 +145,8 @@ def channel_numbers(
 ) -> tuple[Float64Array, Maps | None]:
     """Return the samples as continuous channel values, and the maps to these values.
 
-    The maps convert the values of a key and of the following samples to equivalent channel values. None: the values of
-    the keys are continuous.
+    The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
+    the values of the keys are continuous.
     """
     maps = continuous_maps(track, spline, found.arriving, found.jumps)
     if maps is None:
@@ -156,7 +156,7 @@ def channel_numbers(
 
 
 def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, jumps: BoolArray) -> Maps | None:
-    """Return maps, shape (keys, components), that make channel values continuous. None: there are no jumps.
+    """Return maps, shape (keys, components), that make channel values continuous. Return None if there are no jumps.
 
     Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """

@@ -61,7 +61,7 @@ class Pace:
 
 
 class ParameterDrag:
-    """Shows parameters of keys during a drag, then sets the new parameters or restores the old ones.
+    """Shows parameters of keys during a drag, then sets the new parameters or restores the old parameters.
 
     Parameters
     ----------

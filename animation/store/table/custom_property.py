@@ -173,7 +173,7 @@ class BakedChannel:
     extrapolation: Extrapolation
     """The animator's extrapolation."""
     rest: float | None
-    """Value of the property before a bake created the F-curve. None: the animator created it."""
+    """Value of the property before a bake created the F-curve. If None, the animator created the F-curve."""
     repeats: bool
     """Whether our Cycles modifier repeats the animator's keys."""
     written: Fingerprint
@@ -190,7 +190,7 @@ class Bake:
     digest: int
     """Digest of the state to which Free Bake returns."""
     options: Options | None
-    """Options of that state if handles play the track. None: the track is off."""
+    """Options of that state if handles play the track. If None, the track is off."""
 
 
 @record()
@@ -217,9 +217,9 @@ class TrackState:
     """Channels with placed handles, by index. For a baked track, as before the bake. Empty if handles don't play the
     track, or if keys have changed during the bake."""
     error: Error | None = None
-    """Maximum error of handles. None: handles don't play the track."""
+    """Maximum error of handles. If None, handles don't play the track."""
     bake: Bake | None = None
-    """None: the track is not baked."""
+    """The bake. If None, the track is not baked."""
 
 
 @record(eq=False)

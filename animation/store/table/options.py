@@ -32,13 +32,13 @@ class Options:
         Frames between samples, which may be less than 1.
     extend : (float, float) or None
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
-        None: from the first to the last key.
+        If None, the bake extends from the first to the last key.
     sample_limit : int
         Maximum number of samples. A larger bake is refused.
     defaults : mapping of parameter name to float
         Parameters of keys without parameters.
     value_tolerance : float or None
-        Maximum error of curves in the property's units. None: 1e-4 of the range of the track's keys.
+        Maximum error of curves in the property's units. If None, 1e-4 of the range of the track's keys is used.
     rotation_tolerance : float
         Maximum error of rotations in radians.
     in_world : bool
