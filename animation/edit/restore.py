@@ -485,7 +485,7 @@ def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
     The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels
-    therefore keep keys at frames where any channel has a key of the animator's.
+    therefore keep keys at frames where any channel has one of the animator's keys.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)

@@ -196,7 +196,7 @@ class Track:
         return {index: channel.rest for index, channel in channels.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
-        """Return the value of a component without an F-curve of the animator's."""
+        """Return the value of a component that the animator has not animated."""
         rest = self.made.get(index)
         return self.rest[index] if rest is None else rest
 

@@ -276,7 +276,7 @@ class TrackPlan(Plan):
         return [request for plan in self.plans for request in plan.handles]
 
     def with_own(self, own: OwnChannels) -> TrackPlan:
-        """Return the plan with the given keys of the animator's, which have rows."""
+        """Return the plan with the given own keys, whose rows are known."""
         return self if own == self.own else replace(self, own=own)
 
     def compose(self, results: Results) -> Baked:
