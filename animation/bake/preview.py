@@ -135,7 +135,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 def _can_show(plan: TrackPlan) -> bool:
     """Return whether a plan can be previewed: handles play it, and each key has a row in the table."""
     is_recorded = all(own.are_named for own in plan.own.values())
-    # Splines of angles contain their own keys, which drafts do not change.
+    # Splines of angles contain keys that drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)
     return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
 

@@ -143,7 +143,7 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
 
 @record()
 class _Restored:
-    """A channel whose own keys are restored."""
+    """A channel whose keys are restored."""
 
     fcurve: bpy.types.FCurve
     keys: Keyframes

@@ -150,7 +150,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     Parameters
     ----------
     datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its own prefixes.
+        The datablocks, or a mapping from each datablock to its prefixes.
     prefixes, error, angle, key_count, still, period, together, frame_range, method, sample_limit, progress
         As for `reduce`.
 

@@ -63,7 +63,7 @@ class Bitmap:
             self._cover(window, radius - np.hypot(x - point[0], y - point[1]), color)
 
     def diamond(self, point: Points, radius: float, color: Color) -> None:
-        """Draw a key as in animation editors."""
+        """Draw a diamond, like a key in animation editors."""
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), color)
 

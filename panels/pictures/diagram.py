@@ -41,8 +41,8 @@ _FINE = 4
 """Minimum number of curve segments between dots."""
 _CENTER = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
-"""Half the size of the picture around its center. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that
-Blender plays may leave the picture."""
+"""Half the width and height of the picture. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that Blender
+plays may leave the picture."""
 _INSIDE = 0.94
 """Maximum distance of the end of a tangent, in half sizes of the picture."""
 _FAINTEST = 0.25
@@ -57,9 +57,9 @@ INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
 """Colors of the tangents, in the diagram and on paths."""
 
 _ROUNDED = 200
-"""Parameters are drawn in steps of 1/200, because smaller steps do not move a pixel."""
+"""Parameters are rounded to steps of 1/200, because smaller steps do not move any pixel."""
 _FEWEST_CACHED = 128
-"""Minimum number of cached pictures: more than the diagrams of all windows, and some for reuse."""
+"""Minimum number of cached pictures. All windows together show fewer diagrams."""
 
 
 class _PictureKey(NamedTuple):
@@ -108,7 +108,7 @@ def icon_of(
 
 
 def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[int]:
-    """Return the icon IDs of the pictures of a list. They remain valid until the next list."""
+    """Return the icon IDs of the pictures in a list. The IDs remain valid until the next list."""
     global _cache_size
     _cache_size = max(_FEWEST_CACHED, 2 * len(parameters_of_keys))
     return [icon_of([] if parameters is None else [parameters]) for parameters in parameters_of_keys]
@@ -144,7 +144,7 @@ def _with_spline_at_ends(sides: Sides) -> Sides:
 
 
 class _SegmentsOfBlender:
-    """Segments of the diagram that Blender plays: linear in x, and interpolated in y."""
+    """Diagram segments that Blender plays: linear in x, interpolated in y."""
 
     def __init__(self, sides: Sides) -> None:
         self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
@@ -179,7 +179,7 @@ def ends_of_tangents(
 
 
 def shown_at(end: Points) -> Points:
-    """Return the displayed end of a tangent, which is inside the picture."""
+    """Return the displayed end of a tangent, limited to the picture."""
     tangent = end - _KEY
     low, high = _CENTER - _INSIDE * _REACH - _KEY, _CENTER + _INSIDE * _REACH - _KEY
     room = np.where(tangent < 0.0, low, high)
@@ -207,7 +207,7 @@ def bitmap(
     if not parameters_of_keys:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
-    # Many curves are drawn fainter.
+    # The more curves there are, the fainter they are drawn.
     opacity = max(_FAINTEST, 1.0 / len(parameters_of_keys))
     for parameters in parameters_of_keys:
         line, dots = (placed(points, size) for points in curve(parameters, sides))
@@ -254,7 +254,7 @@ def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def _icon(key: _PictureKey) -> int:
-    """Return the icon ID of the picture. It is drawn if it is not cached."""
+    """Return the icon ID of the picture. Draw the picture if it is not cached."""
     if key in _icon_names:
         _icon_names.move_to_end(key)
         return int(_previews[_icon_names[key]].icon_id)

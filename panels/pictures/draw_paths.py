@@ -34,7 +34,7 @@ _SPEEDS = np.array(
 )
 """Colors from slow to fast."""
 _BEFORE_PLAYHEAD = 0.55
-"""Brightness factor of the path before the playhead."""
+"""Brightness factor for the path before the playhead."""
 _DOT_TINT = 0.4
 """Dots keep this part of the difference between the path's color and white. They are opaque."""
 
@@ -176,7 +176,7 @@ def draw(
 
 
 def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
-    """Draw frame numbers next to positions (n, 2) in pixels of the region. Called in a pixel draw callback."""
+    """Draw frame numbers next to positions (n, 2) in region pixels. Call this in a pixel draw callback."""
     scale = _display_scale()
     offset = _TANGENT_END_SIZE * scale
     blf.size(0, _TEXT_SIZE * scale)

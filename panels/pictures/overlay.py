@@ -63,7 +63,7 @@ class _Kept:
     note: str
     """The reason why Blender had to step through the frames, or an empty string."""
     inputs: Fingerprint | None = None
-    """Mark of the source data, or None."""
+    """Fingerprint of the source data, or None."""
     batches: PathBatches | None = None
     stale: bool = False
 
@@ -220,7 +220,7 @@ def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> 
 
 
 def path_color(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) -> Color:
-    """Return the color of a path, which is the bone's color if it is set. With `is_faint`, the opacity is reduced."""
+    """Return the color of a path, or the bone's color if that is set. `is_faint` reduces the opacity."""
     red, green, blue, alpha = PATH
     for owner in (obj.pose.bones[bone], obj.data.bones[bone]) if bone else ():
         if owner.color.palette == "CUSTOM":

@@ -55,7 +55,7 @@ class SharedSlider:
         self.last: _Change | None = None
 
     def shown(self, keys: Hashable, numbers: Numbers) -> float:
-        """Return the displayed value of the slider for the values of the keys."""
+        """Return the value that the slider displays for the values of the keys."""
         change = self._last_if_current(keys, numbers)
         if change is not None:
             return change.end_shown

@@ -38,7 +38,8 @@ from ..change_own_curves import bake_again
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers in a row."""
 NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""Function that returns numbers for the chosen keys of a channel from its index, its own keys and a mask."""
+"""Function that returns numbers for the chosen keys of a channel. Its arguments are the channel's index, its own keys,
+and a mask."""
 KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
 """The own keys of a channel before and after an edit."""
 
@@ -99,7 +100,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
-    """Play the tracks with their new numbers: bake baked tracks again, and during a drag the others too.
+    """Play the tracks with their new numbers. Baked tracks are baked again, and during a drag the other tracks too.
 
     `baked_states` has the previous table entries of the baked tracks, which are restored if the bake fails.
     """
@@ -110,7 +111,7 @@ def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked
     baked = [track for track in tracks if track.is_baked]
     if baked:
         bake_again(channels, baked, baked_states)
-    # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated in its step.
+    # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated during the undo step.
     evaluate_anew(channels.action)
     end_drag()
 
@@ -141,7 +142,7 @@ def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> Own
 
 
 def _renamed(identities: Identities, before: Identities, after: Identities) -> Identities:
-    """Return the identities with each one in `before` replaced by its counterpart in `after`."""
+    """Return the identities, with each identity in `before` replaced by its counterpart in `after`."""
     if identities.tobytes() == before.tobytes():
         return after
     names = dict(zip(before.tolist(), after.tolist(), strict=True))
