@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview of handles during a drag. Everything is prepared once, and each step writes only changed handles.
+"""Preview of handles during a drag. The preview is prepared once, and each step writes only changed handles.
 
 A preview changes handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so writing
 the old handles again removes the preview.
@@ -44,7 +44,7 @@ class _Dragged(NamedTuple):
 
     frames: Float32Array
     start: int
-    """Index of the first of these keys among those of all tracks."""
+    """Index of the first of these keys among the keys of all tracks."""
 
 
 class HandlePreview:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check whether a datablock's animation can be edited. Linked data cannot, and an override gets a local copy."""
+"""Check whether a datablock's animation can be edited. Linked data cannot. An override gets a local copy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_not_linked(datablock: bpy.types.ID) -> None:
 def check_editable(datablock: bpy.types.ID) -> Channels:
     """Return the F-curves that animate the datablock. Raise AnimationError if they cannot be edited.
 
-    A linked action can be edited only by a library override, which will get a copy.
+    A linked action can be edited only through a library override, which gets a local copy.
     """
     check_not_linked(datablock)
     channels = channels_of(datablock)

@@ -36,7 +36,7 @@ _KEY = np.array(_VALUES[1])
 _CHORDS = np.subtract(_VALUES[1], _VALUES[0]), np.subtract(_VALUES[2], _VALUES[1])
 """Vectors from the previous key to the key, and from the key to the next key."""
 _STEPS = 10
-"""Number of steps of time, and so of dots, between keys."""
+"""Number of time steps, and therefore of dots, between keys."""
 _FINE = 4
 """Minimum number of curve segments between dots."""
 _CENTER = np.array((0.0, 0.74))
@@ -80,7 +80,8 @@ _previews: Any = None
 _icon_names: OrderedDict[_PictureKey, str] = OrderedDict()
 """Names of the cached pictures in `_previews`, in order of their last use."""
 _cache_size = _FEWEST_CACHED
-"""Maximum number of cached pictures: at least twice as many as in a list, because Blender shows a list as a whole."""
+"""Maximum number of cached pictures: at least twice the length of a list, because Blender shows an entire list at
+once."""
 
 
 def draw_diagram(
@@ -117,13 +118,13 @@ def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[i
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
     """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
 
-    Returns the points of the curve, shape (m, 2), and its dots at equal steps of time, at most 2 * steps + 1, shape
+    Returns the points of the curve, shape (m, 2), and its dots at equal time steps, at most 2 * steps + 1, shape
     (d, 2). `sides`: interpolation that Blender plays before and after the key. A missing side has no points.
     """
     first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
     sides = _with_spline_at_ends(sides)
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
-    # Each side that Blender plays separates the keys into runs with splines of their own.
+    # Each side that Blender plays separates the keys into runs with separate splines.
     bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
     runs = [slice(*ends) for ends in pairwise(bounds)]
     splines = [tcb.VectorSpline(Keys(keys.frames[run], keys.values[run], *keys.parameters[:, run])) for run in runs]
@@ -138,7 +139,7 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
 
 
 def _with_spline_at_ends(sides: Sides) -> Sides:
-    """Return the sides, with segments of the spline in place of missing ones."""
+    """Return the sides, with segments of the spline in place of missing sides."""
     before, after = (None if side == NOTHING else side for side in sides)
     return before, after
 
@@ -167,7 +168,7 @@ class _SegmentsOfBlender:
 def ends_of_tangents(
     parameters: Mapping[str, float], sides: Sides = (None, None)
 ) -> tuple[Points | None, Points | None]:
-    """Return the ends of both tangents of the key, None on a side that Blender plays and on a missing side."""
+    """Return the ends of both tangents of the key, or None on a missing side or a side that Blender plays."""
     numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
     before_key, after_key = _CHORDS
     incoming, outgoing = tangents_of(numbers, before_key[np.newaxis], after_key[np.newaxis], np.array([0.5]))

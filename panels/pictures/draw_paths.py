@@ -45,9 +45,9 @@ _KEY_SIZE = 11.0
 _HIGHLIGHT_SIZE = 18.0
 _TEXT_SIZE = 12.0
 _FRAME_EXTRA = 2.0
-"""Size of the dots at frames beyond the width of the path."""
+"""Size by which the dots at frames exceed the width of the path."""
 _PLAYHEAD_EXTRA = 8.0
-"""Size of the dot at the playhead beyond the width of the path."""
+"""Size by which the dot at the playhead exceeds the width of the path."""
 
 _VERTEX = """
 void main()
@@ -188,7 +188,7 @@ def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key:
 
 
 def _display_scale() -> float:
-    """Return the number of pixels per pixel at display scale 1."""
+    """Return the display scale: the number of pixels per pixel at scale 1."""
     preferences: Any = bpy.context.preferences
     return float(preferences.system.ui_scale)
 

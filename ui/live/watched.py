@@ -19,5 +19,8 @@ def watched_actions() -> list[bpy.types.Action]:
 
 
 def is_watched(action: bpy.types.Action) -> bool:
-    """Return whether edits of an editable action are watched. In a window, baked tracks that are not live are too."""
+    """Return whether edits of an editable action are watched.
+
+    In a window, this includes baked tracks that are not live.
+    """
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))

@@ -49,7 +49,7 @@ def plan_track(
     by_handles = options.output == "HANDLES"
     if function is not None and by_handles:
         raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
-    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the keys cannot.
+    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the animator's keys cannot.
     is_broken = any(spline.is_broken for spline in splines)
     cycle = "SINGLE" if is_broken and not by_handles else _cycle_beyond(track, settings)
     is_shortest = track.is_rotation and settings.path == "SHORTEST"
@@ -80,7 +80,7 @@ def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpli
 
 @memoized
 def _first_of_close_keys(frames: Float32Array) -> int | None:
-    """Return the first row of two keys so close that samples between them could be merged with them, or None."""
+    """Return the first row of two keys so close together that Blender could merge samples between them, or None."""
     is_close = np.diff(frames) <= APART
     return int(np.argmax(is_close)) if is_close.any() else None
 

@@ -33,7 +33,7 @@ _JUMP = 2 * APART
 _LEAST_JUMP = 0.25
 """In frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
-"""In frames of the motion. Smallest distance of the samples for unwrapping the turns of a rotation."""
+"""Smallest distance between the samples that unwrap the turns of a rotation, in frames of the motion."""
 _MOST_ORIENTATIONS = 2_000_000
 """Maximum number of orientations computed for unwrapping the turns of a rotation."""
 _CLOSE = 1 / 8
@@ -176,7 +176,7 @@ class _Intervals(NamedTuple):
 
     @property
     def change(self) -> Float64Array:
-        """Return how far the motion goes in each interval, in frames of the motion."""
+        """Return the frames of the motion that each interval covers."""
         change: Float64Array = np.abs(self.played_at_end - self.played_at_start)
         return change
 
@@ -194,7 +194,7 @@ def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, F
     sizes = intervals.change
     while len(sizes) and (intervals.end - intervals.start).max() > _JUMP:
         intervals = _steeper_halves(function, intervals)
-        # In a continuous change, the halves soon lose most of it.
+        # If the function is continuous, the change in the selected half soon becomes small.
         is_jump = intervals.change > sizes / 2.0
         intervals, sizes = intervals.take(is_jump), sizes[is_jump]
     return intervals.start.astype(np.float32), intervals.end.astype(np.float32)
@@ -275,31 +275,31 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
 
 
 def _is_followable(spline: TrackSpline, frames: Float64Array) -> bool:
-    """Return whether the orientations at the frames are so close that their turns are known."""
+    """Return whether the orientations at the frames are close enough to determine the turns between them."""
     quaternions = spline.spline(frames)
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 
 def _size_of_vectors(change: Float64Array) -> Float64Array:
-    """Return the largest change of a component."""
+    """Return the largest change in a component."""
     size: Float64Array = np.abs(change).max(axis=1)
     return size
 
 
 def _size_of_quaternions(change: Float64Array) -> Float64Array:
-    """Return twice the length of the change, which is the angle of small changes of unit quaternions."""
+    """Return twice the length of the change, which is the angle for small changes in unit quaternions."""
     size: Float64Array = 2.0 * np.linalg.norm(change, axis=1)
     return size
 
 
 def _size_of_angles(change: Float64Array) -> Float64Array:
-    """Return the sum of the angles' changes."""
+    """Return the sum of the changes in the angles."""
     size: Float64Array = np.abs(change).sum(axis=1)
     return size
 
 
 def _size_of_axis_angles(change: Float64Array) -> Float64Array:
-    """Return the change of the angle, plus twice the change of the axis."""
+    """Return the change in the angle, plus twice the change in the axis."""
     size: Float64Array = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
     return size
 

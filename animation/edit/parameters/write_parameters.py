@@ -102,7 +102,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
     """Play the tracks with their new numbers. Baked tracks are baked again, and during a drag the other tracks too.
 
-    `baked_states` has the previous table entries of the baked tracks, which are restored if the bake fails.
+    `baked_states` contains the previous table entries of the baked tracks, which are restored if the bake fails.
     """
     if is_drag_step:
         (users,) = users_of_channels([channels])
@@ -125,7 +125,7 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 
 
 def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
-    """Return own keys with an interpolation chosen by the animator for some of them.
+    """Return the animator's keys, with an interpolation chosen by the animator for some keys.
 
     With Bezier, TCB plays the keys. If Blender played a Bezier segment before, the spline then places its handles.
     """
