@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memoize array functions. Most tracks of a character are keyed at the same frames, so their bakes share much work."""
+"""Memoize array functions. Most tracks of a character are keyed at the same frames, so bakes share much of the work."""
 
 from __future__ import annotations
 

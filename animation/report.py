@@ -15,7 +15,7 @@ from .number_text import size_text
 from .translation import counted, n_, rpt_
 
 _ROUNDING = 1e-4
-"""Units or degrees. Smaller changes of the motion are not visible."""
+"""Units or degrees. Smaller changes in the motion are not visible."""
 
 
 class HandleError(TypedDict):
@@ -63,11 +63,11 @@ class Report:
     looks_kept: int = 0
     """Tracks whose keys received the parameters that best fit the previous motion of their F-curves."""
     value_change: float = 0.0
-    """The maximum change of the motion of these tracks, in the units of the properties."""
+    """The maximum change in the motion of these tracks, in the units of the properties."""
     value_change_at: Finding | None = None
     """The track and the frame of the maximum change."""
     rotation_change: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum change of rotations, in radians."""
+    """The maximum change in rotations, in radians."""
     rotation_change_at: Finding | None = None
     errors: list[Finding] = field(default_factory=list)
     """The errors. The tracks and datablocks that they name were not changed."""
@@ -148,7 +148,7 @@ class Report:
         return ", ".join(parts)
 
     def _near(self, rotations: bool) -> str:
-        """Return the frame of the maximum handle error, in brackets."""
+        """Return the frame of the maximum handle error in brackets."""
         errors = [each for each in self.handles if each["rotation"] == rotations]
         frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"

@@ -245,7 +245,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
     return [Path(name) for name in dict.fromkeys(found)]
 
 
-# The options of verbs for `animation`, which checks them. They have the names of the arguments.
+# Options of verbs for `animation`, which checks them. They are named after its arguments.
 
 
 def _named(given: argparse.Namespace, options: dict[str, Option]) -> dict[str, Any]:
@@ -449,7 +449,7 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
         default=MAX_CHANGE,
         metavar="ANGLE,PERCENT",
         help=rpt_(
-            "Larger changes of the motion are faults: degrees of rotations, percent of the range of other tracks "
+            "Larger changes in the motion are faults: degrees of rotations, percent of the range of other tracks "
             "(default: 1,1)"
         ),
     )

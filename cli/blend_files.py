@@ -66,7 +66,7 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
         raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
-    # A process without windows pastes nothing from the previous file, whose keys would only fill memory.
+    # A process without windows does not paste anything from the previous file, whose keys would only fill memory.
     session.forget()
     try:
         # Load the file's interface so that the result keeps the animator's windows.

@@ -178,7 +178,7 @@ def _place_and_message(fault: dict[str, Any]) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    """Return the change of a track as text, with its old and new state, keys and samples."""
+    """Return the change in a track as text, with its old and new state, keys and samples."""
     parts = []
     for name, heading in (("state", ""), ("keys", n_("keys")), ("samples", n_("samples"))):
         before, after = ("-" if each is None else str(each) for each in change[name])

@@ -32,8 +32,7 @@ from .file_outcome import Status, announce
 
 _RECORD = "\x1e"
 _STARTS = 20.0
-"""Minimum remaining work, in worker start times, before another worker starts. If other programs keep all processors
-busy, a start delays the files by at most 5 %."""
+"""Minimum remaining work, in worker start times, before another worker starts. A start costs at most 5 %."""
 _SHORTEST_WAIT = 0.02
 """Seconds between checks of whether to start another worker."""
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"

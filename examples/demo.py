@@ -35,13 +35,13 @@ from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "tcb_animation"
 VALUE_BOUND = 1.0
-"""Units in the last place of float32, the type of F-curves: a sample is the exact value, rounded once."""
+"""Units in the last place of float32, the type of F-curves. A sample is the exact value, rounded once."""
 ROTATION_BOUND = 1e-6
-"""Radians: rounding of four float32 components turns an orientation by some 1e-7."""
+"""Radians. Rounding four float32 components rotates an orientation by about 1e-7."""
 QUARTER = 0.25
 
 Recording = dict[Track, dict[float, tuple[float, ...]]]
-"""The values that Blender plays of each track, by frame."""
+"""The values of each track in Blender's playback, by frame."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Row:
 
 
 def load_package() -> ModuleType:
-    """Load the checkout as a package under any folder name, without installation."""
+    """Load the checkout as a package without installing it. Its folder may have any name."""
     spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
     assert spec is not None
     assert spec.loader is not None
@@ -76,7 +76,7 @@ def is_rotation(track: Track) -> bool:
 
 
 def record(scene: bpy.types.Scene, step: float) -> Recording:
-    """Play the scene, and record each track every `step` frames."""
+    """Play the scene and record each track every `step` frames."""
     result: Recording = {track: {} for track in TRACKS}
     for frame in np.arange(START, END + step / 2, step).tolist():
         scene.frame_set(int(frame), subframe=frame % 1)
@@ -125,7 +125,7 @@ def set_parameters(animation: ModuleType) -> None:
 
 
 def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
-    """Bake the tracks; return the number of samples and the seconds for each."""
+    """Bake the tracks and return the number of samples and the seconds per track."""
     result = {}
     for track in TRACKS:
         start = time.perf_counter()
@@ -137,7 +137,7 @@ def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
 
 
 def fcurves() -> Iterator[bpy.types.FCurve]:
-    """Yield every F-curve of the file: before 5.0 from the action's list, since then by layer, strip and slot."""
+    """Yield every F-curve, before Blender 5.0 from the action's list, and since then by layer, strip and slot."""
     actions: Any = bpy.data.actions
     for action in actions:
         if hasattr(action, "fcurves"):
@@ -181,15 +181,15 @@ def print_table(rows: Sequence[Row]) -> None:
     seconds = sum(row.seconds for row in rows)
     print(f"{'together':<14}{f'{len(rows)} tracks':<34}{keys:>5}{samples:>9}{1e3 * seconds:>7.1f}")
     print(
-        "\nThe last two columns are the worst distance between what Blender plays and the exact spline. At whole"
+        "\nThe last two columns are the maximum difference between Blender's playback and the exact spline. At whole"
         f"\nframes, where the samples are, the bound is {VALUE_BOUND:g} float32 ulp or {ROTATION_BOUND:g} radian."
-        "\nBetween them straight lines join the samples: that depends on the step, here 1 frame, and has no bound."
+        "\nStraight lines join the samples. The difference between frames depends on the step, here 1 frame."
     )
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Suppress Blender's own output, a line for every tile that it renders."""
+    """Suppress Blender's output, which has a line for every rendered tile."""
     sys.stdout.flush()
     terminal = os.dup(1)
     with open(os.devnull, "wb") as nowhere:
@@ -202,16 +202,16 @@ def quietly() -> Iterator[None]:
 
 
 def save(path: Path) -> Path:
-    path.unlink(missing_ok=True)  # else Blender keeps the last run's as a backup
+    path.unlink(missing_ok=True)  # otherwise Blender keeps the file of the last run as a backup
     with quietly():
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
     return path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Bake the example scene and show what came of it.")
+    parser = argparse.ArgumentParser(description="Bake the example scene and report on the result.")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "demo", help="folder for files and pictures")
-    parser.add_argument("--no-render", action="store_true", help="leave the rendered picture out")
+    parser.add_argument("--no-render", action="store_true", help="do not render the picture")
     arguments = parser.parse_args()
     folder: Path = arguments.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -243,7 +243,7 @@ def main() -> int:
     for datablock in dict.fromkeys(track.datablock for track in TRACKS):
         animation.remove(datablock)
     removed = snapshot() == untouched
-    print("\nRemove gave every F-curve back, bit for bit." if removed else "\nRemove has LEFT SOMETHING BEHIND.")
+    print("\nRemove restored every F-curve, bit for bit." if removed else "\nRemove has LEFT DATA BEHIND.")
     print("\nSaved:", *saved, sep="\n  ")
     if sys.stdout.isatty():
         webbrowser.open(saved[-1].as_uri())

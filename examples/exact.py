@@ -128,7 +128,7 @@ def _segment(keys: Sequence[Key], frame: float) -> tuple[int, float]:
 
 
 def _adjust(keys: Sequence[Key], n: int, side: int) -> float:
-    """Return the share of the segment on one side (-1 before, 1 after) in the time between the key's neighbors."""
+    """Return the fraction of the time between the key's neighbors that is on one side (-1 before, 1 after)."""
     here, d1, d2 = keys[n], keys[n].frame - keys[n - 1].frame, keys[n + 1].frame - keys[n].frame
     return 0.5 + (1 - abs(here.continuity)) * ((d1 if side < 0 else d2) / (d1 + d2) - 0.5)
 
@@ -161,7 +161,7 @@ def _control(keys: Sequence[Key], q: Sequence[Quaternion], n: int, side: int) ->
 
 
 def _same_hemisphere(keys: Sequence[Key]) -> list[Quaternion]:
-    """Return the unit quaternions of the keys, each with the sign that is closer to the previous one."""
+    """Return the unit quaternions of the keys, each with the sign that is closer to the previous quaternion."""
     result: list[Quaternion] = []
     for key in keys:
         w, x, y, z = unit(key.value)

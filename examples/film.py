@@ -54,7 +54,7 @@ def film(path: Path, blender: Poses, ours: Poses) -> Path:
             views, ("Blender's own curves", "The same keys with TCB"), (blender, ours), strict=True
         )
     ]
-    # The same part of the scene in both.
+    # Both views show the same part of the scene.
     places = [each.translation for motion in (blender, ours) for own in motion.values() for each in own]
     points = _seen(np.array(places))
     (left, low), (right, high) = points.min(axis=0) - 0.9, points.max(axis=0) + 0.9

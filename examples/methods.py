@@ -67,7 +67,7 @@ def picture(path: Path) -> Path:
     rows = -(-len(methods) // COLUMNS)
     figure = plt.figure(figsize=(15.0, 2.5 * rows + 4.6))
     upper, lower = figure.subfigures(2, 1, height_ratios=(2.5 * rows + 0.5, 4.1))
-    upper.suptitle("The same keys, by every method: a value, and what the tip of an axis sweeps (a dot every 2 frames)")
+    upper.suptitle("The same keys with every method: a value, and the path of an axis tip (a dot every 2 frames)")
     grid = upper.add_gridspec(
         rows,
         2 * COLUMNS,
@@ -85,7 +85,7 @@ def picture(path: Path) -> Path:
         curve.set_title(method.label, fontsize=10, loc="left", color=KEY)
         _draw_values(curve, method)
         _draw_turns(ball, method, rotation_keys())
-    lower.suptitle("Turned about the diagonal by 0, 120 and 240 degrees: roll, pitch and yaw go another way, unevenly")
+    lower.suptitle("Rotated about the diagonal by 0, 120 and 240 degrees: roll, pitch and yaw deviate, at uneven speed")
     balls = lower.add_gridspec(
         1, 4, width_ratios=(1, 1, 1, 2.2), left=0.015, right=0.99, top=0.84, bottom=0.13, wspace=0.12
     )
@@ -158,7 +158,7 @@ def _draw_pace(axes: Axes, methods: list[Method]) -> None:
             axes.plot(at, pace, color=WRONG if wrong else None, lw=2.4 if wrong else 1.3, label=method.label)
     pace = np.full_like(at, 240.0 / np.ptp(DIAGONAL_FRAMES))
     axes.plot(at, pace, color=CURVE, lw=2.0, label="\n".join(["evenly:", *even]))
-    axes.set(title="How fast it turns", xlabel="frame", ylabel="degrees a frame", xlim=(0.0, 100.0), ylim=(0.0, 7.0))
+    axes.set(title="Angular speed", xlabel="frame", ylabel="degrees per frame", xlim=(0.0, 100.0), ylim=(0.0, 7.0))
     axes.set_xticks(DIAGONAL_FRAMES)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9, loc="center right")

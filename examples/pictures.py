@@ -29,7 +29,7 @@ Played = Mapping[float, tuple[float, ...]]
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
 """Colors at the start, in the middle and at the end of the path."""
 _BELOW = Vector((0.0, 0.0, -0.07))
-"""An offset that keeps the ribbon clear of the wings that it passes through."""
+"""An offset that prevents the ribbon from intersecting the wings."""
 OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
 PLANE_GHOSTS = (4, 11, 18, 25, 31, 36, 41, 46, 52, 58, 63, 68, 73, 78, 83, 88, 93, 98, 103, 108)
 BALL_GHOSTS = (
@@ -75,7 +75,7 @@ def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Playe
     plane, turning = _tracks(PLANE)
     height, camera = _tracks(BALL)[0], _tracks(CAMERA)[0]
     figure, views = plt.subplot_mosaic("AAA;BCD", figsize=(13, 8.4), height_ratios=(1.15, 1), layout="constrained")
-    figure.suptitle("The same keys: as Blender interpolates them, and as TCB does")
+    figure.suptitle("The same keys, interpolated by Blender and by TCB")
 
     axes = views["A"]
     axes.set(title="Paper plane: path, seen from the front", xlabel="x", ylabel="z", aspect="equal")
@@ -84,7 +84,7 @@ def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Playe
     axes.legend(frameon=False, loc="center right")
 
     axes = views["B"]
-    axes.set(title="Paper plane: how fast it turns", xlabel="frame", ylabel="degrees a frame")
+    axes.set(title="Paper plane: angular speed", xlabel="frame", ylabel="degrees per frame")
     _draw(axes, _changes(blender[turning], _turn), _changes(ours[turning], _turn))
     _mark_keys(axes, turning)
 
@@ -94,7 +94,7 @@ def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Playe
     axes.plot([key.frame for key in height.keys], [key.value[2] for key in height.keys], "o", color=KEYS)
 
     axes = views["D"]
-    axes.set(title="Camera: speed, eased at both ends", xlabel="frame", ylabel="units a frame")
+    axes.set(title="Camera: speed, with ease at both ends", xlabel="frame", ylabel="units per frame")
     _draw(axes, _changes(blender[camera], math.dist), _changes(ours[camera], math.dist))
     _mark_keys(axes, camera)
 
@@ -149,13 +149,13 @@ def render(
     """
     places = flight(scene)
     added = [
-        _ribbon("Swept by the wings", places),
+        _ribbon("Surface swept by the wings", places),
         *_ghosts(scene, PLANE, PLANE_GHOSTS),
         *_ghosts(scene, BALL, BALL_GHOSTS),
     ]
     if blender_flight:
         line = [place.translation for place in blender_flight]
-        added.append(_line("Blender's own path", line, 0.02, (0.9, 0.95, 1.0)))
+        added.append(_line("Path in Blender", line, 0.02, (0.9, 0.95, 1.0)))
     scene.frame_set(STILL_FRAME)
     _set_up_cycles(scene, path, size)
     bpy.ops.render.render(write_still=True)

@@ -53,7 +53,7 @@ def use_nodes(owner: Any) -> None:
 
 
 def paper_plane() -> bmesh.types.BMesh:
-    """Make a folded paper dart that points along X, with two wings, and a keel of two sides in the second material."""
+    """Make a folded paper dart that points along X, with two wings, and a two-sided keel in the second material."""
     shape = bmesh.new()
     nose, keel = Vector((0.75, 0.0, 0.0)), Vector((-0.62, 0.0, -0.24))
     for side, tip in zip((1, -1), WING_TIPS, strict=True):

@@ -37,7 +37,7 @@ class Keys:
     Attributes
     ----------
     frames : ndarray, shape (n,)
-        Strictly ascending.
+        Strictly increasing frames.
     values : ndarray, shape (n, d)
         Values. For rotations, turns from the previous key in Blender's convention: angle in radians, axis x, y, z.
     parameters : ndarray, shape (5, n)

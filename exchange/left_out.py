@@ -16,7 +16,7 @@ from .mesh_export import GEOMETRY
 from .mesh_import import sound_faces
 
 _GROUPS = struct.Struct("<I")
-"""A bit for each smoothing group of a face."""
+"""One bit for each smoothing group of a face."""
 
 
 def left_of_file(scene: three_ds.Scene) -> Counter[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert turns to keys of a Blender property: quaternions, Euler angles or axis-angle.
 
-Quaternion keys represent turns of less than 360 degrees, and their direction is ambiguous near 360 degrees. Euler
-angles and axis-angle represent any turn, but only about their own axes. The property is chosen that represents a node's
-turns exactly.
+Quaternion keys represent turns of less than 360 degrees, and their direction becomes ambiguous near 360 degrees. Euler
+angles and axis-angle represent any turn, but only about their own axes. The chosen property represents the turns of a
+node exactly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HALF_TURN = np.pi - 1e-3
 _LARGEST_ARC = 2.0 * np.pi - 0.02
 """Above this angle the axis between two float32 quaternion keys has an error of more than 1e-5 radians."""
 _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
-"""Above this angle they may even appear to be a full turn."""
+"""Above this angle, the keys may even appear to be a full turn."""
 _SAME_TURN = 1e-4
 """Radians. Turns that differ by more are different. Float32 rounding is less than a hundredth of this."""
 _STEP = np.pi / 8.0

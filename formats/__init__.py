@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readers and writers of files of keys, with the standard library and NumPy only. Messages are like `interp`.
+"""Read and write files that contain keys, with only the standard library and NumPy. Messages work as in `interp`.
 
 >>> from formats import three_ds
 >>> scene = three_ds.Scene(keyframer=three_ds.Keyframer(segment=(0, 30)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Headings of a table's columns: the property, the component and the unit that each names.
+"""The headings of table columns, each of which names a property, a component and a unit.
 
 A heading names a property by Blender's path, and its component in square brackets or by its letter:
 `rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. Locations, rotations, scales and matrices also
-have short names, which other programs write. These distinguish quaternions, Euler angles and matrices.
+have short names, which other programs write. Names of rotations distinguish quaternions, Euler angles and matrices.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WITH_W = "wxyz"
 
 
 class HeadingError(ValueError):
-    """A heading that names no property, or leaves its order or unit open."""
+    """A heading that does not name a property, or does not specify its order or unit."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -51,16 +51,16 @@ class HeadingError(ValueError):
 
 @dataclass(frozen=True)
 class Heading:
-    """A property and the component of it that a column holds.
+    """The property and component in a column.
 
     Attributes
     ----------
     path : str
         Blender's path. Paths of rotations end in "rotation", and paths of matrices in "matrix".
     index : int
-        The component; of a matrix's element its column, or its number row by row where `row` is None.
+        The component. For a matrix element, its column, or its index row by row if `row` is None.
     row : int or None
-        Of a matrix's element, where the heading names its row and column, counted from 0 or from 1 as in the file.
+        The row of a matrix element if the heading names its row and column, counted from 0 or 1 as in the file.
     """
 
     path: str
@@ -68,14 +68,14 @@ class Heading:
     form: Form = "VALUE"
     row: int | None = None
     order: str = ""
-    """Order of Euler angles, or empty for the object's."""
+    """Order of Euler angles, or empty for the order of the object."""
     degrees: bool = False
     is_single: bool = False
-    """The heading names no component: its property has only one."""
+    """Whether the heading names no component because its property has only one."""
 
 
 def time_of(name: str) -> Unit | None:
-    """Return the unit of time of a column with this name; None where it is not a column of times."""
+    """Return the unit of time of a column with this name, or None if it does not contain times."""
     return _TIMES.get(name.strip().lower())
 
 
@@ -136,7 +136,7 @@ def _any_path(name: str) -> Heading:
 
 
 def names_of(path: str, form: Form, components: tuple[int, ...], order: str = "", is_single: bool = False) -> list[str]:
-    """Return the headings of a property's columns, as this project writes them; Euler angles are in radians."""
+    """Return the headings with which this project writes a property's columns. Euler angles are in radians."""
     owner = path.removesuffix("rotation")
     if form == "QUATERNION":
         return [f"{owner}quaternion.{_WITH_W[index]}" for index in components]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages in English that can be translated later, from `interp`."""
+"""Import translatable English messages from `interp`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__ == "formats":
-    # A checkout on the path of modules, where `formats` and `interp` are packages by themselves.
+    # In a checkout on the module path, `formats` and `interp` are top-level packages.
     from interp.messages import Text, n_
 else:
     from ..interp.messages import Text, n_

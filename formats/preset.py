@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of parameters, read as data: no code of a file is run.
+"""Read presets of parameters as data, without running code from a file.
 
-Blender's preset system writes Python: a line that imports it, a line that names the preset `key`, and a line like
-``key.tension = 0.5`` for each parameter.
+Blender's preset system writes Python: a line that imports Blender's module, a line that names the preset `key`, and a
+line like ``key.tension = 0.5`` for each parameter.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .messages import Text, n_
 
 KEY_LINE = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536
-"""Blender writes about 200."""
+"""The maximum size in bytes. Blender writes about 200 bytes."""
 
 
 class PresetError(ValueError):
-    """A file that is not a preset, with the line of the error, counted from 1."""
+    """A file that is not a preset. The line of the error is counted from 1."""
 
     def __init__(self, reason: Text, line: int | None = None) -> None:
         message = reason if line is None else n_("line {:d}: {:s}", line, reason)
@@ -29,7 +29,7 @@ class PresetError(ValueError):
 
 
 def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
-    """Return the numbers that a preset gives to some of the parameters. Raises PresetError."""
+    """Return the numbers that a preset sets, by parameter. Raises PresetError."""
     if len(content) > _MOST_BYTES:
         raise PresetError(n_("the file has more than {:,} bytes, so it is not a preset", _MOST_BYTES))
     try:

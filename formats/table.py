@@ -6,8 +6,8 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means no key. headings.py
-and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes per cell and 8 per row that the
-file really has. Nothing is allocated for a number that a file only claims.
+and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes per cell and 8 per row that is
+actually in the file. No memory is allocated for sizes that a file only declares.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .keys import Float64Array
 from .messages import Text, n_
 
 _SHOWN = 40
-"""Characters of a cell that a message shows."""
+"""Maximum number of characters of a cell in a message."""
 _ROWS_AT_ONCE = 4096
-"""Rows that are written at a time."""
+"""Number of rows written at a time."""
 _LEAST_MATRIX, _WHOLE_MATRIX = 9, 16
 _COMPONENTS = {"QUATERNION": 4, "EULER": 3}
 _LAST_ROW_TOLERANCE = 1e-6
-"""Largest difference of a matrix's last row from 0 0 0 1."""
+"""Largest difference between the last row of a matrix and 0 0 0 1."""
 
 
 class TableError(ValueError):
@@ -66,33 +66,36 @@ class Property:
     """Blender's path. Paths of rotations end in "rotation", and paths of matrices in "matrix"."""
     form: Form
     components: tuple[int, ...]
-    """Index of each column's component; of a matrix all, row by row."""
+    """Index of the component in each column. For a matrix, all elements row by row."""
     values: npt.NDArray[np.floating]
-    """Shape (n, components), NaN where a cell is empty. Angles are radians. float32 values are written as such."""
+    """Values of shape (n, components), NaN where a cell is empty. Angles are in radians.
+
+    float32 values are written with float32 precision.
+    """
     order: str = ""
-    """Order of Euler angles, such as XYZ. Empty: the object's."""
+    """Order of Euler angles, such as XYZ, or empty for the order of the object."""
     is_single: bool = False
-    """The property has one component, which its heading does not name."""
+    """Whether the property has one component, which its heading does not name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of strictly increasing times."""
+    """A table of rows with strictly increasing times."""
 
     unit: Unit
     times: npt.NDArray[np.floating]
     """Frames or seconds, shape (n,)."""
     properties: tuple[Property, ...]
     lines: npt.NDArray[np.int64] | None = None
-    """Line of each row in the file, counted from 1, shape (n,); None for a table that was not read."""
+    """Line of each row in the file, counted from 1, shape (n,). None for a table that was not read from a file."""
 
     def line_of(self, row: int) -> int:
-        """Return the line of a row; for a table that was not read, with its header in line 1."""
+        """Return the line of a row. For a table that was not read from a file, the header is line 1."""
         return row + 2 if self.lines is None else int(self.lines[row])
 
 
 def read(content: bytes) -> Table:
-    """Read a table. Raises TableError, which names the line and the column."""
+    """Read a table. Raises a TableError that names the line and column."""
     text = _decoded(content)
     rows = _Rows(text)
     unit, time_column, headings = _headings(rows.header, rows.header_line)
@@ -109,9 +112,9 @@ def read(content: bytes) -> Table:
 
 
 def write(table: Table) -> bytes:
-    """Return the table as text, with commas; numbers as short as they can be and read back to the same bits.
+    """Return the table as comma-separated text, with the shortest numbers that read back to the same bits.
 
-    Matrices are read only.
+    Matrices can only be read.
     """
     headings = ["frame" if table.unit == "FRAME" else "seconds"]
     columns: list[npt.NDArray[np.floating]] = [table.times]
@@ -145,7 +148,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Rows:
-    """The header of a table, and the cells below it as numbers."""
+    """The header of a table, and its cells as numbers."""
 
     def __init__(self, text: str) -> None:
         self._lines: Iterator[tuple[int, str]] = enumerate(io.StringIO(text, newline=None), start=1)
@@ -164,7 +167,7 @@ class _Rows:
         self.separator = _separator_of(line)
         self.header_line, self.header = number, self._split(line)
         if _is_number(self.header[0]):
-            # NumPy's savetxt, for one, writes the header as a comment.
+            # NumPy's savetxt, for example, writes the header as a comment.
             if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
                 reason = n_("the first row must name the columns, such as frame,location.x,location.y")
                 raise TableError(reason, number)
@@ -184,7 +187,7 @@ class _Rows:
         for number, line in self._data():
             cells = line.split(separator)
             start = len(numbers)
-            # Python reads underscores in numbers; a decimal comma can't be told from a separator.
+            # Python accepts underscores in numbers. A decimal comma cannot be distinguished from a separator.
             if len(cells) == width and "_" not in line:
                 try:
                     numbers.extend(map(float, cells))
@@ -216,7 +219,7 @@ class _Rows:
         yield from self._lines
 
     def _extend(self, numbers: array[float], empty: array[int], line: int, text: str) -> None:
-        """Add one row cell by cell: one with empty cells, comments, quotes, decimal commas or errors."""
+        """Add one row cell by cell if it has empty cells, comments, quotes, decimal commas or errors."""
         cells = self._split(text.partition("#")[0])
         while len(cells) > len(self.header) and not cells[-1]:
             cells.pop()
@@ -257,7 +260,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, Heading]]:
-    """Return the unit and the column of the times, and the headings of the other columns."""
+    """Return the unit and column of the times, and the headings of the other columns."""
     times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
     if not times:
         names = ", ".join(header)[:80]
@@ -342,12 +345,12 @@ def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArr
 
 
 def _element(heading: Heading) -> tuple[int, int]:
-    """Return the row and column of a matrix's element; -1 and the index where it has no row."""
+    """Return the row and column of a matrix element, or -1 and the index if the heading has no row."""
     return -1 if heading.row is None else heading.row, heading.index
 
 
 def _check_matrix(elements: list[tuple[int, int]], columns: list[int], rows: _Rows) -> None:
-    """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or from 1."""
+    """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or 1."""
     count = len(elements)
     size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
     if size is None:
@@ -362,7 +365,7 @@ def _check_matrix(elements: list[tuple[int, int]], columns: list[int], rows: _Ro
 
 
 def _check_owners(properties: Sequence[Property], line: int) -> None:
-    """Check that no property is given twice, in two forms."""
+    """Check that no property is given twice in different forms."""
     form_of: dict[str, str] = {}
     for prop in properties:
         for path in parts_of(prop):
@@ -373,7 +376,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
 
 
 def parts_of(prop: Property) -> list[str]:
-    """Return the properties that the columns set; a rotation in any form is "rotation"."""
+    """Return the properties that the columns set. A rotation in any form is "rotation"."""
     if prop.form != "MATRIX":
         path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)
         return [path]

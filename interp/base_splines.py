@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base classes of splines of all methods, and of tracks of numbers, whose components are splines by themselves."""
+"""Base classes for the splines of all methods, and for tracks of numbers with independent components."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BaseSpline(ABC):
         self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
 
     def _set(self, **attributes: object) -> None:
-        """Set attributes, in constructors only, their arrays read-only, and drop data that was prepared from others."""
+        """Set attributes in constructors, make arrays read-only and drop prepared data that depended on old values."""
         freeze((*attributes.values(),))
         vars(self).update(attributes)
         vars(self).pop("prepared", None)
@@ -82,7 +82,7 @@ class BaseSpline(ABC):
 
     @cached_property
     def prepared(self) -> Prepared:
-        """Return the spline's segments, computed when it is first used."""
+        """Return the spline's segments, which are computed on first use."""
         return Prepared([self])
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
@@ -91,14 +91,15 @@ class BaseSpline(ABC):
         Parameters
         ----------
         frames : array_like, of any shape, or a number
-            Finite frames in any order. At F[n-1] plus full periods a cycle has the value of its last key, and just
-            after it the value of its first key.
+            Finite frames in any order. At F[n-1] plus full periods a cycle takes the value of its last key, and
+            immediately afterward the value of its first key.
         nu : 0, 1 or 2
             0 for values, otherwise the order of the derivative per frame, including ease. Derivatives at a key belong
             to the segment that starts there, and at the last key to the segment that ends there. They are 0 where the
-            value is held. Rotations have unit quaternions, and angular velocities in radians per frame in the parent
-            frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h. scipy's RotationSpline uses the body frame.
-            Second derivatives are angular accelerations in radians per frame squared.
+            value is held. For rotations, values are unit quaternions. First derivatives are angular velocities in
+            radians per frame in the parent frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h. scipy's
+            RotationSpline uses the body frame. Second derivatives are angular accelerations in radians per frame
+            squared.
         extrapolate : bool
             Whether to continue the end segments outside the keys, at a constant rate of their local parameter, instead
             of holding the end values. At an end with an ease the rate is 0, so the value is held. Cycles ignore this.
@@ -114,7 +115,7 @@ class BaseSpline(ABC):
         TypeError
             If `frames` are not real numbers or `nu` is not an integer.
         ValueError
-            If frames are not finite or exceed 1e100, or the spline does not have the derivative. The message contains
+            If frames are not finite or exceed 1e100, or the spline does not have this derivative. The message contains
             the index of the frame.
         """
         nu = checked_derivative(self, nu)
@@ -124,7 +125,7 @@ class BaseSpline(ABC):
             if abs(frame) <= FARTHEST:
                 return self.prepared.evaluate_one(frame, nu, extrapolate)
         elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
-            # The method that makes arrays of many samples fast would take several times as long for one.
+            # The vectorized method is fast for many samples but takes several times as long for a single one.
             frame = frames.item()
             if abs(frame) <= FARTHEST:
                 value = self.prepared.evaluate_one(frame, nu, extrapolate)
@@ -134,7 +135,7 @@ class BaseSpline(ABC):
         return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> Derivative:
-        """Return the n-th derivative as a function of frames, for rotations the angular velocity or acceleration."""
+        """Return the n-th derivative as a function of frames, which is an angular one for rotations."""
         return Derivative(self, checked_derivative(self, n, "n"))
 
     @property
@@ -148,7 +149,7 @@ class BaseSpline(ABC):
     @property
     @abstractmethod
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: splines with the same one are computed together."""
+        """Return the batch identifier. Splines with the same identifier are computed together."""
 
     @classmethod
     @abstractmethod
@@ -190,7 +191,7 @@ class ComponentSpline(BaseSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: tracks with the same number of components are computed together."""
+        """Return the batch identifier. Tracks with the same number of components are computed together."""
         return type(self), self.keys.values.shape[1]
 
     def to_ppoly(self) -> PiecewisePolynomial:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches of tracks: their keys end to end with each key's neighbors, prepared segments, and evaluation by look-up.
+"""Batches of tracks: concatenated keys with their neighbors, prepared segments, and evaluation by lookup.
 
-A character has hundreds of tracks, and a call of NumPy costs the same for ten numbers as for a thousand. So the keys
-of all tracks lie end to end, everything that is the same for every track is computed for all of them at once, and a
-single spline is a batch of one. Segment ``k`` runs from key ``k`` to the next; the last key of a track begins a
-segment of no length that holds its value.
+A character has hundreds of tracks, and a NumPy call costs the same for ten numbers as for a thousand. The keys of all
+tracks are therefore concatenated, and each calculation covers all tracks. A single spline is a batch of one. Segment
+``k`` runs from key ``k`` to the next. The last key of a track begins a zero-length segment that holds its value.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ _CYCLES = get_args(Cycle)
 _Segment = TypeVar("_Segment", IndexArray, int)
 _U = TypeVar("_U", Float64Array, float)
 
-# Samples evaluated at a time: enough to make the calls of NumPy cheap, few enough for the processor's cache.
+# Samples evaluated at a time: enough to amortize the NumPy calls, few enough to fit the processor cache.
 BLOCK = 8192
 
 
 @dataclass(frozen=True, eq=False)
 class KeyBatch:
-    """The keys of several tracks end to end, K in all, with the neighbors of each key.
+    """The K concatenated keys of several tracks, with the neighbors of each key.
 
-    A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0. The
-    same holds for `following` and `after` at its last key.
+    The first key of a track that is not a loop has no previous key. There `previous` is the key itself and `before` is
+    0. The same applies to `following` and `after` at the last key.
     """
 
     frames: Float64Array
@@ -58,23 +57,23 @@ class KeyBatch:
 
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
-        """Return the first and last keys of the tracks that have ends: not of single keys and loops."""
+        """Return the first and last keys of the tracks that have ends, which excludes single keys and loops."""
         ended = (self.last > self.first) & ~self.looped
         return self.first[ended], self.last[ended]
 
     @property
     def segment_end(self) -> IndexArray:
-        """Return the key at which the segment that begins at each key ends; a track's last key is its own."""
+        """Return the end key of the segment that begins at each key. For a track's last key it is that key itself."""
         end = np.arange(1, len(self.frames) + 1)
         end[self.last] = self.last
         return end
 
     def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the differences from the key before each key, and to the key after it, of values (d, K)."""
+        """Return the differences of values (d, K) from the previous key to each key, and from each key to the next."""
         return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
 
     def take(self, keys: BoolArray) -> KeyBatch:
-        """Return some of the tracks, given by which keys are theirs."""
+        """Return a subset of the tracks, selected by their keys."""
         index, own = np.cumsum(keys) - 1, keys[self.first]
         return KeyBatch(
             frames=self.frames[keys],
@@ -91,18 +90,19 @@ class KeyBatch:
 
 
 class Curve(Protocol):
-    """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1.
+    """The segments of several tracks, ready for evaluation at their local parameter from 0 to 1.
 
-    It may have a method ``evaluate_one(segment, u, nu)``, too, of two numbers: the same bits, shape (components,).
+    It may also have a method ``evaluate_one(segment, u, nu)`` for a single sample. The result has the same bits and
+    shape (components,).
     """
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values (nu = 0) or derivatives by u, shape (components, samples)."""
+        """Return values (nu = 0) or derivatives with respect to u, shape (components, samples)."""
         ...
 
 
 class Spline(Protocol):
-    """A track with its method: one of the method's two classes. Splines of one `batch` are computed together."""
+    """A track with its interpolation method. Splines with the same `batch` are computed together."""
 
     @property
     def keys(self) -> Keys:
@@ -116,7 +116,7 @@ class Spline(Protocol):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: splines with the same one, class included, are computed together."""
+        """Return the batch identifier. Splines with the same class and identifier are computed together."""
         ...
 
     @property
@@ -126,7 +126,7 @@ class Spline(Protocol):
 
     @property
     def continuity(self) -> Continuity:
-        """Return the continuity class in frames, at keys whose parameters are 0, for keys in general position."""
+        """Return the continuity class in frames at keys in general position whose parameters are 0."""
         ...
 
     @property
@@ -160,7 +160,7 @@ class Spline(Protocol):
 
     @property
     def prepared(self) -> Prepared:
-        """Return the spline's own segments, computed on first use."""
+        """Return the spline's segments, which are computed on first use."""
         ...
 
     @classmethod
@@ -173,7 +173,7 @@ class Spline(Protocol):
 class Method:
     """Describe an interpolation method.
 
-    `values` and `rotations` are its spline classes, or None. They are created from keys and a cycle, and called with
+    `values` and `rotations` are its spline classes, or None. Splines are created from keys and a cycle, and called with
     ``(frames, nu)``. `value_options` and `rotation_options` name the other keyword parameters of the constructors:
     "ends", "construction", "path", "velocities" per frame of shape (n, d) or (n, 3), and "angles", a method for values.
     """
@@ -188,14 +188,14 @@ class Method:
 
 
 def checked_keys(keys: Keys) -> Keys:
-    """Return the keys, or raise TypeError if they are none."""
+    """Return the keys, or raise TypeError for any other type."""
     if not isinstance(keys, Keys):
         raise TypeError(f"keys must be Keys, not {keys!r}")
     return keys
 
 
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
-    """Return a list of splines, or raise TypeError if they are none."""
+    """Return a list of splines, or raise TypeError for any other type."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
     if not all(hasattr(type(spline), "curve") for spline in several):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
@@ -203,19 +203,19 @@ def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
 
 
 def checked_cycle(cycle: str) -> Cycle:
-    """Return the cycle, or raise ValueError if it is none."""
+    """Return the cycle, or raise ValueError if it is unknown."""
     return cast(Cycle, checked_choice("cycle", cycle, _CYCLES))
 
 
 def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
-    """Return the choice, or raise ValueError, which lists the choices."""
+    """Return the choice, or raise a ValueError that lists the choices."""
     if choice not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
     return choice
 
 
 def checked_whole(name: str, number: int) -> int:
-    """Return a whole number from 0 on, or raise TypeError or ValueError."""
+    """Return a nonnegative integer, or raise TypeError or ValueError."""
     try:
         whole = operator.index(number)
     except TypeError as error:
@@ -226,7 +226,7 @@ def checked_whole(name: str, number: int) -> int:
 
 
 def checked_derivative(spline: Spline, nu: int, name: str = "nu") -> int:
-    """Return the order of a derivative, or raise TypeError or ValueError if a spline has none of it."""
+    """Return the order of a derivative, or raise TypeError or ValueError if a spline does not have that derivative."""
     try:
         order = operator.index(nu)
     except TypeError as error:
@@ -250,17 +250,18 @@ def evaluate_many(
         Splines of any classes, methods, cycles and numbers of components. Use a `SplineBatch` to evaluate the same
         splines repeatedly.
     frames : array_like, shape (m,), or a sequence of such arrays, one per spline
-        Finite frames in any order. Evaluation is fastest if frames ascend and all splines share them.
+        Finite frames in any order. Evaluation is fastest if frames are sorted in ascending order and shared by all
+        splines.
     nu : int
-        0 for values, otherwise the order of the derivative, as for the splines themselves.
+        0 for values, otherwise the order of the derivative, as in a call of a spline.
     extrapolate : bool
         Whether to continue the end segments outside the keys instead of holding the end values.
 
     Returns
     -------
     list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, in the order of `splines` and bit for bit. They do not
-        depend on the other splines. Arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, identical to the bit, in the order of `splines`. A result
+        does not depend on the other splines. Arrays share memory.
 
     Raises
     ------
@@ -268,7 +269,7 @@ def evaluate_many(
         If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
         If frames are not finite or exceed 1e100, the number of arrays is not the number of splines, or a spline does
-        not have the derivative. The message contains the index of the frame.
+        not have this derivative. The message contains the index of the frame.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def evaluate_many(
 
 
 _FEW = 16
-"""Splines that evaluate one frame faster one after the other than in arrays: tools/bench.py splines."""
+"""The largest number of splines that evaluate one frame faster in turn than in arrays (tools/bench.py splines)."""
 
 
 class SplineBatch(Sequence["Spline"]):
@@ -291,7 +292,7 @@ class SplineBatch(Sequence["Spline"]):
     Parameters
     ----------
     splines : sequence of splines
-        As for `evaluate_many`.
+        See `evaluate_many`.
 
     Notes
     -----
@@ -324,11 +325,11 @@ class SplineBatch(Sequence["Spline"]):
     def __getitem__(self, index: slice) -> tuple[Spline, ...]: ...
 
     def __getitem__(self, index: SupportsIndex | slice) -> Spline | tuple[Spline, ...]:
-        """Return one spline, or a tuple of some."""
+        """Return one spline, or a tuple of splines for a slice."""
         return self._splines[index]
 
     def __reduce__(self) -> tuple[type[SplineBatch], tuple[tuple[Spline, ...]]]:
-        """Return how to pickle it: by its splines."""
+        """Pickle the batch as its splines."""
         return SplineBatch, (self._splines,)
 
     def __call__(
@@ -355,21 +356,21 @@ class SplineBatch(Sequence["Spline"]):
         return [results[index] for index in range(len(self))]
 
     def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether one frame of these splines takes less time one after the other: few, and all prepared."""
+        """Return whether evaluating one frame is faster in turn, for a few splines that are all prepared."""
         return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
 
 
 def _checked_frames(
     frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int
 ) -> tuple[Float64Array, list[Float64Array] | None]:
-    """Return one array for all splines, or a list of one each."""
+    """Return one array for all splines, or a list with one array per spline."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
         return checked_row("frames", cast(npt.ArrayLike, frames)), None
     several = list(cast(Sequence[npt.ArrayLike], frames))
     if len(several) != count:
         raise ValueError(f"frames must have one array per spline: got {len(several)} arrays for {count} splines")
-    # Tracks keyed alike share their frames, which are checked once.
+    # Tracks keyed at the same frames share an array, which is checked once.
     rows: dict[int, Float64Array] = {}
     for index, each in enumerate(several):
         if id(each) not in rows:
@@ -378,7 +379,7 @@ def _checked_frames(
 
 
 def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
-    """Return frames of one dimension to evaluate at, or raise ValueError."""
+    """Return a one-dimensional array of frames to evaluate, or raise ValueError."""
     checked = checked_sample_frames(name, frames)
     if checked.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {checked.ndim}")
@@ -386,7 +387,7 @@ def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
 
 
 def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
-    """Return frames to evaluate at as float64, or raise TypeError or ValueError."""
+    """Return frames to evaluate as float64, or raise TypeError or ValueError."""
     if isinstance(frames, int) and abs(frames) > FARTHEST:
         raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
     checked = finite(name, frames)
@@ -396,7 +397,7 @@ def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
 
 
 def checked_sample_frame(name: str, frame: float) -> float:
-    """Return one frame to evaluate at, or raise TypeError or ValueError."""
+    """Return one frame to evaluate, or raise TypeError or ValueError."""
     try:
         checked = checked_sample_frames(name, frame)
     except TypeError as error:
@@ -407,19 +408,19 @@ def checked_sample_frame(name: str, frame: float) -> float:
 
 
 def _holds_arrays(frames: object) -> bool:
-    """Return whether an object is a sequence of arrays, not of frames."""
+    """Return whether an object is a sequence of arrays rather than of frames."""
     first = frames[0] if isinstance(frames, Sequence) and len(frames) > 0 else 0.0
     return getattr(first, "ndim", 0) > 0 or (isinstance(first, Sequence) and not isinstance(first, str))
 
 
 def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
-    """Lay the keys of all tracks end to end and find every key's neighbors."""
+    """Concatenate the keys of all tracks and find the neighbors of every key."""
     keys = [spline.keys for spline in splines]
     counts = np.array([len(each.frames) for each in keys])
     frames = np.concatenate([each.frames for each in keys])
     stop = np.cumsum(counts)
     first, last = stop - counts, stop - 1
-    # A loop of two keys is a two-key track (docs/formulas, "Cycles").
+    # A loop of two keys is computed as a track of two keys (docs/formulas, "Cycles").
     looped = np.array([spline.cycle == "LOOP" for spline in splines]) & (counts > 2)
 
     key = np.arange(len(frames))
@@ -446,12 +447,12 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
 
 
 class Prepared:
-    """Splines of one batch, ready to be evaluated: keys end to end, and the coefficients of their segments.
+    """Splines of one batch, ready for evaluation: concatenated keys and the coefficients of their segments.
 
     Parameters
     ----------
     splines : sequence of Spline
-        Of one `Spline.batch`.
+        Splines with the same `Spline.batch`.
 
     Attributes
     ----------
@@ -479,9 +480,9 @@ class Prepared:
     def evaluate(
         self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool = False
     ) -> list[Float64Array]:
-        """Return values or derivatives by frame of all splines, each of shape (samples, components).
+        """Return values or derivatives per frame for all splines, each with shape (samples, components).
 
-        Frames, checked, are the same for all splines, or an array for each.
+        Frames must be checked, and are either shared by all splines or one array per spline.
         """
         frames, segment, ends = self._look_up(samples, nu, extrapolate)
         blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
@@ -493,9 +494,9 @@ class Prepared:
         return [values[start:end] for start, end in pairwise(ends)]
 
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
-        """Return the value or derivative of the only spline at one frame, as `evaluate` gives, to the bit.
+        """Return the value or derivative of the only spline at one frame, identical to `evaluate` to the bit.
 
-        A call of NumPy costs more than all of this in plain numbers: tools/bench.py splines.
+        One NumPy call costs more than this whole calculation in Python numbers. Measured by tools/bench.py splines.
         """
         keys = self._frames
         first, last = keys[0], keys[-1]
@@ -510,23 +511,23 @@ class Prepared:
         return _by_frame(self._one, segment, u, rates, nu)
 
     def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
-        """Return the segment and the local parameter of frames, of the only spline."""
+        """Return the segments and local parameters of frames of the only spline."""
         at, segment, _ = self._look_up(frames, 0, False)
         return segment, self.timing.at(at, segment, 0)[0]
 
     def _evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return one sample of a curve that evaluates only arrays."""
+        """Return one sample of a curve that can only evaluate arrays."""
         return self.curve.evaluate(np.array([segment]), np.array([u]), nu)[:, 0]
 
     def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
-        """Return values or derivatives by frame, shape (components, samples)."""
+        """Return values or derivatives per frame, shape (components, samples)."""
         u, *rates = self.timing.at(frames, segment, nu, extrapolate)
         return _by_frame(self.curve.evaluate, segment, u, rates, nu)
 
     def _look_up(
         self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool
     ) -> tuple[Float64Array, IndexArray, list[int]]:
-        """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
+        """Return the frames of all samples (wrapped in cycles), their segments, and the end of each track's samples."""
         tracks, rising = self.tracks, False
         if isinstance(samples, list):
             sizes = [len(each) for each in samples]
@@ -534,7 +535,7 @@ class Prepared:
         else:
             sizes = [len(samples)] * len(self._cycles)
             frames = np.tile(samples, len(self._cycles))
-            # To look keys up among the samples pays only where there are fewer of them.
+            # Looking up keys among the samples is faster only if there are fewer keys than samples.
             rising = len(tracks.frames) < len(frames) and _rises(samples)
         bounds = [0, *np.cumsum(sizes).tolist()]
         if rising:
@@ -555,7 +556,7 @@ class Prepared:
             segment[part] = _last_at(own, frames[part])
             segment[part] += tracks.first[index]
         if nu or extrapolate:
-            # The last key's derivative is the incoming one; the segment that it begins holds.
+            # The last key has the incoming derivative, because the segment that it begins is held.
             at_last = (self._ends_segment if nu else self._ends_track)[segment]
             if not extrapolate:
                 at_last &= frames == tracks.frames[segment]
@@ -573,7 +574,7 @@ def _rises(frames: Float64Array) -> bool:
 
 
 def _last_at(keys: Float64Array, frames: Float64Array) -> IndexArray:
-    """Return for each frame the last key at or before it, or the first key."""
+    """Return the last key at or before each frame, or the first key."""
     if len(frames) > max(len(keys), _MANY) and _rises(frames):
         # Looking up the keys among the frames takes a tenth of the time.
         begins = np.searchsorted(frames, keys)
@@ -590,9 +591,9 @@ def _by_frame(
     rates: Sequence[Float64Array | float],
     nu: int,
 ) -> Float64Array:
-    """Return a derivative by frame, of derivatives by u, which has the given ones by frame (chain rule).
+    """Return a derivative per frame from derivatives with respect to u and the derivatives of u per frame (chain rule).
 
-    The square is a product, because a power of one number has other bits than a power of an array.
+    The square is written as a product, because powers of numbers and of arrays differ in the last bits.
     """
     if nu == 0:
         return evaluate(segment, u, 0)
@@ -602,7 +603,7 @@ def _by_frame(
 
 
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
-    """Return frames brought into [first, last]; a whole number of periods away means the last key.
+    """Return frames wrapped into [first, last]. Frames a whole number of periods away map to the last key.
 
     Source: docs/formulas, "Cycles".
     """
@@ -616,7 +617,7 @@ def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
 
 
 def _wrapped_one(frame: float, first: float, last: float) -> float:
-    """Return `wrapped` of one frame."""
+    """Return `wrapped` for one frame."""
     if last == first or first <= frame <= last:
         return frame
     return min(first + ((frame - first) % (last - first) or last - first), last)
@@ -639,10 +640,10 @@ class Timing:
         self._any_eased = bool(self._eased.any())
 
     def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
-        """Return the local parameter and its derivatives by frame, the first `nu` of them.
+        """Return the local parameter and its first `nu` derivatives per frame.
 
-        Before a segment it is held at 0. If it is extrapolated, it continues beyond both ends at the rate that it has
-        there. The rate is 0 where there is an ease.
+        Before a segment the parameter is held at 0. If extrapolated, it continues beyond both ends at its rate there.
+        The rate is 0 at an end with an ease.
         """
         length = self.length[segment]
         u = (frames - self._start[segment]) / length
@@ -666,7 +667,7 @@ class Timing:
         return derivatives
 
     def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
-        """Return the same as `at` for one frame, to the bit."""
+        """Return the result of `at` for one frame, identical to the bit."""
         if self._eased[segment]:
             found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
             return [float(each[0]) for each in found]

@@ -47,7 +47,7 @@ class _Sides(NamedTuple):
 
 
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
-    """Measure the jumps of the value and of each of its derivatives.
+    """Measure the jumps of the value and of each derivative.
 
     Parameters
     ----------

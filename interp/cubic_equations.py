@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve for the derivatives at keys that make a spline of cubics C2, and for the same of rotations.
+"""Solve for the derivatives at keys that make a cubic spline C2, for values and rotations.
 
 Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
@@ -21,24 +21,24 @@ from .rotations.exponential import acceleration_of_exp, rate_of_velocity, veloci
 from .rotations.rotation_vectors import Turns
 from .tridiagonal import solve, times
 
-# Newton's method doubles the digits each time; turns of 179 degrees about changing axes have taken up to 33.
+# Newton's method doubles the digits in each step. Turns of 179 degrees about changing axes have taken up to 33 steps.
 MOST_ITERATIONS = 50
-# Relative to the largest velocity. A step this small is the last: the error after it is far below rounding.
+# Relative to the largest velocity. A step this small is the last, because its error is far below rounding.
 SETTLED = 1e-12
 
 SlopeEnds = Literal["CLAMPED", "NATURAL"]
 
 
 def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
-    """Return the segments before and after each key, across a loop's seam too; an arbitrary one where there is none."""
+    """Return the segments before and after each key, also across the seam of a loop. A missing segment is arbitrary."""
     return tracks.previous, np.maximum(tracks.following - 1, 0)
 
 
 def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArray]:
-    """Return the weight of the segment before each key in its equation, and which keys have an equation.
+    """Return the weight of the segment before each key in the key's equation, and a mask of keys that have an equation.
 
-    Each side counts by the other's share of the frames on both sides (docs/formulas, "C2 cubics").
-    Without a second derivative at an end, its equation is the same with all the weight on the one side that there is.
+    The weight of each side is the other side's share of the frames (docs/formulas, "C2 cubics").
+    At an end with zero second derivative, the same equation puts all the weight on the only segment.
     """
     around = tracks.before + tracks.after
     share = np.divide(tracks.after, around, out=np.zeros_like(around), where=around > 0.0)
@@ -53,7 +53,7 @@ def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArra
 def c2_slopes(
     tracks: KeyBatch, values: Float64Array, ends: SlopeEnds, velocities: Float64Array | None = None
 ) -> Float64Array:
-    """Return the slopes, per frame, with which cubic segments through the values are C2.
+    """Return the slopes per frame that make cubic segments through the values C2.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def c2_slopes(
     values : ndarray, shape (d, K)
         Values of the keys.
     ends : "CLAMPED" or "NATURAL"
-        The condition at the ends of tracks that are not loops: given slopes, or no second derivative.
+        The condition at the ends of tracks that are not loops: given slopes, or zero second derivatives.
     velocities : ndarray, shape (d, K)
-        The slopes if clamped. Only the slopes at the ends are used.
+        The slopes for clamped ends. Only the slopes at the ends are used.
 
     Returns
     -------
     ndarray, shape (d, K)
-        In a loop the first and the last are equal, even where their values are not.
+        Slopes per frame. In a loop the first and last slopes are equal even if the values differ.
     """
     before_key, after_key = segments_beside(tracks)
     length = tracks.frames[tracks.segment_end] - tracks.frames
@@ -89,7 +89,7 @@ def c2_slopes(
 
 EndName = Literal["NOT_A_KNOT", "NATURAL", "CLAMPED"]
 End = EndName | tuple[int, npt.ArrayLike]
-"""The condition at an end, as scipy's CubicSpline has it; a pair is a derivative's order, 1 or 2, and its value."""
+"""The condition at an end, as in scipy's CubicSpline. A pair gives the order of a derivative, 1 or 2, and its value."""
 
 
 def c2_slopes_with_ends(
@@ -97,8 +97,8 @@ def c2_slopes_with_ends(
 ) -> Float64Array:
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
-    The slopes are linear in the slopes at both ends, and so are the conditions. These are two equations per track, in
-    the solution for ends at rest and its changes with each end's slope (docs/formulas, "Ends of C2 cubics").
+    The slopes are linear in the slopes at both ends, and so are the conditions. This gives two equations per track.
+    They use the solution for ends at rest and its sensitivity to each end slope (docs/formulas, "Ends of C2 cubics").
     """
     count, (first, last) = len(values), tracks.open
     given = np.zeros((count + 2, len(tracks.frames)))
@@ -112,7 +112,7 @@ def c2_slopes_with_ends(
         lengths, chords = np.diff(tracks.frames[own]), np.diff(values[:, own])
         left, right = conditions[start]
         if end - start == 2 and left.order == right.order == 3:
-            # Both conditions are the same; the parabola through the keys fulfils it.
+            # Both conditions are the same, and the parabola through the keys fulfills it.
             right = Condition(3, np.zeros(count), parabola=True)
         sides = [
             condition.equation(lengths[::step], chords[:, ::step], found[:, own][:, ::step], float(step))
@@ -126,7 +126,7 @@ def c2_slopes_with_ends(
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition at an end: the value of a derivative, or, of order 3, that it does not jump at the next key."""
+    """A condition at an end: the value of a derivative, or for order 3 its continuity at the next key."""
 
     order: int
     value: Float64Array
@@ -135,15 +135,15 @@ class Condition:
     def equation(
         self, lengths: Float64Array, chords: Float64Array, found: Float64Array, sign: float
     ) -> tuple[Float64Array, Float64Array]:
-        """Return its equation in the two end slopes: their coefficients, and the right side for each component.
+        """Return the coefficients of the two end slopes, and the right-hand side for each component.
 
         Parameters
         ----------
         lengths, chords, found : ndarray
-            Of the segments and keys from the end inwards; the slopes of `found` are of the components with ends at
-            rest, then of a slope of 1 at each end.
+            Values of the segments and keys from the end inward. `found` holds the slopes of the components with ends at
+            rest, then the slopes for a slope of 1 at each end.
         sign : float
-            -1 at the last key, where frames run backward. Lengths and chords are still taken forward there.
+            -1 at the last key, where frames run backward. Lengths and chords still run forward there.
         """
         slope, mean = found[:, :3], chords / lengths
         if self.order == 1:
@@ -162,7 +162,7 @@ class Condition:
 
 
 def checked_ends(ends: object, keys: Keys) -> tuple[Condition, Condition]:
-    """Return the conditions at both ends, or raise TypeError or ValueError, which names the argument."""
+    """Return the conditions at both ends, or raise a TypeError or ValueError that names the argument."""
     both = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (ends, ends)
     if isinstance(ends, tuple | list) and len(ends) == 2 and not isinstance(ends[0], tuple | list | str):
         raise TypeError(f"ends must be a condition, or one for each end, not {ends!r}")
@@ -190,7 +190,7 @@ def _checked_end(name: str, end: object, keys: Keys) -> Condition:
 def c2_velocities(
     tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: Float64Array | None = None
 ) -> Float64Array:
-    """Return the angular velocities with which segments of cubic rotation vectors through keys are C2.
+    """Return the angular velocities that make segments of cubic rotation vectors through the keys C2.
 
     Parameters
     ----------
@@ -199,26 +199,27 @@ def c2_velocities(
     turns : Turns
         The turns from key to key.
     ends : "CLAMPED" or "NATURAL"
-        The condition at the ends of tracks that are not loops: given angular velocities, or no angular acceleration.
+        The condition at the ends of tracks that are not loops: given angular velocities, or zero angular acceleration.
     velocities : ndarray, shape (3, K)
-        The angular velocities if clamped. Only the velocities at the ends are used.
+        The angular velocities for clamped ends. Only the velocities at the ends are used.
 
     Returns
     -------
     ndarray, shape (3, K)
-        In the parent's frame, radians per frame.
+        Angular velocities in the parent's frame, in radians per frame.
 
     Raises
     ------
     KeysError
-        Where steps of nearly half a turn leave Newton's method without a solution: at some natural ends.
+        If Newton's method finds no solution. This happens at some natural ends with steps of nearly half a turn.
 
     Notes
     -----
-    As `c2_slopes`, with two differences. A velocity counts as the derivative of the rotation vector that it gives a
-    segment's start and end. A rotation vector that bends has an angular acceleration even at constant rate. That part
-    is quadratic, so Newton's method is used. Unlike scipy's RotationSpline, which leaves it a step behind, this is
-    exact to rounding after some five steps, and for turns of up to half a turn.
+    The method is the same as in `c2_slopes`, with two differences. Velocities are converted to derivatives of the
+    rotation vectors at the start and end of segments. A rotation vector that changes direction has an angular
+    acceleration even at a constant rate. That part is quadratic, so Newton's method is used. scipy's RotationSpline
+    lags one step behind in this term. This method is exact to rounding after about five steps, for turns of up to half
+    a turn.
     """
     length = tracks.frames[tracks.segment_end] - tracks.frames
     size = sphere.length(turns.onward)
@@ -255,7 +256,7 @@ def c2_velocities(
         slope = own + 0.5 * share_before * times(_acceleration_derivatives(arriving, turning), rate_before)
         missing = (right - acceleration - sides)[:, np.newaxis]
         step = solve(before, slope, after, missing, tracks.previous, tracks.following)[:, 0]
-        # A solved track stays as it is while others continue, so that its result does not depend on them.
+        # A solved track does not change while others continue, so its result does not depend on them.
         found = np.where(np.repeat(unsolved, counts), found + step, found)
         largest = np.maximum.reduceat(np.abs(found).max(axis=0), tracks.first)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
@@ -275,19 +276,19 @@ def matrices(linear: Callable[[Float64Array, Float64Array], Float64Array], turn:
 
 
 def _axis(index: int, like: Float64Array) -> Float64Array:
-    """Return one of the axes, many times."""
+    """Return one of the axes, repeated."""
     axis = np.zeros_like(like)
     axis[index] = 1.0
     return axis
 
 
 def _acceleration(turn: Float64Array, rate: Float64Array) -> Float64Array:
-    """Return the angular acceleration of a rotation vector of constant rate."""
+    """Return the angular acceleration of a rotation vector with a constant rate."""
     return acceleration_of_exp(turn, rate, np.zeros_like(rate))
 
 
 def _acceleration_derivatives(turn: Float64Array, rate: Float64Array) -> Float64Array:
-    """Return the derivatives (3, 3, K) of `_acceleration`, a quadratic form, by the rate."""
+    """Return the derivatives (3, 3, K) of `_acceleration`, a quadratic form, with respect to the rate."""
     acceleration = _acceleration(turn, rate)
     axes = [_axis(index, turn) for index in range(3)]
     return np.stack(

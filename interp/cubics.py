@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments that are cubics in the local parameter, of any number of components, and the polynomials in the frame."""
+"""Segments that are cubics in the local parameter, with any number of components, and polynomials in the frame."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cubics:
 
     @classmethod
     def through(cls, tracks: KeyBatch, values: Float64Array, velocities: Float64Array) -> Self:
-        """Return the segments through keys of given values and velocities per frame, both of shape (d, K)."""
+        """Return the segments through keys with given values and velocities per frame, both of shape (d, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
@@ -35,9 +35,9 @@ class Cubics:
     def of_tangents(
         cls, tracks: KeyBatch, values: Float64Array, incoming: Float64Array, outgoing: Float64Array
     ) -> Self:
-        """Return the segments through keys of given values and tangents, all of shape (d, K).
+        """Return the segments through keys with given values and tangents, all of shape (d, K).
 
-        Each tangent is by the local parameter of its own segment, before or after the key.
+        Each tangent is a derivative with respect to the local parameter of the segment before or after the key.
         """
         end = tracks.segment_end
         leaving, arriving = outgoing.copy(), incoming[:, end]
@@ -46,15 +46,15 @@ class Cubics:
 
     @property
     def coefficients(self) -> Float64Array:
-        """Return the coefficients by the powers of u, the lowest first, shape (4, d, K)."""
+        """Return the coefficients of the powers of u, lowest power first, shape (4, d, K)."""
         return self._coefficients.reshape(4, self._components, -1)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return the value or derivative by u at one place, shape (components,): the same bits."""
+        """Return one value or derivative with respect to u, shape (components,), with equal bits."""
         return _polynomial(self._coefficients[:, segment].reshape(4, self._components), u, nu)
 
 
@@ -115,7 +115,7 @@ class PiecewisePolynomial:
             array.flags.writeable = False
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
-        """Evaluate a derivative of any order. The result has the shape of `frames` and an axis of components."""
+        """Evaluate a derivative of any order. The result has the shape of `frames` plus an axis of components."""
         at = checked_sample_frames("frames", frames)
         row = at.ravel()
         first, last = float(self.x[0]), float(self.x[-1])
@@ -130,7 +130,7 @@ class PiecewisePolynomial:
 
     @staticmethod
     def _evaluated(c: Float64Array, along: Float64Array, nu: int) -> Float64Array:
-        """Return a derivative of polynomials, shape (samples, d)."""
+        """Return a derivative of the polynomials, shape (samples, d)."""
         result = np.zeros((len(along), c.shape[2]))
         for power in range(len(c) - 1, checked_whole("nu", nu) - 1, -1):
             result = result * along[:, np.newaxis] + c[len(c) - 1 - power] * (factorial(power) / factorial(power - nu))
@@ -153,7 +153,7 @@ class PiecewisePolynomial:
             For a cycle, whose integral grows with every period. Use `integrate` instead.
         """
         if self._period is not None:
-            raise ValueError("a cycle has no antiderivative in pieces; integrate gives its integrals")
+            raise ValueError("a cycle has no piecewise antiderivative. Use integrate instead")
         c, outside, length = self.c, self._outside, np.diff(self.x)
         for _ in range(checked_whole("n", n)):
             powers = np.arange(len(c), 0, -1.0)[:, np.newaxis, np.newaxis]
@@ -180,7 +180,7 @@ class PiecewisePolynomial:
 
 
 def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: float | None) -> PiecewisePolynomial:
-    """Return the cubics of one track, ease included, as polynomials in the frame: of degree 6 where there is ease.
+    """Return the cubics of one track, including ease, as polynomials in the frame. Eased pieces have degree 6.
 
     An eased segment has three pieces, in which the local parameter is a parabola, a line and a parabola
     (docs/formulas, "Ease").
@@ -190,7 +190,7 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
         return PiecewisePolynomial(c0[np.newaxis], np.append(frames, frames + 1.0), np.stack([c0, c0], axis=1))
     segment = np.arange(len(frames) - 1)
     length, leave, arrive = timing.length[segment], timing.ease_from[segment], timing.ease_to[segment]
-    # Where each piece starts in the frame, rounded, and from there on in its segment.
+    # The start of each piece as a rounded frame, and relative to its segment.
     starts = np.stack([np.zeros_like(leave), leave, 1.0 - arrive])
     is_piece = np.stack([leave > 0.0, leave < 1.0 - arrive, arrive > 0.0])
     index, part = np.nonzero(is_piece.T)
@@ -199,7 +199,7 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
     index, part, x = index[has_length], part[has_length], x[has_length]
     length, leave, arrive = length[index], leave[index], arrive[index]
     s = (x - frames[index]) / length
-    # The local parameter by powers of the way from there.
+    # The local parameter in powers of the offset from that start.
     pace = 2.0 / (2.0 - leave - arrive)
     none = np.zeros_like(s)
     out_of = np.divide(0.5 * pace, leave, out=none.copy(), where=part == 0)

@@ -15,34 +15,34 @@ _SMALLEST = 1e-100
 
 
 def normalised(ease_from: Float64Array, ease_to: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return both eases, scaled down where they overlap (their sum is above 1)."""
+    """Return both eases, scaled down if they overlap (their sum is above 1)."""
     total = np.maximum(ease_from + ease_to, 1.0)
     return _divisible(ease_from / total), _divisible(ease_to / total)
 
 
 def _divisible(eases: Float64Array) -> Float64Array:
-    """Return eases, 0 for those too small to be divided by."""
+    """Return eases, with 0 for eases too small to divide by."""
     return np.where(eases < _SMALLEST, 0.0, eases)
 
 
 def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
-    """Return the eased local parameter, or its derivative by u.
+    """Return the eased local parameter, or its derivative with respect to u.
 
     Parameters
     ----------
     u : ndarray
         Local parameter, 0 at a segment's first key and 1 at its second.
     ease_from, ease_to : ndarray
-        Ease from of the first key and ease to of the second, as `normalised` returns them.
+        Ease from of the first key and ease to of the second key, as returned by `normalised`.
     nu : int
         0, 1 or 2.
 
     Notes
     -----
-    C1, from 0 to 1, exact at both. The error is below 4e-16.
+    The function is C1, rises from 0 to 1 and is exact at both ends. The error is below 4e-16.
     """
-    # k is written as its inverse so that u = 1 gives exactly 1. With k / a taken first a tiny ease would overflow;
-    # u / a is at most 1 where it is used.
+    # k is written as its inverse so that u = 1 gives exactly 1. Computing k / a first would overflow for a tiny ease.
+    # u / a is at most 1 in the branch that uses it.
     inverse_k = 2.0 - ease_from - ease_to
     rest = 1.0 - u
     starting = u < ease_from

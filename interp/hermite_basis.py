@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite's and Bernstein's bases of cubics in a local parameter from 0 to 1.
+"""The Hermite and Bernstein bases of cubics in a local parameter from 0 to 1.
 
-Tangents are derivatives by that parameter. Source: docs/formulas, "Hermite cubics" and "Bezier form of a cubic".
+Tangents are derivatives with respect to the parameter. Source: docs/formulas, "Hermite cubics" and "Bezier form of a
+cubic".
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .keys import Float64Array
 
 
 class HermiteWeights(NamedTuple):
-    """The weights of a chord and of the tangents at its ends; the weight of the start value is `1 - chord`."""
+    """The weights of a chord and of the tangents at its ends. The weight of the start value is `1 - chord`."""
 
     chord: Float64Array
     leaving: Float64Array
@@ -30,7 +31,7 @@ def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
 
 
 def hermite_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
-    """Return the coefficients of u, u² and u³ of the cubic from 0, shape (3, …), for arrays of one shape."""
+    """Return the coefficients (3, …) of u, u² and u³ of the cubic that starts at 0, for arrays of equal shape."""
     return np.stack([leaving, 3.0 * chord - 2.0 * leaving - arriving, leaving + arriving - 2.0 * chord])
 
 

@@ -27,16 +27,16 @@ WORDS = {
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
 FARTHEST = 1e100
-"""The largest distance of frames from 0.
+"""The largest allowed magnitude of frames.
 
-Float64 ends at 1.8e308, and some methods compute with the cubes of lengths and of their inverses.
+Float64 ends at 1.8e308, and some methods use the cubes of segment lengths and of their inverses.
 """
 _LARGEST = 1e301
-"""The largest value, and the largest value over the square of a length: methods compute with up to 1e7 times that."""
+"""The largest allowed value, and the largest value over a squared length. Methods use up to 1e7 times this number."""
 _DEEPEST = 32
-"""The most axes of an array in NumPy 1."""
+"""The maximum number of axes of an array in NumPy 1."""
 _SHORTEST = 1e-16
-"""The shortest segment, as a part of the track's length: methods raise such ratios to the 16th power."""
+"""The shortest segment relative to the track's length. Methods raise such ratios to the 16th power."""
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
@@ -45,7 +45,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     Parameters
     ----------
     name : str
-        The argument's name, for the errors.
+        The argument's name, for error messages.
     data : array_like
         The argument.
     components : int, optional
@@ -54,9 +54,10 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     Raises
     ------
     TypeError
-        If it is not an array of real numbers: strings, objects, dates, complex numbers, masked arrays.
+        If the argument is not an array of real numbers. Strings, objects, dates, complex numbers and masked arrays are
+        invalid.
     ValueError
-        If the last axis has another length than `components`.
+        If the length of the last axis is not `components`.
     """
     try:
         array = as_array(data)
@@ -73,7 +74,7 @@ def finite(name: str, data: npt.ArrayLike) -> Float64Array:
     Raises
     ------
     TypeError
-        As for `numbers`.
+        See `numbers`.
     ValueError
         If a number is not finite. The message contains the index of the first such number.
     """
@@ -102,12 +103,12 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
 
 
 def _holds_masked(data: object) -> bool:
-    """Return whether data are a masked array, or sequences that hold one, masked anywhere or not.
+    """Return whether data is a masked array, or a sequence that contains one, even if no element is masked.
 
     Raises
     ------
     TypeError
-        For sequences nested deeper than arrays can be, as those are that contain themselves.
+        If sequences are nested deeper than arrays can be, for example if a sequence contains itself.
     """
     level: list[object] = [data]
     for _ in range(_DEEPEST):
@@ -118,11 +119,11 @@ def _holds_masked(data: object) -> bool:
             return False
         once = {id(each): each for each in level if isinstance(each, list | tuple)}
         level = [*chain.from_iterable(once.values())]
-    raise TypeError(f"sequences in each other, {_DEEPEST} deep")
+    raise TypeError(f"nested sequences, {_DEEPEST} deep")
 
 
 def freeze(data: object) -> None:
-    """Make an array read-only, or those in a tuple."""
+    """Make an array, or the arrays in a tuple, read-only."""
     if isinstance(data, np.ndarray):
         data.flags.writeable = False
     elif isinstance(data, tuple):
@@ -187,12 +188,12 @@ class KeysError(ValueError):
 
 
 class KeysTypeError(KeysError, TypeError):
-    """A `KeysError` of an argument that is not an array of real numbers, or not one for each key: a TypeError, too."""
+    """A `KeysError` and TypeError for arguments that are not arrays of real numbers with one row per key."""
 
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
 class Keys:
-    """Hold the keys of a track.
+    """The keys of a track.
 
     Parameters
     ----------
@@ -281,24 +282,24 @@ class Keys:
 
     @classmethod
     def _of(cls, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> Keys:
-        """Return keys of arrays that are right, and become read-only."""
+        """Return keys of valid arrays, which become read-only."""
         keys = object.__new__(cls)
         keys._set(frames, values, parameters)
         return keys
 
     def __reduce__(self) -> tuple[object, tuple[Float64Array, Float64Array, Float64Array]]:
-        """Return how to copy and pickle them: by three arrays, which are read-only again."""
+        """Copy and pickle keys as three arrays, which become read-only again."""
         return Keys._of, (self.frames, self.values, self.parameters)
 
     def with_values(self, values: Float64Array, parameters: Float64Array | None = None) -> Keys:
-        """Return the same keys with other values, which are not checked: finite, float64, shape (n, d).
+        """Return the same keys with other values, which must be finite float64 of shape (n, d) and are not checked.
 
-        `parameters` are as for `with_parameters`, or None for the same ones.
+        `parameters` are described in `with_parameters`. None keeps the parameters.
         """
         return Keys._of(self.frames, values, self.parameters if parameters is None else parameters)
 
     def with_parameters(self, parameters: Float64Array) -> Keys:
-        """Return the same keys with other parameters, which are not checked: in their ranges, shape (5, n)."""
+        """Return the same keys with other parameters, which must be in range with shape (5, n) and are not checked."""
         return Keys._of(self.frames, self.values, parameters)
 
 
@@ -318,7 +319,7 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     if not frames.size:
         raise KeysError(n_("a track needs at least one key"))
     rising = frames[1:] > frames[:-1]
-    # Nothing between two finite frames that ascend is anything else.
+    # Frames between two finite frames in ascending order are finite too.
     if rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
         return frames
     finite = np.isfinite(frames)
@@ -362,7 +363,7 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
 
 
 def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
-    """Raise KeysError where keys are so close together that float64 holds no derivatives between them."""
+    """Raise KeysError if keys are so close together that derivatives between them exceed the range of float64."""
     if len(frames) == 1:
         return
     lengths = frames[1:] - frames[:-1]
@@ -397,7 +398,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
-    """Return velocities per frame, one row per key, of one component also of shape (n,); all 0 for None.
+    """Return velocities per frame, one row per key, or zeros for None. One component may have shape (n,).
 
     Raises
     ------

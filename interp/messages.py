@@ -5,9 +5,9 @@ from __future__ import annotations
 
 
 class Text(str):
-    """Hold an English message with its template and values.
+    """An English message with its template and values.
 
-    A value may be a `Text` itself. Without values it is the template as it is, to be filled later.
+    A value may itself be a `Text`. Without values, the text is the template, to be filled in later.
     """
 
     text: str
@@ -21,10 +21,10 @@ class Text(str):
         return made
 
     def __reduce__(self) -> tuple[type[Text], tuple[object, ...]]:
-        """Return how to pickle it: by its text and values."""
+        """Pickle the text as its template and values."""
         return Text, (self.text, *self.values)
 
 
 def n_(text: str, *values: object) -> Text:
-    """Return the text with the values in it; Blender's tools find messages to translate by this name."""
+    """Return the text with its values. Blender's tools find translatable messages by this function name."""
     return Text(text, *values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Piecewise splines: runs of keys with a spline each, and other curves between the runs."""
+"""Piecewise splines: runs of keys with one spline each, and other curves between the runs."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
 
 
 class PiecewiseSpline(BaseSpline):
-    """Splines one after the other, with another curve, or a held value, from each to the next.
+    """A sequence of splines, connected by other curves or held values.
 
-    Each is a spline of its own: it ends at its last key as at the end of a track. Ease counts within runs only. If
-    extrapolated, the first and the last run continue. A run of a single key is held.
+    Each run is an independent spline whose last key is the end of a track. Ease has an effect only within runs.
+    Extrapolation continues the first and last run. A run of a single key is held.
 
     Parameters
     ----------
     runs : sequence of splines
-        At least one, of one `batch` and cycle SINGLE, in order of frame.
+        At least one spline, in order of frame. All have the same `batch` and the cycle SINGLE.
     between : Curve, or None
-        The curve after each run but the last: as many segments, with derivatives up to the second. None: the values are
-        held.
+        The curve after each run except the last, with one segment per run and derivatives up to the second. None holds
+        the values.
     representation : str, or None
-        The representation of the rotations whose channels `between` evaluates: see `rotation_representation`.
+        The representation of rotations whose channels `between` evaluates. See `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
-        Whether the motion is repeated outside its keys. There is no LOOP, because its ends are ends of runs.
+        Whether the motion is repeated outside its keys. LOOP is not available, because the ends are ends of runs.
     gaps : array_like of int, or None
-        The keys, counted through all runs, after which `between` plays: also within runs, which then need not be of one
-        key each where `between` plays many segments in a row. None: the last key of each run but the last.
+        The keys, counted through all runs, after which `between` plays. Keys within runs are allowed, so consecutive
+        segments of `between` do not need runs of one key. None means the last key of each run except the last.
 
     Raises
     ------
     ValueError
-        For splines that can't follow each other, and another cycle.
+        If the splines cannot follow each other, or for another cycle.
 
     >>> from interp import Keys, tcb
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
@@ -88,7 +88,7 @@ class PiecewiseSpline(BaseSpline):
         if not self.runs:
             raise ValueError("a piecewise spline needs at least one run of keys")
         if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):
-            raise ValueError("all runs of a piecewise spline must be of one method and not cycle")
+            raise ValueError("all runs of a piecewise spline must have the same method and must not cycle")
         self._set(_curve=between)
         self._set(_representation=None if representation is None else rotation_representation(representation))
         keys = [run.keys for run in self.runs]
@@ -104,7 +104,7 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def between(self) -> BoolArray:
-        """Return which keys have a segment after them that is of no spline, or none; shape (n,)."""
+        """Return a mask (n,) of keys after which no run plays."""
         between = np.zeros(len(self.keys), dtype=np.bool_)
         between[self.gaps] = between[-1] = True
         return between
@@ -126,7 +126,7 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def support(self) -> int | None:  # type: ignore[override]
-        """Return how many keys on each side of a segment it depends on, within its run."""
+        """Return the number of keys on each side of a segment, within its run, that affect it."""
         return self.runs[0].support
 
     @property
@@ -146,12 +146,12 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the notes on the runs, each once."""
+        """Return the notes on the runs without duplicates."""
         return tuple(dict.fromkeys(note for run in self.runs for note in getattr(run, "notes", ())))
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
-        """Return the segments of all splines, those between runs among them."""
+        """Return the segments of all splines, including those between runs."""
         runs = [run for spline in splines for run in spline.runs]
         is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
         gaps: list[_Gaps] = []
@@ -174,7 +174,7 @@ class _Gaps:
     representation: RotationRepresentation | None
 
     def evaluate(self, gap: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         if self.representation is None:
             return self.curve.evaluate(gap, u, nu)
         numbers = self.curve.evaluate(gap, u, 0)
@@ -190,18 +190,18 @@ class _Gaps:
 
 @dataclass(frozen=True)
 class _PiecewiseCurve:
-    """Segments of runs, and those between them."""
+    """Segments of runs, and segments between runs."""
 
     runs: Curve
     is_between: BoolArray
     gaps: Sequence[_Gaps]
     owner: IndexArray
-    """Which of the gaps each segment belongs to; -1 for segments of runs."""
+    """The gap of each segment, or -1 for segments of runs."""
     number: IndexArray
-    """Which segment of those gaps it is."""
+    """The index of the segment within its gap."""
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         between, owner = self.is_between[segment], self.owner[segment]
         values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)
         if nu:
@@ -209,7 +209,7 @@ class _PiecewiseCurve:
         for index in np.unique(owner[owner >= 0]).tolist():
             own = owner == index
             values[:, own] = self.gaps[index].evaluate(self.number[segment[own]], np.maximum(u[own], 0.0), nu)
-        # Before a first run of one key it is held, too.
+        # The value is also held before a first run of one key.
         if nu:
             values[:, between & (u < 0.0)] = 0.0
         return values

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: the least change of some numbers with which errors vanish that depend on them.
+"""Relaxation: find the smallest change of numbers for which dependent errors vanish.
 
-Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once.
-Source: docs/formulas, "Relaxation", with the differences from the published technique.
+Every round linearizes the errors and solves for the smallest change that reduces all of them together.
+Source: docs/formulas, "Relaxation", which lists the differences from the published technique.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .keys import Float64Array
 Excess = Callable[[Float64Array], Float64Array]
 
 ROUNDS = 40
-"""Most rounds; each costs one evaluation of the errors a number, and a few more."""
+"""The maximum number of rounds. Each costs one evaluation of the errors per number, and a few more."""
 _AIM = 0.5
-"""Part of the tolerance that a round aims at: the rest is for rounding to float32, and for errors between samples."""
+"""The fraction of the tolerance at which a round aims. The rest is for rounding and errors between samples."""
 _KEPT = 0.75
-"""Part of the tolerance: where all errors are below the aim, a round may let them grow up to it."""
+"""The fraction of the tolerance up to which errors may grow in a round if all are below the aim."""
 _SETTLED = 1e-2
-"""Where the tolerance is reached, a round that moves by less than this part of the whole change is the last one."""
+"""Once the tolerance is reached, a round that moves by less than this fraction of the total change is the last."""
 _STANDS_STILL = 1e-7
-"""The same where it is not reached: then there is no progress any more."""
+"""The same fraction if the tolerance is not reached, because there is no more progress."""
 _HALVINGS = 12
 _DERIVATIVE = 1e-6
-"""Step of the numeric derivatives, for numbers of the size of 1: half of float64's digits."""
+"""The step of numeric derivatives, for numbers of about 1. It uses half of float64's digits."""
 _DAMPING = 1e-9
-"""Part of the largest square of a derivative: directions that the errors do not depend on stay as they are."""
+"""Relative to the largest squared derivative. Directions that do not affect the errors are not changed."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Relaxed:
     numbers: Float64Array
     """The changed numbers, shape (n,)."""
     excess: float
-    """The largest remaining error, negative where all conditions hold with a margin."""
+    """The largest remaining error, negative if all conditions hold with a margin."""
     reached: bool
     """Whether the largest error is within the tolerance."""
     rounds: int
-    """The rounds that were done."""
+    """The number of rounds."""
 
 
 def relax(
@@ -61,29 +61,29 @@ def relax(
     Parameters
     ----------
     excess : callable
-        From numbers, shape (n,), to errors, shape (m,): by how much each condition is violated, below 0 where it is
-        not. Differentiable almost everywhere.
+        Map numbers, shape (n,), to errors, shape (m,). An error is the amount by which a condition is violated, or
+        negative if it holds. The function must be differentiable almost everywhere.
     start : array_like, shape (n,)
-        The numbers as they are.
+        The current numbers.
     tolerance : float
-        Above 0, in the unit of the errors.
+        The tolerance, above 0, in the unit of the errors.
     weights : float or array_like, shape (n,)
-        The cost of a change of each number: the sum of ``(weight change)**2`` is minimized.
+        The cost of changing each number. The sum of ``(weight change)**2`` is minimized.
     longest : float or array_like, shape (n,)
-        The most that one round may change each number: as far as the errors are nearly linear.
+        The largest change of each number in one round, within which the errors are nearly linear.
     progress : callable, optional
-        Called with the rounds done and the most there may be.
+        Called with the number of finished rounds and the maximum number of rounds.
 
     Returns
     -------
     Relaxed
-        Where the tolerance was reached, the change is the least in a neighborhood; else these are the numbers with
-        the least sum of squares of errors that was found.
+        If the tolerance was reached, the change is a local minimum. Otherwise, these are the numbers with the smallest
+        sum of squared errors that was found.
 
     Raises
     ------
     ValueError
-        The tolerance is not positive and finite, or there are no numbers, or the errors are not finite at the start.
+        If the tolerance is not positive and finite, there are no numbers, or the errors at the start are not finite.
     """
     begin = np.asarray(start, dtype=np.float64)
     scale = 1.0 / np.broadcast_to(np.asarray(weights, dtype=np.float64), begin.shape)
@@ -95,7 +95,7 @@ def relax(
     if not np.isfinite(errors).all():
         raise ValueError("the errors are not finite")
     aim = _AIM * tolerance
-    # In units of their weights from here on: the length of `change` is minimized.
+    # From here on, numbers are in units of their weights, and the length of `change` is minimized.
     change = np.zeros_like(begin)
     done = 0
     while done < ROUNDS:
@@ -135,9 +135,9 @@ def _slopes(excess: Excess, numbers: Float64Array, errors: Float64Array) -> Floa
 def _line_search(
     excess: Excess, numbers: Float64Array, towards: Float64Array, errors: Float64Array, aim: float
 ) -> tuple[float, Float64Array]:
-    """Return the longest tried part of the step that is an improvement, and the errors there; 0 if there is none.
+    """Return the longest tried fraction of the step that is an improvement, or 0 if there is none, and its errors.
 
-    Where all errors are below the aim, a smaller change may let them grow a little.
+    If all errors are below the aim, they may grow slightly for a smaller change.
     """
     start, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
     for halving in range(_HALVINGS):
@@ -150,19 +150,19 @@ def _line_search(
 
 
 def _sum_over_aim(errors: Float64Array, aim: float) -> float:
-    """Return the sum of squares of the errors above the aim."""
+    """Return the sum of squared errors above the aim."""
     over = np.maximum(errors - aim, 0.0)
     return float(over @ over)
 
 
 def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
-    """Return the damped Gauss-Newton step for the sum of squares of errors above 0, here or after the step."""
+    """Return the damped Gauss-Newton step for the errors that are above 0 before or after the step."""
     bad = over > 0.0
     damping = _DAMPING * max(float((slopes**2).sum(axis=0).max()), np.finfo(np.float64).tiny)
     step = np.zeros(slopes.shape[1])
     for _ in range(_HALVINGS):
         part = slopes[bad]
-        # Where not all errors can vanish, this is the step of least squares.
+        # If not all errors can vanish, this is the least-squares step.
         matrix = part.T @ part + damping * np.eye(slopes.shape[1])
         step = np.asarray(np.linalg.solve(matrix, -part.T @ over[bad]), dtype=np.float64)
         now = bad | (over + slopes @ step > 0.0)
@@ -173,7 +173,7 @@ def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
 
 
 def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | None:
-    """Return the shortest z with ``slopes @ z <= room``, or None where there is none.
+    """Return the shortest z with ``slopes @ z <= room``, or None if there is none.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | N
 
     Notes
     -----
-    Lawson and Hanson (23.27), LDP: the residual of a problem of non-negative least squares gives z.
+    Lawson and Hanson (23.27), LDP. The residual of a nonnegative least-squares problem gives z.
     """
     rows, limits = -np.asarray(slopes, dtype=np.float64), -np.asarray(room, dtype=np.float64)
     length = np.linalg.norm(rows, axis=1)
@@ -192,7 +192,7 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | N
     rows, limits = rows[~flat] / length[~flat, np.newaxis], limits[~flat] / length[~flat]
     if not len(rows) or limits.max() <= 0.0:
         return np.zeros(rows.shape[1])
-    # In units of the farthest limit, z is at least 1 long, and the residual has all its digits.
+    # In units of the farthest limit, z has at least length 1, and the residual keeps all its digits.
     size = limits.max()
     matrix = np.vstack((rows.T, limits / size))
     wanted = np.zeros(len(matrix))
@@ -205,9 +205,9 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | N
 
 
 _SHORT = 1e-10
-"""A squared residual that counts as 0: the shortest z would be 1e5 times the farthest limit."""
+"""The largest squared residual that counts as 0. There the shortest z would be 1e5 times the farthest limit."""
 _MISSED = 1e-6
-"""Relative to the limits: the error that rounding may leave in a result."""
+"""The rounding error allowed in a result, relative to the limits."""
 
 
 def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> Float64Array:
@@ -220,8 +220,8 @@ def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> 
 
     Notes
     -----
-    Lawson and Hanson (23.10), NNLS: columns are added one by one, that with the steepest slope first, and removed where
-    they would become negative.
+    Lawson and Hanson (23.10), NNLS. Columns are added one by one, steepest slope first, and removed if they would
+    become negative.
     """
     a, b = np.asarray(matrix, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
     result = np.zeros(a.shape[1])
@@ -241,7 +241,7 @@ def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> 
             if not out.any():
                 result = trial
                 break
-            # The longest step toward the trial with which no number becomes negative.
+            # The longest step toward the trial for which no number becomes negative.
             part = float((result[out] / np.maximum(result[out] - trial[out], np.finfo(np.float64).tiny)).min())
             result = result + part * (trial - result)
             used &= result > small

@@ -32,29 +32,29 @@ from .keys import Float64Array, finite
 Between = Literal["ENDS", "KEYS"]
 
 LENGTH_TOLERANCE = 1e-9
-"""Part of the whole length: the largest error of arc lengths."""
+"""The largest error of arc lengths, relative to the total length."""
 POSITION_TOLERANCE = 0.005
-"""The largest error of the position, as a part of the distance that a motion of constant speed travels in a frame."""
+"""The largest position error, relative to the distance that a motion with constant speed travels per frame."""
 SPEED_TOLERANCE = 0.01
-"""Relative: the largest error of its speed."""
+"""The largest relative error of the speed."""
 
 _NODES = 10
 _PLACES, _WEIGHTS = legendre.leggauss(_NODES)
 _ORDERS = np.arange(_NODES)[:, np.newaxis]
-# From a polynomial's values at the places to its Legendre coefficients, exactly: the quadrature is, to degree 19.
+# From a polynomial's values at the nodes to its Legendre coefficients. The quadrature is exact to degree 19.
 _TO_COEFFICIENTS = (_ORDERS + 0.5) * legendre.legvander(_PLACES, _NODES - 1).T * _WEIGHTS
-# Halvings of a panel, after which it is narrower than rounding.
+# The number of halvings after which a panel is narrower than rounding.
 _MOST_LEVELS = 40
 _MOST_STEPS = 60
-# Part of all frames: shorter smooth parts are dropped.
+# Relative to all frames. Shorter smooth parts are dropped.
 _MEETING = 1e-12
-# Relative, a few roundings: lengths of panels, and frames of lengths, cannot be more exact.
+# Relative. Panel lengths, and frames found from lengths, cannot be more accurate than a few roundings.
 _EXACT = 4.0 * 2.0**-52
-# Frames. Pieces of a frame function are divided no further: near a stop, where its slope has no bound, they are lines.
+# Frames. The shortest piece of a frame function. Near a stop, where the slope is unbounded, such pieces are lines.
 _LEAST_FRAMES = 0.125
-# Frames, 1/64: the time that a frame function takes to pass over a rest in the motion.
+# Frames, 1/64. The time in which a frame function skips a rest in the motion.
 _PASSING = 0.015625
-# Part of a piece: values at its ends are taken so far within it.
+# Relative to a piece. Values at its ends are taken this far inside the piece.
 _INWARD = 1e-9
 _LOOKS = np.linspace(0.0, 1.0, 17)[1:-1]
 
@@ -66,7 +66,7 @@ def retimed(
     rates: npt.ArrayLike = 1.0,
     changes: npt.ArrayLike = 0.0,
 ) -> Float64Array:
-    """Evaluate p(F(t)), or its derivatives by t.
+    """Evaluate p(F(t)), or its derivatives with respect to t.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def retimed(
     frames : array_like, shape (m,)
         Finite values of F(t) in any order. F may run backward, pause and jump.
     nu : 0, 1 or 2
-        0 for values, otherwise the order of the derivative by t. For rotations these are the angular velocity and
-        acceleration.
+        0 for values, otherwise the order of the derivative with respect to t. For rotations these are the angular
+        velocity and acceleration.
     rates, changes : array_like, shape (m,), or a number
         The finite first and second derivative of F at t, in frames per frame and frames per frame squared. Derivatives
         not needed for `nu` are ignored.
@@ -84,8 +84,8 @@ def retimed(
     Returns
     -------
     ndarray
-        A row for each frame: the components of values, w, x, y, z of quaternions, or x, y, z of angular velocities and
-        accelerations. These are in the parent frame, in radians per frame and per frame squared.
+        One row per frame: the components of values, w, x, y, z of quaternions, or x, y, z of angular velocities and
+        accelerations. Angular derivatives are in the parent frame, in radians per frame and per frame squared.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def retimed(
         If `spline` is not a spline, `frames`, `rates` or `changes` are not numbers, or `nu` is not an integer.
     ValueError
         If frames, rates or changes are not finite or not one-dimensional, their lengths differ, or the spline does not
-        have the derivative.
+        have this derivative.
 
     Notes
     -----
@@ -135,7 +135,7 @@ def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
 
 
 def _checked_tolerance(name: str, tolerance: float) -> None:
-    """Raise TypeError or ValueError for anything but a number above 0."""
+    """Raise TypeError or ValueError for anything except a number above 0."""
     if not checked_sample_frame(name, tolerance) > 0.0:
         raise ValueError(f"{name} must be above 0, not {tolerance!r}")
 
@@ -235,7 +235,7 @@ class ArcLength:
         return found
 
     def _panels(self, start: Float64Array, end: Float64Array, tolerance: float) -> tuple[Float64Array, Float64Array]:
-        """Return where panels start, and the Legendre series of the length from there, shape (nodes + 1, panels)."""
+        """Return the starts of panels, and Legendre series (nodes + 1, panels) of the length from each start."""
         series = self._series(start, end)
         goal = tolerance * float(series.sum()) / max(self.last - self.first, 1e-300)
         least = _EXACT * float(series.sum())
@@ -263,13 +263,13 @@ class ArcLength:
         half = (end - start) / 2.0
         frames = start + half * (1.0 + _PLACES[:, np.newaxis])
         speeds = self.speed(frames.ravel()).reshape(frames.shape)
-        # The value at -1 is 0, so that at 1, where every Legendre polynomial is 1, it is the sum of the coefficients.
+        # The value at -1 is 0. At 1 every Legendre polynomial is 1, so the value is the sum of the coefficients.
         series: Float64Array = legendre.legint(_TO_COEFFICIENTS @ speeds, lbnd=-1) * half
         return series
 
 
 def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
-    """Return the frames between which the speed is smooth, unless it comes to 0."""
+    """Return the frames between which the speed is smooth, unless it reaches 0."""
     bounds = []
     for spline in splines:
         keys = spline.keys
@@ -277,7 +277,7 @@ def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
         leave, arrive = ease.normalised(keys.ease_from[:-1], keys.ease_to[1:])
         bounds += [keys.frames, keys.frames[:-1] + leave * length, keys.frames[1:] - arrive * length]
     edges = np.unique(np.concatenate(bounds))
-    # Where two eases fill a segment their ends are equal, up to rounding.
+    # If two eases fill a segment, their ends are equal except for rounding.
     apart = np.diff(edges) > _MEETING * (edges[-1] - edges[0])
     parts = np.append(edges[:-1][apart], edges[-1])
     parts[0] = edges[0]
@@ -290,7 +290,7 @@ class ConstantSpeed:
     Parameters
     ----------
     splines : sequence of Spline
-        The motion, as for `ArcLength`.
+        The motion. See `ArcLength`.
     between : "ENDS" or "KEYS"
         One speed from the first key to the last, or one speed between adjacent keys, whose frames do not change.
     tolerance : float
@@ -304,7 +304,7 @@ class ConstantSpeed:
     Raises
     ------
     TypeError, ValueError
-        As for `ArcLength`, and if `between` is unknown.
+        If `ArcLength` raises them, or `between` is unknown.
 
     Notes
     -----
@@ -329,7 +329,7 @@ class ConstantSpeed:
         self._marks = keys if between == "KEYS" else np.unique(keys[[0, -1]])
         self._lengths = self.arc.at(self._marks)
         bounds = self.arc.at(keys)
-        # The times at which F is at a key, where the motion's speed has corners.
+        # The times at which F reaches a key, where the motion's speed has corners.
         self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
@@ -347,7 +347,7 @@ class ConstantSpeed:
         return np.where(outside, 0.0, self._part(at)[1])
 
     def _part(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
-        """Return the number of the part between marks that each frame is in, and the speed there."""
+        """Return the index of the part between marks that contains each frame, and the speed there."""
         if len(self._marks) == 1:
             return np.zeros(frames.shape, dtype=np.intp), np.zeros(frames.shape)
         part = np.clip(np.searchsorted(self._marks, frames, side="right") - 1, 0, len(self._marks) - 2)
@@ -387,7 +387,7 @@ class ConstantSpeed:
         """
         _checked_tolerance("position", position)
         _checked_tolerance("speed", speed)
-        # Breaks closer than the time in which a frame function passes over a rest count as one.
+        # Breaks closer than the time in which a frame function skips a rest count as one.
         edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
         if len(edges) == 1:
             return FunctionKeys(edges, edges.copy(), np.ones(1), np.ones(1))
@@ -408,7 +408,7 @@ class ConstantSpeed:
         """Return the cubics with the function's values and derivatives at these frames."""
         frames = np.stack((start, end))
         pace = self.pace((start + end) / 2.0)
-        # Taken within the piece, since F jumps over rests.
+        # Taken inside the piece, because F skips rests.
         inward = np.where(pace > 0.0, (end - start) * _INWARD, 0.0)
         values = self(np.concatenate((start + inward, end - inward))).reshape(2, -1)
         speeds = self.arc.speed(values.ravel()).reshape(2, -1)
@@ -417,11 +417,11 @@ class ConstantSpeed:
         return _Pieces(frames, values, slopes)
 
     def _is_good(self, pieces: _Pieces, position: float, speed: float) -> BoolArray:
-        """Return which pieces play the function, or can't be divided more; make lines of those that might turn back."""
+        """Return a mask of finished pieces. Pieces that might run backward become lines."""
         length = np.diff(pieces.frames, axis=0)[0]
         chord = np.diff(pieces.values, axis=0)[0] / length
         shortest = length < 2.0 * _LEAST_FRAMES
-        # A cubic whose slopes are steeper than three times the chord may turn back.
+        # A cubic whose end slopes exceed three times the chord may run backward.
         bounded = (pieces.slopes <= 3.0 * chord + 1e-9).all(axis=0)
         pieces.slopes[:, ~bounded] = chord[~bounded]
         frames, values, rates = pieces.at(_LOOKS)
@@ -438,7 +438,7 @@ class ConstantSpeed:
 
 @dataclass(frozen=True)
 class FunctionKeys:
-    """Hold Bezier keys of a frame function.
+    """The Bezier keys of a frame function.
 
     Attributes
     ----------
@@ -456,7 +456,7 @@ class FunctionKeys:
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Cubics between two frames each, shape (2, n): start and end."""
+    """Cubics between two frames each. Arrays have shape (2, n), for start and end."""
 
     frames: Float64Array
     values: Float64Array
@@ -478,7 +478,7 @@ class _Pieces:
 
 
 def _function_keys(parts: Sequence[_Pieces]) -> FunctionKeys:
-    """Return the keys of pieces that lie end to end, with a short steep segment where one begins above the last."""
+    """Return the keys of consecutive pieces, with a short steep segment where a piece begins above the previous end."""
     frames, values, slopes = (
         np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("frames", "values", "slopes")
     )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve block tridiagonal systems of equations, a row per key, of all tracks at once.
+"""Solve block tridiagonal systems with one row per key, for all tracks at once.
 
-Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
-neighbors in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
-dominant, so the remaining off-diagonal blocks are squared in each step. A few steps suffice, as many for a thousand
-keys as for ten, and a loop is not a special case. A result does not depend on which tracks are solved together. Source:
-docs/formulas, "Tridiagonal systems".
+Elimination from key to key would take one Python step per key. In parallel cyclic reduction, every row eliminates its
+neighbors in each step, which doubles the distance to the remaining neighbors. The rows of cubic splines are diagonally
+dominant, so the off-diagonal blocks are squared in each step. A few steps suffice for any number of keys, and loops
+need no special treatment. A result does not depend on which tracks are solved together. Source: docs/formulas,
+"Tridiagonal systems".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .batch import BoolArray, IndexArray
 from .keys import Float64Array
 from .rotations.exponential import cross
 
-# The off-diagonal part of a row is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
+# The off-diagonal part of a row is at most 1/2 after the first step, and each step squares it: 2^-64 after seven.
 _STEPS = 7
 
 
@@ -33,13 +33,13 @@ def solve(
     Parameters
     ----------
     before, own, after : ndarray, shape (b, b, K)
-        For each key a number (b = 1) or a matrix of 3. The norms of `before` and `after` must add up to at most half
-        the norm of `own` in every row, except where one of both is 0. `before` is 0 at a key without a previous one,
-        and `after` at a key without a next one.
+        A number (b = 1) or a 3 x 3 matrix for each key. The norms of `before` and `after` must add up to at most half
+        the norm of `own` in every row, unless one of them is 0. `before` is 0 at a key without a previous key, and
+        `after` is 0 at a key without a next key.
     right : ndarray, shape (b, c, K)
-        The right sides, c of them.
+        The c right-hand sides.
     previous, following : ndarray, shape (K,)
-        The keys beside each key: see `KeyBatch`.
+        The keys beside each key. See `KeyBatch`.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def solve(
 
 
 def solve_symmetric(own: Float64Array, across: Float64Array, right: Float64Array, is_first: BoolArray) -> Float64Array:
-    """Return x of symmetric positive definite block tridiagonal systems, by cyclic reduction.
+    """Return the solution of symmetric positive definite block tridiagonal systems, by cyclic reduction.
 
-    Every second key of each track is eliminated until one is left, in a number of steps that grows with the logarithm
-    of the longest track. A result does not depend on which tracks are solved together.
+    Every second key of each track is eliminated until one is left. The number of steps grows with the logarithm of the
+    length of the longest track. A result does not depend on which tracks are solved together.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def solve_symmetric(own: Float64Array, across: Float64Array, right: Float64Array
     across : ndarray, shape (b, b, K)
         The blocks from each key's rows to the columns of the following key, ignored at the last key of a track.
     right : ndarray, shape (b, c, K)
-        The right sides, c of them.
+        The c right-hand sides.
     is_first : ndarray of bool, shape (K,)
         Whether a key is the first of its track.
 
@@ -85,13 +85,13 @@ def solve_symmetric(own: Float64Array, across: Float64Array, right: Float64Array
 
 
 def _reduced(own: Float64Array, across: Float64Array, right: Float64Array, place: IndexArray) -> Float64Array:
-    """Return the solution of `solve_symmetric`, of keys with these places in their tracks."""
+    """Return the solution of `solve_symmetric` for keys with these places in their tracks."""
     odd = np.flatnonzero(place & 1)
     if not len(odd):
         return solve_definite(own, right)
     b = len(own)
     even = np.flatnonzero(~place & 1)
-    # Every odd key has a key before it. Behind the last key of a track there is none, and `across` is 0.
+    # Every odd key has a previous key. After the last key of a track there is no key, and `across` is 0.
     behind = np.minimum(odd + 1, len(place) - 1)
     to_odd, from_odd = across[:, :, odd - 1], across[:, :, odd]
     columns = [to_odd.transpose(1, 0, 2), from_odd, right[:, :, odd]]
@@ -128,7 +128,7 @@ def solve_definite(own: Float64Array, right: Float64Array) -> Float64Array:
 
 
 def times(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Return matrix products, (i, j, K) by (j, k, K); the order of the sum does not depend on K."""
+    """Return matrix products of (i, j, K) and (j, k, K). The order of summation does not depend on K."""
     total: Float64Array = a[:, 0, np.newaxis] * b[0]
     for index in range(1, len(b)):
         total += a[:, index, np.newaxis] * b[index]
@@ -136,7 +136,7 @@ def times(a: Float64Array, b: Float64Array) -> Float64Array:
 
 
 def _inverse(a: Float64Array) -> Float64Array:
-    """Return the inverses of numbers or of matrices of 3."""
+    """Return the inverses of numbers or 3 x 3 matrices."""
     if len(a) == 1:
         return 1.0 / a
     rows = np.stack([cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])], axis=1)

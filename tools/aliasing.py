@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure temporal aliasing: motion blur of bakes, and of averaged pictures, against a supersampled reference.
+"""Measure temporal aliasing: compare motion blur of bakes and averaged pictures with a supersampled reference.
 
     python tools/aliasing.py
 
-Prints the figures of docs/measurements/aliasing.md: one frame of the spin of tools/spin_picture.py, with the shutter
-open for a whole frame, as Cycles blurs it from bakes with several steps and as curves; and averages of fewer pictures
-than the reference's, taken at equal times (eq. 13.59 of the chapter "Animation") and at random times within equal parts
-of the shutter's time (13.60). The reference is the average of all pictures, rendered without motion blur from a bake of
-64 samples a frame. It takes some ten minutes.
+Prints the figures of docs/measurements/aliasing.md. They measure one frame of the spin of tools/spin_picture.py, with
+the shutter open for a whole frame. Cycles blurs it from bakes with several steps and as curves. The other rows are
+averages of a few pictures at equal times (eq. 13.59 of the chapter "Animation") or at random times within equal parts
+of the shutter time (13.60). The reference is the average of all pictures, rendered without motion blur from a bake with
+64 samples per frame. The script takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ BAKES: dict[str, dict[str, Any]] = {
     "samples, step 1/64": WAYS[EXACT],
 }
 PICTURES = 512
-"""Pictures of the reference; a power of 2."""
+"""The number of reference pictures, a power of 2."""
 COUNTS = (2, 4, 8, 16, 32, 64, 128)
 TRIES = 200
-"""Random averages, of which the mean error is printed."""
+"""The number of random averages whose mean error is printed."""
 SIZE = 180
-"""Pixels of a side."""
+"""The width and height in pixels."""
 
 
 def rendered(folder: Path, blurred: bool) -> Picture:
-    """Render the open scene; return linear light, shape (pixels, 3)."""
+    """Render the open scene and return linear light, shape (pixels, 3)."""
     scene: Any = bpy.context.scene
     set_up_render(scene, SIZE, samples=2048 if blurred else 32)
     scene.render.use_motion_blur = blurred
@@ -67,7 +67,7 @@ def rendered(folder: Path, blurred: bool) -> Picture:
 
 
 def baked(animation: Any, options: dict[str, Any]) -> Any:
-    """Make the scene anew, with the spin baked with these options."""
+    """Create the scene with the spin baked with these options."""
     baton = make_scene()
     animation.enable(baton, keep_look=False)
     animation.choose(baton, "rotation", path="AS_KEYED")
@@ -76,7 +76,7 @@ def baked(animation: Any, options: dict[str, Any]) -> Any:
 
 
 def stills(folder: Path) -> Picture:
-    """Render the pictures of the reference, in the middles of equal parts of the shutter's time."""
+    """Render the reference pictures in the middle of equal parts of the shutter time."""
     scene: Any = bpy.context.scene
     pictures = []
     for number in range(PICTURES):
@@ -87,12 +87,12 @@ def stills(folder: Path) -> Picture:
 
 
 def off(picture: Picture, reference: Picture) -> float:
-    """Return the root mean square of the difference, relative to that of the reference."""
+    """Return the root mean square of the difference, relative to the root mean square of the reference."""
     return float(np.sqrt(((picture - reference) ** 2).mean() / (reference**2).mean()))
 
 
 def averages(pictures: Picture, reference: Picture, count: int, dice: np.random.Generator) -> tuple[float, float]:
-    """Return the errors of averages of so many pictures: at equal times, and the mean of random ones."""
+    """Return the errors of averages of `count` pictures at equal times, and the mean error of random averages."""
     part = PICTURES // count
     starts = part * np.arange(count)
     evenly = off(pictures[starts + part // 2].mean(axis=0), reference)

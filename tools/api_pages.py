@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the pages of docs/reference/api and docs/reference/interp anew, from the docstrings.
+"""Write the pages of docs/reference/api and docs/reference/interp from the docstrings.
 
     python tools/api_pages.py [FOLDER]
 
-The first folder has the functions and classes of `animation` and the operators, and needs Blender as a Python module.
-The second has `interp`. Each has an index that links every name. tests/docs/test_api.py compares the pages with the
-docstrings, and runs their examples.
+The first folder documents the functions and classes of `animation` and the operators, and needs Blender as a Python
+module. The second folder documents `interp`. Each folder has an index that links every name. tests/docs/test_api.py
+compares the pages with the docstrings, and runs their examples.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ TURNS = (
     "turns_to_rotations",
     "unroll_signs",
 )
-"""Names of `interp.rotations` that are on a page of their own."""
+"""Names of `interp.rotations` on a separate page."""
 FUNCTIONS = {"retiming.ConstantSpeed"}
-"""Classes that are called, and are not splines."""
+"""Callable classes that are not splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
 """Attributes of splines that only `interp.batch` uses."""
 CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
-"""Headings of docs/formulas, as docstrings name them."""
+"""Headings of docs/formulas as named in docstrings."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
 
@@ -75,7 +75,7 @@ class Page(NamedTuple):
     title: str
     introduction: str
     names: tuple[str, ...]
-    """Without `animation.` or `bpy.ops.`; of `interp` with the last part of their module."""
+    """Names without `animation.` or `bpy.ops.`. Names of `interp` include the last part of their module."""
 
 
 SCRIPTS = {
@@ -235,7 +235,7 @@ The examples begin with
 ```
 """
 SPLINE_PAGES = ("tcb", "lightwave_kochanek_bartels", "cubic")
-"""Modules of `interp.splines` whose classes the index of `interp` links: docs/splines has them."""
+"""Modules of `interp.splines` whose classes, documented in docs/splines, are linked from the index of `interp`."""
 
 
 def interp_pages() -> dict[str, str]:
@@ -285,7 +285,7 @@ def interp_pages() -> dict[str, str]:
 def scripts_pages(animation: ModuleType) -> dict[str, str]:
     """Return the texts of the pages of docs/reference/api, by file name.
 
-    `animation` is the package's. The extension's operators are registered.
+    `animation` is the module of the package. The operators of the extension must be registered.
     """
     functions = one_page_each(SCRIPTS, animation.__all__)
     registered = operators(animation)
@@ -305,7 +305,7 @@ def scripts_pages(animation: ModuleType) -> dict[str, str]:
 
 
 def one_page_each(pages: Mapping[str, Page], names: Iterable[str]) -> Mapping[str, Page]:
-    """Return the pages. Raises ValueError where a name is on none of them, on two, or is unknown."""
+    """Return the pages. Raises ValueError if a name is unknown or not on exactly one page."""
     placed = sorted(name for page in pages.values() for name in page.names)
     if placed != sorted(names):
         raise ValueError(f"not on exactly one page: {sorted({*placed} ^ {*names}) or placed}")
@@ -329,7 +329,7 @@ def index_table(title: str, path: str, lines: Mapping[str, str]) -> str:
 
 
 def first_line(each: Any) -> str:
-    """Return the first sentence of a docstring; of a constant its value."""
+    """Return the first sentence of a docstring, or the value of a constant."""
     if inspect.isclass(each) or inspect.isroutine(each):
         paragraph = " ".join((inspect.getdoc(each) or "").split("\n\n")[0].split())
         return re.split(r"(?<=[.])\s", paragraph)[0].rstrip(".")
@@ -350,13 +350,13 @@ def named(prefix: str, module: ModuleType, names: Sequence[str]) -> dict[str, An
 
 
 def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
-    """Return the splines of a module, by the names that the page has for them."""
+    """Return the splines of a module by their names on the page."""
     found = {name: each for name, each in vars(module).items() if inspect.isclass(each) and name.endswith("Spline")}
     return {f"{prefix}.{name}": each for name, each in found.items() if each.__module__ == module.__name__}
 
 
 def chapter(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
-    """Yield a chapter with functions first, then classes, then other objects."""
+    """Yield a chapter with functions, then classes, then other objects."""
     yield f"## {heading}\n"
     if introduction:
         yield introduction
@@ -500,7 +500,7 @@ def _list(body: str, annotations: Mapping[str, Any]) -> str:
         head, _, text = entry.partition("\n")
         names, _, kind = head.partition(" : ")
         kind = kind or _plain(str(annotations.get(names, "")))
-        # Return values have a type, perhaps with a shape, but no name.
+        # Return values have a type, possibly with a shape, but no name.
         several = [name.strip().lstrip("*") for name in names.split(",")]
         several = several if all(name.isidentifier() for name in several) else [names]
         named = ", ".join(f"**{name}**" for name in several) if kind or text else names
@@ -524,7 +524,7 @@ def _paragraphs(body: str) -> str:
 
 
 def _linked(text: str) -> str:
-    """Let the headings of docs/formulas be links."""
+    """Replace quoted headings of docs/formulas with links."""
 
     def link(cited: re.Match[str]) -> str:
         return re.sub(r'"([^"]+)"', lambda name: formula_link(name[1]), cited[1])
@@ -548,7 +548,7 @@ def formula_pages() -> dict[str, Path]:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub makes it."""
+    """Return the anchor that GitHub creates for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

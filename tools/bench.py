@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure speed and memory: `python tools/bench.py CASE [options]`.
 
-`--help` lists the cases, and `CASE --help` shows what one measures. docs/measurements has their figures.
+`--help` lists the cases, and `CASE --help` describes one. docs/measurements contains the figures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES = {
     "overlay": "paths in the viewport of a graphical Blender",
     "import_3ds": "import and export of a large .3ds file",
 }
-"""Each has a module in tools/benchmarks, with `add_options` and `run`."""
+"""Each case has a module in tools/benchmarks with `add_options` and `run`."""
 
 
 def main() -> int:

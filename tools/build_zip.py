@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build the extension's zip and validate it, both with Blender's own tool: `python tools/build_zip.py [FOLDER]`.
+"""Build the extension's zip and validate it, both with Blender's tool: `python tools/build_zip.py [FOLDER]`.
 
-Needs the `bpy` wheel, which ships that tool. Prints the path of the zip; FOLDER defaults to dist/. Equal files give
-equal bytes: entries are sorted, and have the time of SOURCE_DATE_EPOCH or, without it, of 1980.
+Needs the `bpy` wheel, which ships that tool. Prints the path of the zip. FOLDER defaults to dist/. Equal files produce
+equal bytes, because entries are sorted and have the time of SOURCE_DATE_EPOCH, or otherwise of 1980.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_TIME = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a zip can hold."""
+"""The earliest time that a zip can store."""
 
 
 def blender_scripts() -> Path:
     """Return the folder of Blender's scripts, found without starting Blender."""
     spec = importlib.util.find_spec("bpy")
     if spec is None or spec.origin is None:
-        raise SystemExit("build_zip: this Python has no bpy; `make zip` uses one that has")
+        raise SystemExit("build_zip: this Python has no bpy; `make zip` uses a Python that has it")
     return next(Path(spec.origin).parent.glob("*/scripts"))
 
 
@@ -51,7 +51,7 @@ def build(folder: Path) -> Path:
     archive.parent.mkdir(parents=True, exist_ok=True)
     scripts = blender_scripts()
     tool = [sys.executable, str(scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py")]
-    # Blender passes its list of tags; its tool alone would accept any.
+    # Blender passes its list of tags, without which its tool would accept any tag.
     tags = ["--valid-tags", str(scripts / "modules" / "_bpy_internal" / "extensions" / "tags.py")]
     subprocess.run(
         [*tool, "build", *tags, "--source-dir", str(ROOT), "--output-filepath", str(archive)],

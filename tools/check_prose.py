@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the English of the documents, docstrings and comments: `python tools/check_prose.py [FILE …]`.
 
-Prints each sentence that a rule finds, with a better way to write. Exit status 1 if there is any.
+Prints each sentence that matches a rule, with advice. The exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = [ROOT / "docs" / name for name in ("reference/api", "reference/interp", "splines")]
-"""Folders whose pages are made from docstrings."""
+"""Folders whose pages are generated from docstrings."""
 PACKAGES = ("animation", "cli", "exchange", "formats", "interp", "operators", "panels", "ui")
 MOST_WORDS = 35
 

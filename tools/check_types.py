@@ -2,7 +2,7 @@
 """Check the types of the package, its tests and its tools: `python tools/check_types.py [mypy's arguments]`.
 
 The root of the checkout is the package, and its folder may have any name, which mypy would use as the package's name.
-So mypy gets the package through a folder of links, build/types/tcb_animation.
+mypy therefore gets the package through a folder of links, build/types/tcb_animation.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of what Blender plays of a bake against the formulas, at ten points a frame.
+"""Measure the error of Blender's playback of a bake against the formulas, at ten points per frame.
 
     python tools/errors.py [FILE.3ds …] [--docs docs/measurements]
 
-The example scene, and each .3ds file's tracks as keys of empty objects, are baked as samples and as curves. The values
-after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. With `--docs`
-the tables are written into curves.md there. Exit status 1: an error is larger than allowed.
+The example scene, and the tracks of each .3ds file as keys of empty objects, are baked as samples and as curves. The
+values after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. With
+`--docs`, the tables are written into curves.md in that folder. The exit status is 1 if an error is larger than allowed.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from tools.tables import filled, number, table
 Float64Array = npt.NDArray[np.float64]
 
 PLACES = 10
-"""Points a frame."""
+"""Points per frame."""
 NAMES = ("tension", "continuity", "bias", "ease_to", "ease_from")
 VALUE_TOLERANCE = 1e-4
-"""Relative to a track's range: the extension's default for curves."""
+"""The default tolerance for curves, relative to the range of a track."""
 ROTATION_TOLERANCE = 0.01
-"""Degrees: the extension's default for curves."""
+"""The default tolerance for curves, in degrees."""
 ROUNDING = 2e-6
-"""Relative to a track's largest value, and in radians: the error that float32 leaves in samples, and adds to curves."""
+"""The float32 error of samples, also added to curves, relative to a track's largest value or in radians."""
 PROPERTIES = {"POSITION": "location", "ROTATION": "rotation_quaternion", "SCALE": "scale"}
-"""The properties for a .3ds file's tracks; other tracks become custom properties."""
+"""The properties for the tracks of a .3ds file. Other tracks become custom properties."""
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
@@ -55,7 +55,7 @@ animation = importlib.import_module(f"{package.__name__}.animation")
 
 @dataclass(frozen=True)
 class Track:
-    """Keys of a property, rounded to float32; rotations as quaternions."""
+    """Keys of a property, rounded to float32, with rotations as quaternions."""
 
     datablock: bpy.types.ID
     path: str
@@ -67,7 +67,7 @@ class Track:
         return "rotation" in self.path
 
     def value(self) -> tuple[float, ...]:
-        """Return the present value of the property; for a rotation its quaternion."""
+        """Return the current value of the property, or the quaternion of a rotation."""
         value: Any = self.datablock.path_resolve(self.path)
         numbers = tuple(value) if hasattr(value, "__len__") else (value,)
         return tuple(reference.of_euler(numbers)) if self.path.endswith("euler") else numbers
@@ -76,7 +76,7 @@ class Track:
         """Return the exact value by the formulas."""
         keys = self.keys
         if self.cycle == "SINGLE":
-            # Keys farther away have no influence, and the reference processes all it is given.
+            # Keys farther away have no influence, and the reference processes all keys.
             before = bisect_right([key.frame for key in keys], frame)
             keys = keys[max(0, before - 3) : before + 3]
         if self.is_rotation:
@@ -88,7 +88,7 @@ class Track:
 
     @functools.cached_property
     def range(self) -> float:
-        """Return the range of the keys' values, in the component in which it is largest."""
+        """Return the largest range of values of any component of the keys."""
         return float(np.ptp([key.value for key in self.keys], axis=0).max())
 
     @functools.cached_property
@@ -98,15 +98,15 @@ class Track:
 
 @dataclass
 class Distance:
-    """The maximum errors: of values relative to the track's range, of rotations in degrees."""
+    """The maximum errors of values, relative to the track's range, and of rotations, in degrees."""
 
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
-    """The error relative to what is allowed."""
+    """The error relative to the allowed error."""
 
     def add(self, track: Track, apart: float, tolerance: float) -> None:
-        """Include an error; `apart`: in units or radians; `tolerance`: relative to the track's range, or radians."""
+        """Include the error `apart` (units or radians). `tolerance` is relative to the track's range, or in radians."""
         if track.is_rotation:
             self.angle = max(self.angle, math.degrees(apart))
             allowed = tolerance + ROUNDING
@@ -124,13 +124,13 @@ class Row:
     name: str
     tracks: int = 0
     keys: int = 0
-    """The animator's keys, of all channels."""
+    """The animator's keys of all channels."""
     samples: int = 0
     """Generated keys."""
     curves: int = 0
     """Generated keys."""
     needless: int = 0
-    """Segments that would be within the tolerance without any of their generated keys."""
+    """Segments that would be within the tolerance without their generated keys."""
     at_frames: Distance = field(default_factory=Distance)
     between: Distance = field(default_factory=Distance)
     of_curves: Distance = field(default_factory=Distance)
@@ -141,7 +141,7 @@ class Row:
 
 
 def example() -> list[Track]:
-    """Make the example scene in a new file, and return its tracks."""
+    """Create the example scene in a new file, and return its tracks."""
     make_scene()
     result = []
     for track in TRACKS:
@@ -164,7 +164,7 @@ def as_stored(numbers: Sequence[float]) -> list[float]:
 
 
 def of_file(path: Path) -> list[Track]:
-    """Make empty objects with the keys of a .3ds file in a new file, and return its tracks."""
+    """Create empty objects with the keys of a .3ds file in a new file, and return its tracks."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     result = []
     for node in three_ds.read(path.read_bytes()).nodes:
@@ -179,7 +179,7 @@ def of_file(path: Path) -> list[Track]:
 
 
 def keyed(item: Any, track: three_ds.Track) -> Track:
-    """Set the keys of a .3ds file's track; of two at one frame the second counts."""
+    """Set the keys of a track from a .3ds file. Of two keys at one frame, the second is used."""
     values: Float64Array = track.values.astype(np.float64)
     if track.kind == "ROTATION":
         values = orientations(values)
@@ -209,7 +209,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
 
 
 def orientations(turns: Float64Array) -> Float64Array:
-    """Accumulate rotations from key to key, angle and axis (docs/formulas, "Relative keys")."""
+    """Accumulate rotations from key to key, given by angle and axis (docs/formulas, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in turns:
         if any(axis):
@@ -227,7 +227,7 @@ def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
 
 
 def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[list[tuple[float, ...]]]:
-    """Return what Blender plays of each track."""
+    """Return Blender's playback of each track."""
     scene: Any = bpy.context.scene
     result: list[list[tuple[float, ...]]] = [[] for _ in tracks]
     for frame, subframe in where:
@@ -238,7 +238,7 @@ def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[
 
 
 def bake(tracks: Sequence[Track], output: str) -> int:
-    """Bake all tracks; return the number of generated keys."""
+    """Bake all tracks and return the number of generated keys."""
     datablocks = list(dict.fromkeys(track.datablock for track in tracks))
     report = animation.bake_many(datablocks, animation.Options(output=output))
     if report.refused:
@@ -248,14 +248,14 @@ def bake(tracks: Sequence[Track], output: str) -> int:
 
 
 def apart(track: Track, shown: Sequence[float], exact: Sequence[float]) -> float:
-    """Return the error: in units, of the component with the largest, or in radians."""
+    """Return the largest error of any component in units, or the error in radians."""
     if track.is_rotation:
         return reference.apart(np.array(shown), np.array(exact))
     return max(abs(a - b) for a, b in zip(shown, exact, strict=True))
 
 
 def measure(name: str, tracks: Sequence[Track]) -> Row:
-    """Bake and compare."""
+    """Bake a file and compare its playback with the formulas."""
     row = Row(name, len(tracks))
     where = places(tracks)
     # Blender adds frame and subframe in float32.
@@ -284,9 +284,9 @@ def curves_of(track: Track) -> list[Any]:
 
 
 def needless(track: Track, tolerance: float) -> int:
-    """Return the number of segments in which all generated Bezier keys could be left out.
+    """Return the number of segments in which all generated Bezier keys could be omitted.
 
-    It is so where one cubic with the derivatives at the keys on both sides is within the tolerance. Components of
+    This is the case if one cubic with the derivatives at the keys on both sides is within the tolerance. Components of
     values are checked separately.
     """
     curves = curves_of(track)

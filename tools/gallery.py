@@ -29,7 +29,7 @@ FRAMES, VALUES = np.array([0.0, 10.0, 16.0, 34.0, 40.0]), np.array([0.0, 3.0, 1.
 
 
 def with_one(name: str, number: float) -> Keys:
-    """Return the keys with one parameter at all of them."""
+    """Return the keys with one parameter set on all keys."""
     return Keys(FRAMES, VALUES, **{name: number})
 
 
@@ -54,7 +54,7 @@ def panels() -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw what parameters, ends, dialects and extrapolation do.")
+    parser = argparse.ArgumentParser(description="Draw the effects of parameters, ends, dialects and extrapolation.")
     parser.add_argument(
         "file",
         nargs="?",

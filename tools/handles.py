@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of the animator's own keys, played by fitted handles, and write docs/measurements/handles.md.
+"""Measure the error of the animator's keys when played with fitted handles, and write docs/measurements/handles.md.
 
     python tools/handles.py [--docs docs/measurements]
 
 Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points per
-segment. tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without `--docs`
-the tables are printed. It takes two minutes.
+segment. tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without
+`--docs`, the tables are printed. The script takes two minutes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Float64Array = npt.NDArray[np.float64]
 TRACKS, KEYS = 200, 6
 PLACES = np.linspace(0.0, 1.0, 242)[1:-1]
 FOLLOWED = 400
-"""Points per segment at which the values of keys are followed."""
+"""Points per segment at which key values are followed."""
 STEEPNESS = (0.0, 30.0, 60.0, 75.0, 90.0)
-"""Degrees of the middle Euler angle: how close a segment comes to gimbal lock."""
+"""The limits of the middle Euler angle in degrees, which show the distance of a segment from gimbal lock."""
 HALVINGS = 45
 
 
@@ -50,7 +50,7 @@ def frames_of(generator: np.random.Generator) -> Float64Array:
 
 
 def turning(degrees: float, largest: float, eased: float) -> list[tcb.RotationSpline]:
-    """Return tracks of keys so many degrees apart, about random axes."""
+    """Return tracks with keys the given number of degrees apart, about random axes."""
     generator = np.random.default_rng(1)
     tracks = []
     for _ in range(TRACKS):
@@ -71,7 +71,7 @@ def moving(largest: float, eased: float) -> list[tcb.VectorSpline]:
 
 
 def followed(spline: tcb.RotationSpline, held: str) -> tuple[Float64Array, Float64Array]:
-    """Return the values of a track's keys that continue without jumps, and all between, shape (m, channels)."""
+    """Return the continuous values of a track at and between its keys, shape (m, channels)."""
     frames = spline.keys.frames
     share = np.arange(FOLLOWED) / FOLLOWED
     at = np.append((frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel(), frames[-1])
@@ -84,7 +84,7 @@ def followed(spline: tcb.RotationSpline, held: str) -> tuple[Float64Array, Float
 
 
 def played(request: Request, fit: Handles) -> Float64Array:
-    """Return what Blender plays at PLACES of all segments, shape (segments, places, channels)."""
+    """Return Blender's playback at PLACES of all segments, shape (segments, places, channels)."""
     keys = request.spline.keys
     own = keys.values if request.numbers is None else np.asarray(request.numbers)
     values = (own * fit.signs[:, np.newaxis]).astype(np.float32).astype(np.float64)
@@ -110,7 +110,7 @@ def played(request: Request, fit: Handles) -> Float64Array:
 def errors(requests: Sequence[Request]) -> Float64Array:
     """Return the largest errors of all segments, shape (tracks, segments).
 
-    They are in degrees, or for values in percent of the range of the segment's values.
+    Errors are in degrees, or for values in percent of the range of the segment.
     """
     result = []
     for request, fit in zip(requests, fit_handles(requests), strict=True):
@@ -129,13 +129,13 @@ def errors(requests: Sequence[Request]) -> Float64Array:
 
 
 def spread(values: Float64Array) -> list[str]:
-    """Return the median, the 90th percentile and the largest."""
+    """Return the median, the 90th percentile and the maximum."""
     return [number(float(each)) for each in (np.median(values), np.percentile(values, 90), values.max())]
 
 
 HEADS = ["median", "9 of 10", "largest"]
 EASES = ((0.5, 0.0), (0.5, 0.5), (1.0, 1.0))
-"""In tables: the largest tension, continuity and bias, and the largest eases."""
+"""The rows of tables: the largest tension, continuity and bias, and the largest eases."""
 
 
 def kind(largest: float, eased: float) -> str:
@@ -154,7 +154,7 @@ def quaternions() -> str:
 
 
 def angles(held: str) -> str:
-    """Return the table by the angle between keys, for Euler also by the largest middle angle of the segment."""
+    """Return the table by the angle between keys, and for Euler angles also by the segment's largest middle angle."""
     rows = []
     for largest, eased in EASES[:2]:
         for degrees in (30, 90):

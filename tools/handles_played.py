@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what Blender plays with handles to samples of the same tracks, in whole files.
+"""Compare Blender's playback with handles to samples of the same tracks, in whole files.
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10]
 
-Of a .bvh file every tenth key is kept. Where a file has no TCB track, all are enabled, with the defaults. Both motions
-are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table has a row per
-file: the errors of values, relative to the track's range, and of rotations, in degrees, with the median, the 90th
-percentile and the maximum over all frames and tracks. Needs Blender as a Python module.
+From a .bvh file, every tenth key is kept. If a file has no TCB tracks, all its tracks are enabled with the defaults.
+Both motions are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table
+has one row per file, with the errors of values, relative to the track's range, and of rotations, in degrees. It lists
+the median, the 90th percentile and the maximum over all frames and tracks. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Float64Array = npt.NDArray[np.float64]
 
 
 def load(path: Path, every: int) -> None:
-    """Open the file, or import it into an empty one."""
+    """Open the file, or import it into an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     if path.suffix.lower() == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path))
@@ -59,7 +59,7 @@ def tracks_of(datablock: Any) -> list[Any]:
 
 
 def played(tracks: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Float64Array]:
-    """Return what Blender plays of each track every quarter of a frame between its keys, shape (frames, channels)."""
+    """Return Blender's playback of each track every quarter of a frame between its keys, shape (frames, channels)."""
     result = {}
     for name, (track, frames) in tracks.items():
         columns = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import every .3ds file of a folder into an empty scene, and print how far it is from an independent composition.
+"""Import every .3ds file of a folder into an empty scene, and print its deviation from an independent composition.
 
 python tools/imported_3ds.py FOLDER
 """

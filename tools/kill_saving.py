@@ -29,7 +29,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 VERTICES = 400_000
-"""Of a mesh in each shot, so that writing it takes a while."""
+"""The size of a mesh in each shot, large enough that writing takes a while."""
 
 
 def make_shots(folder: Path, count: int) -> list[Path]:
@@ -172,7 +172,7 @@ def table(seen: Seen) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Kill the command while it saves, and tell what became of each file.")
+    parser = argparse.ArgumentParser(description="Kill the command while it saves, and report the state of each file.")
     parser.add_argument("--shots", type=int, default=40)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--folder", type=Path, help="default: a temporary one")
@@ -185,7 +185,7 @@ def main() -> int:
         if kills == given.kills:
             break
         if not run(given.command, folder, (chance.randint(1, 4), chance.uniform(0.0, 0.05)), seen):
-            # All is done: the results are made anew.
+            # All files are done, so the results are created again.
             for file in (folder / "baked").rglob("*"):
                 if file.is_file():
                     file.unlink()

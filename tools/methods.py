@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/measurements/methods.md and docs/figures/methods.png: properties, cost and error of each method.
+"""Write docs/measurements/methods.md and docs/figures/methods.png, with properties, cost and error of each method.
 
     python tools/methods.py
 
-Needs scipy and mpmath (tools/requirements-tests.txt): every method is compared with a reference that was not written
-for it, some at 50 digits, which takes minutes. Text outside the tables of the document stays as it is.
+Needs scipy and mpmath (tools/requirements-tests.txt). Every method is compared with an independent reference, in some
+cases with 50 digits, which takes minutes. Text outside the tables of the document does not change.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ REFERENCES: Any = importlib.import_module("tests.interp.references").REFERENCES
 Array = npt.NDArray[np.float64]
 
 MEASURED, MEASURED_KEYS, MEASURED_SAMPLES = 200, (3, 9), 20
-"""Tracks of each method, the fewest and the most keys of one, and the samples."""
+"""The number of tracks per method, the minimum and maximum number of keys per track, and the number of samples."""
 
 
 def largest_difference(made: type[Any], reference: Any) -> float:
-    """Return the largest difference of a method's class from its reference: of values, or an angle."""
+    """Return the largest difference between a method's class and its reference, in values or as an angle."""
     worst = 0.0
     for seed in range(MEASURED):
         generator = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def largest_difference(made: type[Any], reference: Any) -> float:
 
 
 def many(method: Method, kind: str) -> list[Any]:
-    """Create tracks like a character's."""
+    """Create tracks like the tracks of a character."""
     made, generator = getattr(method, kind), np.random.default_rng(3)
     tracks = []
     for _ in range(TRACKS):
@@ -72,7 +72,7 @@ def many(method: Method, kind: str) -> list[Any]:
 
 
 def seconds(kind: str, names: list[str]) -> dict[str, float]:
-    """Return the least time of each method; they take turns, so that a busy moment affects all."""
+    """Return the minimum time of each method. Methods take turns, so other load affects all of them."""
     at, best = np.linspace(0.0, 10.0 * KEYS, SAMPLES), dict.fromkeys(names, np.inf)
     tracks = {name: many(METHODS[name], kind) for name in names}
     for _ in range(ROUNDS):
@@ -116,9 +116,9 @@ HEADINGS = (
 
 
 def turn_rows() -> list[list[str]]:
-    """Return the rows for the rotation about a diagonal, of the methods that deviate from a uniform rotation.
+    """Return the rows for the rotation about a diagonal, for methods that deviate from a uniform rotation.
 
-    They have the deviations from the circle and from a uniform rotation, the least and the largest speed, in degrees.
+    They list the deviations from the circle and from a uniform rotation, and the minimum and maximum speed, in degrees.
     """
     at = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 241)
     even = Rotation.from_rotvec(np.outer(np.radians(240.0) * at / at[-1], DIAGONAL))
@@ -140,7 +140,7 @@ TURN_HEADINGS = ("method", "deviation from the circle", "deviation from uniform 
 
 
 def write(document: Path, name: str, headings: tuple[str, ...], table: list[list[str]]) -> None:
-    """Put a table into the document."""
+    """Insert a table into the document."""
     begin, end = BEGIN.format(name), END.format(name)
     lines = ["| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *table)]
     before, rest = document.read_text(encoding="utf-8").split(begin)

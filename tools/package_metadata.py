@@ -15,7 +15,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https:)[^)]*\)")
 
 
 def without_relative_links(page: str) -> str:
-    """Return the page without pictures and links that lead to other files of the repository."""
+    """Return the page without images and links to other files of the repository."""
     return LINK.sub(r"\1", PICTURE.sub("", page))
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure Reduce beside Blender's Decimate on motion captures: keys, stored numbers, errors on the body, time.
+"""Compare Reduce with Blender's Decimate on motion captures: keys, stored numbers, errors on the body, and time.
 
     python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/figures/reduce.png
 
-Times are of the processor, in turns, of one run each. Both get the same file, without its first frames, with rotations
-as quaternions for Reduce and Euler angles for Decimate, as Blender's importer makes them. Decimate's margin is searched
-until the maximum error on the body reaches the limit. It is the distance of the head or tail of any bone from its
-original position at any frame. --picture draws a channel before and after Reduce, the error on the body at each frame,
-and the number of keys for each error.
+Times are processor times of one run each, in turns. Both get the same file without its first frames. Rotations are
+quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is adjusted
+until the maximum error on the body reaches the limit. This error is the distance of the head or tail of any bone from
+its original position at any frame. --picture draws a channel before and after Reduce, the error on the body at each
+frame, and the number of keys for each error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ channels = importlib.import_module(f"{package.__name__}.animation.fcurves.channe
 dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
 
 _PER_MARGIN = 173.0
-"""Centimeters of error for a margin of 1, about, with which the search begins."""
+"""The approximate error in centimeters for a margin of 1, with which the search begins."""
 _NEAR = 0.9
 """A margin is used if the largest error is between this fraction of the limit and the limit."""
 _SHOWN = 360
@@ -43,22 +43,22 @@ _SHOWN = 360
 _DRAWN = "RightForeArm"
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _CURVE_KEY = 6
-"""Numbers that a Bezier key stores: frame and value of itself and of both handles."""
+"""Numbers stored per Bezier key: the frame and value of the key and of both handles."""
 
 
 def main() -> None:
-    """Measure both, and print a line of JSON for each error and way."""
+    """Measure both methods, and print one line of JSON per error and method."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    parser.add_argument("--height", type=float, default=170.0, help="of the body in the first frame, centimetres")
+    parser.add_argument("--height", type=float, default=170.0, help="height of the body in the first frame, in cm")
     parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimetres")
-    parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
+    parser.add_argument("--skip", type=int, default=1, help="frames to skip at the beginning")
     parser.add_argument("--tries", type=int, default=8, help="margins of Decimate to try for each error")
     parser.add_argument("--only", choices=("reduce", "decimate"))
-    parser.add_argument("--still", type=float, help="Reduce's error of points that stand still, centimetres")
-    parser.add_argument("--period", type=float, help="frames of the noise that Reduce filters")
+    parser.add_argument("--still", type=float, help="Reduce's error of points at rest, in centimeters")
+    parser.add_argument("--period", type=float, help="longest period, in frames, of the noise that Reduce filters")
     parser.add_argument(
-        "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="what plays Reduce's keys"
+        "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="method of Reduce's keys"
     )
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
-    """Return the armature in a new file, without the frames skipped, all its frames, and units a centimetre."""
+    """Return the armature in a new file without the skipped frames, all its frames, and the units per centimeter."""
     bpy.ops.wm.read_factory_settings()
     bpy.ops.preferences.addon_enable(module="io_anim_bvh")
     bpy.ops.import_anim.bvh(filepath=str(given.file), rotate_mode=mode)
@@ -103,7 +103,7 @@ def _curves(rig: Any) -> list[Any]:
 
 
 def _joints(rig: Any) -> tuple[int, int]:
-    """Return how many keys the bones have, all channels at a frame as one, and how many all channels have."""
+    """Return the number of keys of bones, counted once per frame, and the number of keys of all channels."""
     at: set[tuple[str, float]] = set()
     scalar = 0
     for fcurve in _curves(rig):
@@ -121,7 +121,7 @@ def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, A
     result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=method)
     seconds = time.process_time() - start
     keys, scalar = _joints(rig)
-    # A key stores its frame once, and of each track a value and a velocity, or parameters.
+    # A key stores its frame once, and a value and a velocity, or parameters, for each track.
     numbers = keys
     for fcurve in _curves(rig):
         own, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
@@ -169,10 +169,10 @@ def _draw(given: argparse.Namespace) -> None:
     above.set(title=f"{after.data_path}, {'wxyz'[after.array_index]}", xlabel="frame")
     above.legend(fontsize=8)
     off = off[:, : len(shown)]
-    middle.fill_between(shown, off.max(axis=0), color="#c0392b", lw=0, label="farthest head or tail")
+    middle.fill_between(shown, off.max(axis=0), color="#c0392b", lw=0, label="head or tail with the largest error")
     middle.plot(shown, off.mean(axis=0), color="#641e16", lw=0.8, label="mean")
     middle.axhline(error, color="black", lw=0.8, ls="--")
-    middle.set(xlabel="frame", ylabel="cm off on the body", ylim=(0, None))
+    middle.set(xlabel="frame", ylabel="error on the body, cm", ylim=(0, None))
     middle.legend(fontsize=8)
     below.loglog([count.error / unit for count in counts], [count.keys for count in counts], "o-", color="#2471a3")
     for count in counts:
@@ -181,14 +181,14 @@ def _draw(given: argparse.Namespace) -> None:
         )
     below.set_xticks([count.error / unit for count in counts], [f"{count.error / unit:g}" for count in counts])
     below.minorticks_off()
-    below.set(xlabel="largest error, cm", ylabel="keys of all bones")
+    below.set(xlabel="maximum error, cm", ylabel="keys of all bones")
     for axes in (above, middle, below):
         axes.grid(alpha=0.25)
     figure.savefig(given.picture, dpi=80, pil_kwargs={"optimize": True})
 
 
 def _curve(rig: Any) -> Any:
-    """Return the channel that is drawn."""
+    """Return the channel to draw."""
     turns = [fcurve for fcurve in _curves(rig) if fcurve.data_path.endswith("rotation_quaternion")]
     return max(turns, key=lambda fcurve: (_DRAWN in fcurve.data_path, fcurve.array_index == 1))
 
@@ -220,7 +220,7 @@ def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
 
 
 def _run_decimate(margin: float) -> None:
-    """Let the Graph Editor's operator work on all curves of the active object."""
+    """Override the context so that a Graph Editor operator processes all curves of the active object."""
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="SELECT")
     manager: Any = bpy.context.window_manager

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Print how many more keys the search of Reduce finds than an optimum by dynamic programming.
+"""Print the number of keys that Reduce finds relative to an optimum from dynamic programming.
 
     python tools/reduce_gap.py FILE.bvh… [--error 0.5] [--height 170] [--bones 8]
 
-Each bone's rotation is a track by itself, within the angle at which its farthest point is off by the error, at common
-frames of its four channels. The optimum covers all choices of frames. A key has the value and velocity of one of nine
-smooth curves. The search found six of the curves for this and for smaller angles. Segments are therefore independent,
-and the fewest segments within the angle are a shortest path. The optimum never has more keys than the search.
+The rotation of each bone is a separate track with common frames for its four channels. Its tolerance is the angle at
+which its farthest point deviates by the error. The optimum covers all choices of frames. A key has the value and
+velocity of one of nine smooth curves. The search found six of the curves for this and for smaller angles. Segments are
+therefore independent, and the fewest segments within the angle are a shortest path. The optimum never has more keys
+than the search.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from interp.fitting.reduction import SampledTracks, reduce_tracks
 Floats = npt.NDArray[np.float64]
 
 _FACTORS = (1.0, 0.9, 0.8, 0.65, 0.5, 0.3)
-"""Parts of the angle for which the search finds curves whose values and velocities a key may choose from."""
+"""Fractions of the angle. The search finds a curve for each, and keys choose from these curves."""
 _REACHES = (1, 2, 4)
-"""Frames on each side of parabolas that it may choose from, too."""
+"""Frames on each side of parabolas from which a key may also choose."""
 _LONGEST = 100
-"""Frames of the longest segment that is tried."""
+"""The length in frames of the longest segment that is tried."""
 
 
 def main() -> None:
@@ -44,7 +45,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--error", type=float, default=0.5, help="centimeters")
     parser.add_argument("--height", type=float, default=170.0, help="of the body in the first frame, centimeters")
-    parser.add_argument("--skip", type=int, default=1, help="frames at the beginning that are left out")
+    parser.add_argument("--skip", type=int, default=1, help="frames to skip at the beginning")
     parser.add_argument("--bones", type=int, default=8, help="the most bones of each file, evenly chosen")
     parser.add_argument("--frames", type=int, default=400, help="the most frames of each file")
     given = parser.parse_args()
@@ -73,7 +74,7 @@ def main() -> None:
 
 
 def tracks_of(given: Any) -> tuple[Floats, Floats]:
-    """Return quaternions of bones (tracks, frames, 4), and the angle that each may be off."""
+    """Return quaternions of bones (tracks, frames, 4), and the allowed angle of each bone."""
     reduce = importlib.import_module("tools.reduce")
     rig, frames, unit = reduce.load(given, "QUATERNION")
     tracks = importlib.import_module(f"{reduce.package.__name__}.animation.store.tracks")
@@ -93,7 +94,7 @@ def tracks_of(given: Any) -> tuple[Floats, Floats]:
 
 
 def fewest(samples: Floats, limit: float, values: Floats, slopes: Floats) -> int:
-    """Return the fewest keys of a track (frames, 4) within an angle in radians, of choices (choices, frames, 4)."""
+    """Return the fewest keys of a track (frames, 4) within an angle in radians, from choices (choices, frames, 4)."""
     count, states = len(samples), len(values)
     least = np.full((count, states), np.inf)
     least[0] = 1.0
@@ -117,7 +118,7 @@ def fewest(samples: Floats, limit: float, values: Floats, slopes: Floats) -> int
                 break
             reached = np.where(able, least[begin][:, np.newaxis] + 1.0, np.inf).min(axis=0)
             np.minimum(least[end], reached, out=least[end])
-        # Neighboring frames always join.
+        # Neighboring frames can always be joined.
         np.minimum(least[end], least[end - 1].min() + 1.0, out=least[end])
     return int(least[-1].min())
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Build a release into dist/: `make release`, or `python tools/release.py` in an environment with bpy and hatchling.
 
-The checkout must be clean, and its commit have the tag of the version in blender_manifest.toml, such as v1.0.0. After
-`make check` the program builds the extension's zip, the wheel, the sdist and, where the Makefile has `docs`, the site.
-It builds each twice, from two copies of the commit, and refuses builds that differ. The notes are the section of
-CHANGELOG.md, and SHA256SUMS has a line per file.
+The checkout must be clean, and its commit must have the tag of the version in blender_manifest.toml, such as v1.0.0.
+After `make check`, the script builds the extension's zip, the wheel, the sdist and, if the Makefile has `docs`, the
+site. It builds each twice, from two copies of the commit, and refuses builds that differ. The release notes are the
+section of CHANGELOG.md, and SHA256SUMS has one line per file.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PUBLISHER = ("maintainer", "website", "copyright")
 
 
 class ReleaseError(Exception):
-    """Why there is no release."""
+    """The reason why a release cannot be built."""
 
 
 def git(*arguments: str) -> str:
-    """Return the output of git in the checkout."""
+    """Return the output of a git command in the checkout."""
     ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise ReleaseError(f"git {arguments[0]} failed: {ran.stderr.strip()}. Release from a git checkout")
@@ -40,7 +40,7 @@ def git(*arguments: str) -> str:
 
 
 def check_publisher(manifest: dict[str, object]) -> None:
-    """Refuse a manifest whose publisher is a placeholder or missing."""
+    """Refuse a manifest with a placeholder or missing publisher."""
     for field in PUBLISHER:
         value = manifest.get(field)
         if not value:
@@ -71,11 +71,11 @@ def release_notes(version: str) -> str:
 def run(command: list[str], folder: Path) -> None:
     ran = subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False)
     if ran.returncode:
-        raise ReleaseError(f"this failed, see above: {' '.join(command)}")
+        raise ReleaseError(f"the following command failed (see above): {' '.join(command)}")
 
 
 def copy_commit(folder: Path) -> Path:
-    """Write the files of the commit, and no others, into `folder`."""
+    """Write the files of the commit into `folder`, and no other files."""
     archive = folder.with_suffix(".tar")
     git("archive", "--format", "tar", "--output", str(archive), "HEAD")
     with tarfile.open(archive) as files:
@@ -98,7 +98,7 @@ def build(source: Path, folder: Path, version: str) -> None:
     run([sys.executable, str(source / "tools" / "build_zip.py"), str(folder)], source)
     run([sys.executable, "-m", "hatchling", "build", "-d", str(folder)], source)
     if re.search(r"^docs:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-        # In the checkout, which has the environment and, being clean, the same pages.
+        # Built in the checkout, which has the environment and, because it is clean, the same pages.
         site = ROOT / "build" / "docs"
         shutil.rmtree(site, ignore_errors=True)
         run(["make", "docs"], ROOT)
@@ -111,7 +111,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def build_twice(folder: Path, version: str) -> dict[str, str]:
-    """Build into `folder`, refuse builds that differ, and return the files' digests."""
+    """Build into `folder`, refuse builds that differ, and return the digests of the files."""
     os.environ["SOURCE_DATE_EPOCH"] = git("log", "-1", "--format=%ct")
     with tempfile.TemporaryDirectory() as temporary:
         first, second = Path(temporary, "first"), Path(temporary, "second")

@@ -4,9 +4,9 @@
     python tools/restored_curves.py FILE… [--exact] [--seconds 120]
 
 Each importer of this Blender imports FBX files. The motion is compared at eighths between the file's keys: for FBX with
-the evaluation of the PyPI package `ufbx`, for glTF with the specification's formula, which is implemented here again.
-Prints a row per file and importer. Deviations are parts of the range of a property, or degrees. Each file, importer and
-evaluation by ufbx runs in its own process. Needs Blender as a Python module.
+the evaluation of the PyPI package `ufbx`, for glTF with the formula of the specification, which is implemented here
+independently. Prints one row per file and importer. Deviations are fractions of the range of a property, or degrees.
+Each import and each evaluation by ufbx runs in a separate process. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 LEAST_RANGE = 1e-3
-"""Fraction of the largest value. It replaces the range of properties that vary less."""
+"""Fraction of the largest value. This value replaces the range of properties that vary less."""
 ROUNDED = 1e-4
-"""Units. It replaces smaller ranges."""
+"""Units. This value replaces smaller ranges."""
 MOST_PLACES = 2000
-"""Times at which a node is compared."""
+"""Number of times at which a node is compared."""
 HEADS = {
     "file": "file",
     "importer": "importer",
@@ -60,7 +60,7 @@ HEADS = {
 
 
 def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
-    """Write local transforms that ufbx evaluates at the requested times, by take and node; end the process."""
+    """Write local transforms evaluated by ufbx at the requested times, by take and node, and end the process."""
     import ufbx
 
     wanted = json.loads(Path(request).read_text())
@@ -87,7 +87,7 @@ def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
 
 
 class Gltf:
-    """A second reader of glTF, straight from the specification: no sparse accessors, floats only."""
+    """A second reader of glTF, written from the specification, without sparse accessors and only for floats."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
@@ -120,7 +120,7 @@ class Gltf:
         return values.reshape(-1, width).astype(np.float64)
 
     def evaluate(self, take: int, node: int, path: str, times: Float64Array) -> Float64Array | None:
-        """Return values at times, one after the other; None where the take does not animate the property."""
+        """Return values at successive times, or None if the take does not animate the property."""
         animation = self.json["animations"][take]
         for channel in animation["channels"]:
             target = channel["target"]
@@ -205,7 +205,7 @@ def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], 
 
 
 class Compared:
-    """A file that was imported: its actions, and the motion of their properties beside another reader's."""
+    """An imported file, with its actions and the motion of their properties compared with another reader."""
 
     def __init__(self, path: Path, bpy: Any) -> None:
         package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
@@ -221,7 +221,7 @@ class Compared:
         self.oracle = oracle_of(path, self.file) if any(take.motions for take in self.file.takes) else None
 
     def properties(self) -> Iterator[tuple[Any, Any, Any, Any, str, Any]]:
-        """Yield the channels, take, timing, match, name and track of each property that fits."""
+        """Yield the channels, take, timing, match, name and track of each matching property."""
         for channels, take, timing, matches in self.matched:
             for match in matches:
                 for name, track in self.matching.tracks_of(match.motion).items() if match.misfit is None else ():
@@ -265,7 +265,7 @@ class Compared:
         """Return the values of the other reader."""
         own = take.motions[match.node].translation
         if name == "translation" and match.motion.translation is not own:
-            # The importer has made the pivot the origin, which the other reader does not give.
+            # The importer has made the pivot the origin, which the other reader does not do.
             values: Float64Array = track.evaluate(times)
             return values
         assert self.oracle is not None
@@ -273,7 +273,7 @@ class Compared:
 
 
 def steps_within(track: Any, times: Float64Array) -> Any:
-    """Return the times at a key where the file steps: which side of it they are on is rounding."""
+    """Return the times at steps of the file, where rounding decides between the values before and after the key."""
     at = np.searchsorted(track.times, times)
     last = len(track.times) - 1
     steps = track.interpolation == 0
@@ -337,7 +337,7 @@ def measure(path: Path, importer: str, exact: bool) -> Row:
 
 
 def run(paths: Sequence[Path], exact: bool, seconds: float) -> Iterator[Row]:
-    """Yield the row of each file and importer, each of a process of its own."""
+    """Yield the row of each file and importer, each from a separate process."""
     for path in paths:
         for importer in IMPORTERS:
             if importer.startswith("FBX") != (path.suffix == ".fbx"):

@@ -36,12 +36,12 @@ WAYS = ("DE_CASTELJAU", "SQUAD")
 TICKS = 160
 """The unit of the saved frame in files of 3ds Max."""
 MOST_PARTS = 64
-"""The most samples a frame."""
+"""The maximum number of samples per frame."""
 Float64Array = npt.NDArray[np.float64]
 
 
 def saved_at(scene: three_ds.Scene) -> float:
-    """Return the frame at which the file was saved; NaN where it is not given."""
+    """Return the frame at which the file was saved, or NaN if unknown."""
     keyframer = scene.keyframer
     if keyframer is None or keyframer.current_frame is None or keyframer.header is None:
         return float("nan")
@@ -53,15 +53,15 @@ class Saved:
     """The matrix of a mesh when its file was saved."""
 
     matrix: Float64Array
-    """In the shape (4, 4)."""
+    """The matrix, shape (4, 4)."""
     turned: bool
     """Whether the frame is between two rotation keys, rather than between position or scale keys."""
 
 
 def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved], int]:
-    """Return the meshes whose nodes were between keys at that frame, by name, and the number of the others.
+    """Return the meshes whose nodes were between keys at that frame, by name, and the number of other meshes.
 
-    Instances are left out: the file has the matrix of its mesh's first node.
+    Instances are omitted, because the file contains only the matrix of the first node of a mesh.
     """
     meshes = {item.name: item.content for item in scene.objects if isinstance(item.content, three_ds.Mesh)}
     result = {}
@@ -79,7 +79,7 @@ def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved
 
 
 def is_between(track: three_ds.Track | None, frame: float) -> bool:
-    """Return whether the frame is between two keys of the track, and at none."""
+    """Return whether the frame is between two keys of the track and not at a key."""
     return (
         track is not None
         and len(track.frames) > 1
@@ -99,7 +99,7 @@ def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
 
 
 def unscaled(matrix: Float64Array) -> Float64Array:
-    """Return the nearest rotation, without a mirror."""
+    """Return the nearest rotation without reflection."""
     left, _, right = np.linalg.svd(matrix[:3, :3])
     turn = left @ right
     rotation: Float64Array = turn * np.sign(np.linalg.det(turn))
@@ -130,7 +130,7 @@ def errors_of(animation: Any, path: Path, frame: float, saved: Mapping[str, Save
     objects: Any = bpy.data.objects
     for each in objects:
         if each.animation_data is not None and each.animation_data.action is not None:
-            # So that there is a sample at the frame.
+            # Ensures that there is a sample at the frame.
             animation.bake(each, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
     scene: Any = bpy.context.scene
     scene.frame_set(int(frame), subframe=frame % 1)

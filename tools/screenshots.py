@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take the pictures of the users' pages again, in a graphical Blender: `make screenshots`.
+"""Take the screenshots for the user pages again in a graphical Blender: `make screenshots`.
 
     tools/environment.sh graphical python tools/screenshots.py [FOLDER] [--draft]
 
-FOLDER defaults to docs/images. --draft leaves edges in views rough, takes a picture before all is at rest, and films in
-two steps, which is several times as fast. Python must have bpy, with which the extension's zip is built.
+FOLDER defaults to docs/images. --draft skips antialiasing, does not wait until everything is drawn, and films in two
+steps, which is several times as fast. Python must have bpy, which builds the extension's zip.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
 TO_DIAGRAM, TO_TRACK = 61, 87
-"""Pixels from the button Copy down to the headings of these panels, while they are folded."""
+"""Pixels from the button Copy down to the headings of these panels while they are collapsed."""
 ROW = 20
-"""Pixels from a button to the one in the next row."""
+"""Pixels from a button to the button in the next row."""
 TO_CURVE = (30, 36)
 """Pixels from the left of the sidebar, and below the last slider, to the curve that opens the presets."""
-# Blender draws a view eight times to smooth its edges, and a busy machine takes its time for each.
+# Blender draws a view eight times for antialiasing, which takes a while on a busy machine.
 _REST = """
 def steps():
     for _turn_of_blenders_loop in range(4):
@@ -151,7 +151,7 @@ def steps():
     yield .5
 """
 
-# The example's lamp alone, live, with the path of the tip of its arm, which only turns.
+# Only the lamp of the example, live, with the path of the tip of its arm, which only rotates.
 LAMP = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -185,7 +185,7 @@ def steps():
     win().scene.frame_set(52)
     yield .5
 """
-# The tool Edit Paths, and on the screen the keys and the end of the outgoing tangent of the one in the middle.
+# The tool Edit Paths, and the screen positions of the keys and of the end of the middle key's outgoing tangent.
 EDIT_PATHS = """
 def steps():
     a = area('VIEW_3D')
@@ -207,7 +207,7 @@ result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places
 
 
 class Box(NamedTuple):
-    """A part of the window: pixels from its top left."""
+    """A part of the window, in pixels from its top left corner."""
 
     left: int
     top: int
@@ -229,7 +229,7 @@ def arrow(at: tuple[int, ...], scale: float = 1.0) -> list[str]:
 
 
 class Camera:
-    """A camera for parts of the window."""
+    """Take screenshots of parts of the window."""
 
     def __init__(
         self, window: Any, folder: Path, draft: bool = False, size: tuple[int, int] = SIZE, colors: int = 224
@@ -258,7 +258,7 @@ class Camera:
         return ["-size", f"{self.size[0]}x{self.size[1]}", "-depth", "8", "rgb:-"]
 
     def still(self) -> bytes:
-        """Return the pixels of the screen, once they don't change any more."""
+        """Return the pixels of the screen when they no longer change."""
         before = b""
         while (now := self._pixels()) != before and not self.draft:
             before = now
@@ -282,17 +282,17 @@ class Camera:
         return Box(left, self.size[1] - bottom - height, left + width, self.size[1] - bottom)
 
     def park(self) -> None:
-        """Move the mouse to where it shows no tooltip."""
+        """Move the mouse to a place without a tooltip."""
         self.window.xdotool("mousemove", self.size[0] // 2, self.size[1] - 4)
         self.rest()
 
     def rest(self) -> None:
-        """Wait until all is drawn, several times over."""
+        """Wait until everything is drawn, several times."""
         self.window.run(_DRAWN if self.draft else _REST)
 
 
 def first_animation(window: Any, camera: Camera) -> None:
-    """Do the steps of docs/start/first_animation.md, with the cube of a new file."""
+    """Perform the steps of docs/start/first_animation.md with the cube of a new file."""
     window.run(FRONT_VIEW)
     at = (500, 400)
     for frame, x, z in ((1, "-4", "3"), (20, "4", "-3"), (40, "4", "3")):
@@ -324,14 +324,14 @@ def first_animation(window: Any, camera: Camera) -> None:
 
 
 class Film:
-    """Pictures of a part of the window, with the mouse, that are shown one after the other."""
+    """An animation of screenshots of a part of the window, including the mouse pointer."""
 
     def __init__(self, camera: Camera, box: Box) -> None:
         self.camera, self.box = camera, box
         self.stills: list[bytes] = []
 
     def drag(self, start: tuple[int, int], end: tuple[int, int], steps: int = 7) -> None:
-        """Drag by the mouse, a picture a step; the last one stays for a while."""
+        """Drag with the mouse, with one picture per step. The last picture is shown for a while."""
         move = self.camera.window.xdotool
         steps = 2 if self.camera.draft else steps
         for x in (start[0] - 4, start[0]):
@@ -352,7 +352,7 @@ class Film:
         self.stills += [shot.stdout] * times
 
     def save(self, name: str, colors: int = 64) -> None:
-        """Save it as a GIF of so many colors."""
+        """Save the animation as a GIF with this number of colors."""
         file = self.camera.folder / f"{name}.gif"
         small = ["+dither", "-colors", str(colors), "-layers", "optimize"]
         film = ["convert", "-delay", "16", "-loop", "0", "miff:-", *small, str(file)]
@@ -376,7 +376,7 @@ def edit_paths(window: Any, camera: Camera) -> None:
 
 
 def turn_tip(window: Any, camera: Camera) -> None:
-    """Drag a key of the tip of the example lamp's arm, which turns, there and back."""
+    """Drag a key of the tip of the example lamp's rotating arm and back."""
     window.run(LAMP)
     window.run(EDIT_PATHS.format(tool="tcb.path_tool"))
     camera.screen()
@@ -389,7 +389,7 @@ def turn_tip(window: Any, camera: Camera) -> None:
 
 
 def click_until(window: Any, at: Any, condition: str) -> None:
-    """Click there, and again where a busy machine has lost the click."""
+    """Click there, and again if a busy machine has lost the click."""
     for _ in range(4):
         window.click(at)
         if window.run(f"result = {condition}"):
@@ -398,7 +398,7 @@ def click_until(window: Any, at: Any, condition: str) -> None:
 
 
 def viewport(window: Any, camera: Camera) -> None:
-    """Show the example scene with its paths, and the tab."""
+    """Show the example scene with its paths and the tab."""
     window.run(EXAMPLE)
     window.open_sidebar("VIEW_3D", "TCB")
     window.run(EXAMPLE_VIEW)
@@ -423,7 +423,7 @@ DIAGRAMS = {
 
 
 def diagrams(window: Any, camera: Camera) -> None:
-    """Show the key's diagram in the sidebar, for each parameter at its ends."""
+    """Show the key's diagram in the sidebar, for each parameter at its limits."""
     x, copy = place(window.buttons("VIEW_3D", height=520, across=0.4), "tcb.key_copy")
     window.click((x, copy + TO_DIAGRAM))
     camera.park()
@@ -446,7 +446,7 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
 
 
 def track_choices(window: Any, camera: Camera) -> None:
-    """Show the choices of a rotation's track, and the bake below them."""
+    """Show the options of a rotation track, and the bake options below."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
     x, copy = place(window.buttons("VIEW_3D", height=520, across=0.4), "tcb.key_copy")
     window.click((x, copy + TO_TRACK))
@@ -500,7 +500,7 @@ def dope_sheet(window: Any, camera: Camera) -> None:
 
 
 def open_menu(window: Any, at: tuple[int, int]) -> None:
-    """Open the keys' context menu, and TCB in it, by its underlined letter."""
+    """Open the context menu of keys and its TCB submenu by the underlined letter."""
     window.click(at, button=3)
     window.key("t")
 
@@ -527,9 +527,9 @@ PICTURES = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Take the pictures of the users' pages again.")
+    parser = argparse.ArgumentParser(description="Take the screenshots for the user pages again.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images")
-    parser.add_argument("--draft", action="store_true", help="leave edges in views rough, which is faster")
+    parser.add_argument("--draft", action="store_true", help="skip antialiasing, which is faster")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as build:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render one motion-blurred frame of a fast spin three times: baked as samples, as curves, and exactly.
+"""Render one motion-blurred frame of a fast spin three times: baked as samples, baked as curves, and exact.
 
     python tools/spin_picture.py [PICTURE.png]
 
-A tumbling baton of lights spins by about 90 degrees per frame. "Exactly" means 64 samples per frame. The default
+A tumbling baton of lights spins by about 90 degrees per frame. "Exact" means 64 samples per frame. The default
 picture is docs/figures/spin.png.
 """
 
@@ -28,18 +28,18 @@ from tools import tcb
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYS = ((0, 0, 0), (40, -35, 240), (-40, 40, 480), (35, -40, 720))
-"""Degrees, of an object in Blender's default mode, Euler angles XYZ."""
+"""Euler angles XYZ, Blender's default mode, in degrees."""
 KEYS_APART = 3
 FRAME = 5
-"""Between two keys."""
-EXACT = "exact: 64 samples a frame"
+"""A frame between two keys."""
+EXACT = "exact: 64 samples per frame"
 WAYS: dict[str, dict[str, Any]] = {
-    "samples, one a frame": {},
+    "samples, one per frame": {},
     "curves": {"output": "CURVES"},
     EXACT: {"step": 1 / 64},
 }
 LOOKS = 50
-"""Samples on each side of the frame."""
+"""Number of samples on each side of the frame."""
 LIGHTS = ((1.0, (1.0, 0.35, 0.08)), (0.55, (0.15, 0.6, 1.0)), (-1.0, (0.2, 1.0, 0.35)))
 """The position along the baton, and the color."""
 
@@ -66,7 +66,7 @@ def make_scene() -> Any:
 
 
 def set_up_render(scene: Any, size: int, samples: int) -> None:
-    """Set up Cycles to render the lights alone, with the shutter open for a whole frame."""
+    """Set up Cycles to render only the lights, with the shutter open for a whole frame."""
     scene.render.engine = "CYCLES"
     scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", samples, False
     scene.cycles.max_bounces = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/splines/: a page for each module of splines, with figure, formulas, measured errors and classes.
+"""Write docs/splines/, with one page per spline module that contains a figure, formulas, measured errors and classes.
 
     python tools/spline_pages.py [--pictures] [FOLDER]
 
@@ -52,7 +52,7 @@ TESTS = {
     "catmull_rom": ("catmull_rom", "rotation_vectors"),
     "hermite": ("hermite", "rotation_vectors"),
 }
-"""The tests of the error bounds, for modules that have more than the test of their name."""
+"""The tests of error bounds, for modules whose tests are not only in the file of the same name."""
 GENERATED = "<!-- Made by tools/spline_pages.py: change docstrings or docs/formulas, then `make api`. -->"
 CAPTION = (
     "*Top: the motion through the same keys, for rotations as the path of the tip of an axis. Bottom: the velocity per"

@@ -4,11 +4,11 @@
     python tools/survey.py FOLDER [--seconds 120] [--page docs/measurements/survey.md]
 
 All keyed properties of a .blend file are enabled with Keep Look. They are baked as samples, curves and handles, and
-restored each time. Then TCB is removed. Where a file is TCB already, it is removed first. The baked scene is exported
-as .3ds and imported again. Every F-curve of the file is compared to the last bit, and its values. A .3ds file is
-imported, played with samples and with handles, exported, and imported again. Each file has a process of its own, with a
-time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit, license. With
---page the tables are written into that page. Needs Blender as a Python module.
+restored each time. Then TCB is removed. If a file already contains TCB, it is removed first. The baked scene is
+exported as .3ds and imported again. Every F-curve of the file is compared to the last bit, including its values. A .3ds
+file is imported, played with samples and with handles, exported, and imported again. Each file runs in a separate
+process with a time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit,
+license. With --page, the tables are written into that page. Needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def survey(path: Path) -> Row:
 
 
 class Curves:
-    """All F-curves of the open file's own actions, to the last bit, and the values they play."""
+    """All F-curves of the local actions in the open file, to the last bit, and their values."""
 
     def __init__(self) -> None:
         import bpy
@@ -103,7 +103,7 @@ class Curves:
                 continue
             for slot, bag in enumerate(bags_in(action)):
                 for fcurve in bag.fcurves:
-                    # A file may have two curves of one channel.
+                    # A file may have two curves for one channel.
                     name = (action.name, slot, fcurve.data_path, fcurve.array_index)
                     name = (*name, sum(other[:4] == name for other in self.states))
                     self.states[name] = bits(fcurve)
@@ -184,14 +184,14 @@ def of_blend(path: Path, row: Row) -> None:
     if given:
         content, shown, frames = given
         again = matrices(imported(content, "SAMPLES")[0], frames)
-        # The file has names of ten letters only; objects with longer names are left out.
+        # Names in the file have at most ten characters. Objects with longer names are omitted.
         pairs = [(shown[name], again[name]) for name in shown.keys() & again.keys()]
         place, degrees = off(pairs)
         row |= {"exported": f"{len(pairs)} of {row['nodes']}", "off": number(place), "degrees": number(degrees)}
 
 
 def remove(datablocks: Sequence[Any]) -> None:
-    """Remove TCB from each that can be changed."""
+    """Remove TCB from each datablock that can be changed."""
     animation = module("animation")
     for datablock in datablocks:
         with contextlib.suppress(animation.AnimationError):
@@ -199,13 +199,13 @@ def remove(datablocks: Sequence[Any]) -> None:
 
 
 def told(faults: list[str], step: str, differing: Sequence[str]) -> None:
-    """Add a text with the number of curves that differ after a step, and the first of them."""
+    """Add a text with the number of curves that differ after a step, and the first such curve."""
     if differing:
         faults.append(f"{step}: {len(differing)} differ, such as {differing[0]}")
 
 
 def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | None:
-    """Export the open scene; return the content of the file, and the objects' matrices at some frames."""
+    """Export the open scene, and return the content of the file and the matrices of objects at some frames."""
     import bpy
 
     exporting, three_ds = module("exchange.exporting.exporter"), module("formats.three_ds")
@@ -222,7 +222,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
 
 
 def imported(content: bytes, output: str) -> tuple[Any, Any]:
-    """Import into an empty file; return its scene and the report."""
+    """Import into an empty file, and return its scene and the report."""
     import bpy
 
     importing, three_ds = module("exchange.importing.importer"), module("formats.three_ds")
@@ -239,14 +239,14 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
 
 
 def places(start: float, end: float) -> list[float]:
-    """Return whole frames, as many as there are or `PLACES` of them."""
+    """Return all whole frames, or at most `PLACES` whole frames."""
     return [float(frame) for frame in np.unique(np.rint(np.linspace(start, max(start, end), PLACES)))]
 
 
 def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
     """Return the world matrices of the scene's objects, shape (frames, 4, 4), by name.
 
-    A .3ds file has directions of spotlights only, so other lights are left out.
+    A .3ds file contains directions only for spotlights, so other lights are omitted.
     """
     items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
     found: dict[str, list[Any]] = {item.name: [] for item in items}
@@ -260,7 +260,7 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
 
 @contextlib.contextmanager
 def depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
-    """Let a visible object depend on all of these: Blender evaluates hidden ones only where something does."""
+    """Make a visible object depend on these objects, because Blender evaluates hidden objects only if needed."""
     import bpy
 
     probe = bpy.data.objects.new("Probe", None)
@@ -286,7 +286,7 @@ def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, floa
 
 
 def turns(one: Float64Array, two: Float64Array) -> Float64Array:
-    """Return the angles between the rotations of matrices, in degrees; 0 where one lacks three axes."""
+    """Return the angles between the rotations of matrices in degrees, or 0 if a matrix is singular."""
     left, right = unscaled(one), unscaled(two)
     turn = left @ right.transpose(0, 2, 1)
     skew = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
@@ -296,7 +296,7 @@ def turns(one: Float64Array, two: Float64Array) -> Float64Array:
 
 
 def unscaled(several: Float64Array) -> Float64Array:
-    """Return the nearest rotations of matrices, without mirrors, shape (n, 3, 3)."""
+    """Return the nearest rotations of matrices without reflection, shape (n, 3, 3)."""
     left, _, right = np.linalg.svd(several[:, :3, :3])
     turn = left @ right
     return np.asarray(turn * np.sign(np.linalg.det(turn))[:, None, None], dtype=np.float64)
@@ -331,7 +331,7 @@ def of_three_ds(path: Path, row: Row) -> None:
 
 
 def rewritten(read: Any, written: Any) -> list[str]:
-    """Return the tracks of the file that were not written as they were, bit for bit."""
+    """Return the tracks of the file that were not written back bit for bit."""
     before, after = (
         {
             # A camera and its target have the same name.
@@ -350,7 +350,7 @@ def rewritten(read: Any, written: Any) -> list[str]:
 
 
 def rows_of(folder: Path, seconds: float) -> list[Row]:
-    """Survey each file of the folder in a process of its own."""
+    """Survey each file of the folder in a separate process."""
     kinds = (".blend", ".3ds")
     found = []
     with tempfile.TemporaryDirectory() as temporary:
@@ -371,7 +371,7 @@ def rows_of(folder: Path, seconds: float) -> list[Row]:
 
 
 def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
-    """Return the Markdown of the tables by name: a row per folder, and the files that differ."""
+    """Return the Markdown of the tables by name, with one row per folder and the files that differ."""
     made = {}
     listed = folder / "sources.csv"
     if listed.exists():
@@ -388,7 +388,7 @@ def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def by_folder(rows: Sequence[Row], heads: Mapping[str, str]) -> Iterator[list[object]]:
-    """Yield the cells of each folder with files: counts are summed, and of errors the largest is taken."""
+    """Yield the cells of each folder with files, with the sum of counts and the maximum of errors."""
     folders = dict.fromkeys(row["file"].rpartition("/")[0].partition("/")[0] for row in rows)
     for folder in folders:
         members = [row for row in rows if row["file"].rpartition("/")[0].partition("/")[0] == folder]
@@ -413,8 +413,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seconds", type=float, default=120.0, help="for each file (default: 120)")
-    parser.add_argument("--page", type=Path, help="where the tables go, in place of standard output")
-    parser.add_argument("--json", type=Path, help="where all that was found goes, with refusals and notes")
+    parser.add_argument("--page", type=Path, help="page for the tables, instead of standard output")
+    parser.add_argument("--json", type=Path, help="file for all findings, with refusals and notes")
     parser.add_argument("--row", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.row:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables in Markdown, and their places in pages."""
+"""Create tables in Markdown, and insert them into pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 
 def number(value: float) -> str:
-    """Return the number with three digits, or all digits of a whole number."""
+    """Return the number with three digits, or a whole number with all digits."""
     if value and abs(value) < 0.001:
         return f"{value:.1e}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a Markdown table; all columns but the first are of numbers. None is a blank."""
+    """Return a Markdown table in which all columns except the first contain numbers. None is blank."""
     cells = [list(heads), *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
@@ -29,7 +29,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def filled(text: str, name: str, content: str) -> str:
-    """Return the text with other content between the marks of that name; raise ValueError where there are none."""
+    """Return the text with new content between the marks of that name. Raise ValueError if there are none."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     head, found, rest = text.partition(start)
     _, closed, tail = rest.partition(end)

@@ -4,9 +4,9 @@
     python tools/tcb.py bake FILE… --output DIR
     blender --background --python tools/tcb.py -- bake FILE… --output DIR
 
-The first needs Blender as a Python module; a Python without it runs this again in the project's own environment (see
-tools/environment.sh), which is made if it is missing. BPY=4.2, 4.5, 5.0 or 5.2 in the environment variables chooses the
-Blender there.
+The first command needs Blender as a Python module. A Python without the module runs this script again in the
+environment of the project (see tools/environment.sh), which is created if missing. The environment variable BPY=4.2,
+4.5, 5.0 or 5.2 chooses the Blender version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOOL = Path(__file__).resolve()
 ROOT = TOOL.parent.parent
 PACKAGE = "tcb_animation"
 MISSING = 2
-"""Exit status where Blender is missing."""
+"""Exit status if Blender is missing."""
 HELP = """
 A Python without Blender as a module runs this again in an environment of the checkout, .venv-bpy-VERSION, which is
 made if need be: some minutes of downloading, once. BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender there.
@@ -33,7 +33,7 @@ made if need be: some minutes of downloading, once. BPY=4.2, 4.5, 5.0 or 5.2 cho
 
 
 def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
-    """Load a file of the checkout as the module `name`; with `folders` as a package with these."""
+    """Load a file of the checkout as the module `name`, or with `folders` as a package with these folders."""
     spec = importlib.util.spec_from_file_location(name, ROOT / file, submodule_search_locations=folders)
     assert spec is not None
     assert spec.loader is not None
@@ -44,7 +44,7 @@ def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
 
 
 def run_again_with_blender() -> NoReturn:
-    """Replace this process with one in the project's environment."""
+    """Replace this process with a process in the environment of the project."""
     chosen = [version] if (version := os.environ.get("BPY")) else []
     script = str(ROOT / "tools" / "environment.sh")
     try:
@@ -60,7 +60,7 @@ def run_again_with_blender() -> NoReturn:
 
 
 def end_process(status: int) -> NoReturn:
-    """End the process at once: Blender 4.2 and 4.5 as Python modules may crash or hang while it ends."""
+    """End the process immediately, because Blender 4.2 and 4.5 as Python modules may crash or hang on exit."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -68,7 +68,7 @@ def end_process(status: int) -> NoReturn:
 
 
 def main() -> int:
-    # Blender has bpy loaded when it runs a script, and leaves its own arguments before the two dashes.
+    # When Blender runs a script, bpy is already loaded, and Blender's arguments are before the two dashes.
     inside_blender = "bpy" in sys.modules
     streams = load("streams", "cli/streams.py")
     streams.end_at_once_by_signals()
@@ -80,16 +80,16 @@ def main() -> int:
         arguments = sys.argv[1:]
         program = "python tools/tcb.py"
         start = [sys.executable, str(TOOL)]
-        # For NumPy, which comes with Blender: more threads only slow the small systems of equations of a fit down.
+        # For Blender's NumPy, because more threads only slow down the small systems of equations of a fit.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         try:
-            # Blender may print something while it starts, too.
+            # Blender may also print something while it starts.
             with streams.only_results_on_standard_output():
                 import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()
-    # The checkout is loaded by this name for any folder name. The package is not registered: the command needs no
-    # operators, and nothing may bake automatically while it works.
+    # The checkout is loaded by this name for any folder name. The package is not registered, because the command needs
+    # no operators, and nothing may bake automatically while it runs.
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
     status: int = command.main(arguments, program, start)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring translations/*.po up to date with the texts of the sources: `python tools/translations.py`.
+"""Update translations/*.po with the texts of the sources: `python tools/translations.py`.
 
-Needs Blender as a Python module, whose own tool finds the texts. New texts are added without a translation, and texts
-that are gone are removed. Prints both, and how much of each language is translated. tests/extension/test_languages.py
-compares the files with the sources.
+Needs Blender as a Python module, whose tool finds the texts. New texts are added without a translation, and missing
+texts are removed. Prints both, and the translated fraction of each language. tests/extension/test_languages.py compares
+the files with the sources.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def finds_texts() -> bool:
 
 
 def find_texts() -> dict[Key, bool]:
-    """Return the texts of the registered extension; True for labels and tooltips, False for messages."""
+    """Return the texts of the registered extension, with True for labels and tooltips and False for messages."""
     import bpy
 
     tool = _name_of_blenders_tool()
@@ -42,7 +42,7 @@ def find_texts() -> dict[Key, bool]:
     settings = importlib.import_module(f"{tool}.settings").I18nSettings()
     scripts = bpy.utils.system_resource("SCRIPTS")  # type: ignore[attr-defined]  # the stubs lack it
     settings.PRESETS_DIR = str(Path(scripts) / "presets")
-    # Blender 5 makes the types that have the properties of operators when they are asked for.
+    # Blender 5 creates the types with operator properties on demand.
     for module in OPERATOR_MODULES:
         operators = getattr(bpy.ops, module)
         for name in dir(operators):
@@ -52,7 +52,7 @@ def find_texts() -> dict[Key, bool]:
     written: dict[Key, object] = {}
     extract.dump_py_messages_from_files(written, extract._gen_reports(None), list(map(str, SOURCES)), settings)
     texts = {key: any(map(_is_of_interface, _places(place))) for key, place in written.items()}
-    # Blender has all its own declarations in the first list. Each name that the extension gives it has this in it.
+    # The first list contains all declarations of Blender. The names of the extension contain this text.
     ours = (key for key, place in declared.items() if any("tcb" in name.lower() for name in _places(place)))
     return texts | dict.fromkeys(ours, True)
 
@@ -63,7 +63,7 @@ def _name_of_blenders_tool() -> str | None:
 
 
 def _places(message: object) -> Iterable[str]:
-    """Return the places of a text that Blender's tool found."""
+    """Return the places where Blender's tool found a text."""
     return map(str, getattr(message, "sources"))  # noqa: B009 - of a class without types
 
 
@@ -72,7 +72,7 @@ def _is_of_interface(place: str) -> bool:
 
 
 def read(file: Path, package: str) -> dict[Key, str]:
-    """Return all texts of a .po file with their translations, "" where one is missing, read by that package."""
+    """Return all texts of a .po file, read by that package, with their translations or "" if missing."""
     import bpy
 
     languages = importlib.import_module(f"{package}.ui.languages")
@@ -81,7 +81,7 @@ def read(file: Path, package: str) -> dict[Key, str]:
 
 
 def po_file(language: str, translations: Mapping[Key, str], default: str) -> str:
-    """Return the text of a .po file, sorted by the English texts. `default` is the context that is not written."""
+    """Return the content of a .po file, sorted by English text. The context `default` is not written."""
     header = f'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
     entries = [header]
     for (context, text), translation in sorted(translations.items(), key=lambda item: item[0][::-1]):
@@ -91,7 +91,7 @@ def po_file(language: str, translations: Mapping[Key, str], default: str) -> str
 
 
 def _quoted(text: str) -> str:
-    """Return the text as a .po file has it, in one line."""
+    """Return the text in the format of a .po file, on one line."""
     return '"{}"'.format(text.replace('"', '\\"'))
 
 
@@ -101,7 +101,7 @@ def main() -> None:
     from tools import tcb
 
     if not finds_texts():
-        raise SystemExit("translations: this Blender does not ship the tool that finds texts; 4.2 and 5.2 do")
+        raise SystemExit("translations: this Blender does not include the tool that finds texts, but 4.2 and 5.2 do")
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
     package.register()
     texts = find_texts()

@@ -52,7 +52,7 @@ _LEAST = {
     "ORTHO": ("ortho_scale",),
     "PANO": ("sensor_width",),
 }
-"""For each camera type, the properties besides the clips that must be greater than 0."""
+"""For each camera type, the properties that must be greater than 0, in addition to the clipping distances."""
 _CLIPS = ("clip_start", "clip_end")
 _NAMES = {
     "lens": n_("lens"),
@@ -150,7 +150,7 @@ def check(
     Parameters
     ----------
     datablocks : bpy.types.ID
-        Objects, including camera objects with their camera data. Other data stands for the objects that use it.
+        Objects, including camera objects with their camera data. Other data represents the objects that use it.
     frame_range : (float, float), optional
         Frames to check. Default: the scene's frame range, extended to all keys before and after it.
     scene : bpy.types.Scene, optional
@@ -159,7 +159,7 @@ def check(
     Returns
     -------
     Checks
-        Violations of conditions on scales and on the clips, lens, focus and view of cameras.
+        Violations of conditions on scales and on the clipping, lens, focus and view of cameras.
 
     Raises
     ------

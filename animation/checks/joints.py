@@ -66,7 +66,7 @@ def joint_gap(
     bone : str
         The child bone.
     frame_range, scene
-        As for `check`.
+        See `check`.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether a used track with one of the path prefixes is not TCB. None stands for all tracks."""
+    """Return whether a used track with one of the path prefixes is not TCB. None represents all tracks."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the constant conversion from a node's local transform in a file to location, rotation and scale in Blender.
 
-An importer turns axes, scales units and reorients bones. The conversion of each node is constant:
+An importer rotates axes, scales units and reorients bones. The conversion of each node is constant:
 
     location = size turn translation + shift,   rotation = turn rotation own,   scale = factors scale
 
 The factors are found from the poses at the file's keys. Poses on a line, for example, do not determine the turn
-completely. `prior`, the turn that the nodes above imply, determines the rest.
+completely. The rest is determined by `prior`, the turn implied by the ancestor nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...interp import rotations
 from ...interp.keys import Float64Array
 
 _PRIOR = 1e-6
-"""The weight of the prior relative to the poses. It decides only in directions in which the poses do not move."""
+"""The weight of the prior relative to the poses. It has an effect only in directions in which the poses do not move."""
 _ROUNDS = 3
 _SNAPPED = 2e-5
 """Elements of a turn snap to 0 or 1 and sizes to powers of ten within this tolerance, because float32 rounds more."""
@@ -112,7 +112,7 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
-    """Return the displacements and rotation axes of the poses, each (n, 3). Both turn with the space of the poses."""
+    """Return the displacements and rotation axes of the poses, each (n, 3). Both rotate with the space of the poses."""
     moved = poses.translation - poses.translation.mean(axis=0)
     if np.abs(moved).max() < 1e-6 * np.abs(poses.translation).max(initial=_LEAST):
         moved = np.zeros_like(moved)
@@ -139,7 +139,7 @@ def _mean(q: Float64Array) -> Float64Array:
 
 
 def _size(turned: Float64Array, location: Float64Array) -> float:
-    """Return the scale factor from turned translations to locations."""
+    """Return the scale factor from rotated translations to locations."""
     own, other = (each - each.mean(axis=0) for each in (turned, location))
     square = float((own**2).sum())
     if np.abs(own).max() < 1e-6 * np.abs(turned).max(initial=_LEAST) or square <= _LEAST**2:
@@ -161,19 +161,19 @@ def _rounded_size(size: float) -> float:
 def _factors(own: Float64Array, file: Float64Array, blender: Float64Array) -> Float64Array:
     """Return the matrix that converts scales.
 
-    The node's own rotation swaps the axes. A node that never turns or moves does not determine that rotation: its
+    The node's own rotation swaps the axes. A node that never rotates or moves does not determine this rotation. Its
     scales then show which axes were swapped.
     """
     order = tuple(np.abs(own).argmax(axis=0).tolist())
     orders = [order] if len(set(order)) == 3 else []
     candidates = [_factors_by_axis(file, blender, each) for each in (*orders, *permutations(range(3)))]
     allowed = _SNAPPED * np.abs(blender).max(initial=_LEAST)
-    # The first of several that fit: a node with equal scales along all axes fits with any.
+    # Use the first matrix that fits, because a node with equal scales along all axes fits any matrix.
     return min(candidates, key=lambda factors: max(allowed, float(np.abs(file @ factors.T - blender).max())))
 
 
 def _factors_by_axis(file: Float64Array, blender: Float64Array, order: tuple[int, ...]) -> Float64Array:
-    """Return the matrix that takes scale `order[axis]` of the file to scale `axis` in Blender, by least squares."""
+    """Return the matrix that converts scale `order[axis]` of the file to scale `axis` in Blender, by least squares."""
     factors = np.zeros((3, 3))
     for axis in range(3):
         scales = file[:, order[axis]]

@@ -25,7 +25,7 @@ _STEP = 1e-3
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
 _BESIDE_KEY = 1e-9
-"""The minimum distance of samples from the end key, as a fraction of the segment, since a step may end at the key."""
+"""The minimum distance of samples from the end key, as a fraction of the segment, because a step may end at the key."""
 
 
 class SampledSpline(BaseSpline):
@@ -68,7 +68,7 @@ class _Segments:
         return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values, derivatives by the parameter, or angular velocities and accelerations, shape (d, m)."""
+        """Return values, derivatives by the local parameter, or angular velocities and accelerations, shape (d, m)."""
         if not nu:
             return self._at(segment, u).T
         middle = np.clip(u, 2.0 * _STEP, 1.0 - 2.0 * _STEP)

@@ -38,7 +38,7 @@ _ROUNDED = 2e-5
 """Rounding error, as a fraction of the largest value, because importers compute with float32."""
 _ANGLES_FIT = np.radians(0.1)
 _AGREES = 1e-2
-"""Maximum angle between the turn found from poses and the turn implied by the nodes above, in radians."""
+"""Maximum angle between the turn found from poses and the turn implied by ancestor nodes, in radians."""
 _MOST_POSES = 400
 """Maximum number of compared keys. An importer converts all keys of a node in the same way."""
 _MISFITS = {
@@ -117,7 +117,7 @@ class Matcher:
             self._by_name.setdefault(_truncated(node.name), []).append(index)
 
     def candidates(self, item: Item) -> list[int]:
-        """Return the nodes that may correspond to an item, by its name with or without the number that Blender adds."""
+        """Return the nodes that may correspond to an item, by name with or without the number that Blender adds."""
         exact = self._by_name.get(item.name, [])
         bare = _SUFFIX.sub("", item.name)
         return [*exact, *(self._by_name.get(bare, []) if bare != item.name else [])]
@@ -141,7 +141,7 @@ class Matcher:
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
     ) -> tuple[list[Match], float]:
         """Return the matches for these axes, and minus the number of top-level items whose motion contradicts them."""
-        # The node of each item, -1 for none, and the turn of the item within the node.
+        # The node of each item, or -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []
         agreement = 0.0
@@ -178,7 +178,7 @@ class Matcher:
 def _match(
     item: Item, node: int, motion: NodeMotion, timing: Timing, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item and a node, or None if F-curves and take animate no common property."""
+    """Return the match of an item and a node, or None if F-curves and take have no animated property in common."""
     match = _match_origin(item, node, motion, timing, fcurves, prior)
     if match is not None and match.misfit and motion.pivot is not None:
         # An importer may have moved the origin to the pivot.

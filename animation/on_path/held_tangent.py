@@ -29,8 +29,8 @@ _NAMES = ("tension", "continuity", "bias")
 class HeldTangent:
     """Hold the end of the tangent on one side of a key of a path.
 
-    Raises AnimationError if parameters do not determine the tangent. The track may not be TCB, its method may have no
-    parameters, an ease may be beside the key, or that side may have no segment.
+    Raises AnimationError if parameters do not determine the tangent. For example, the track is not TCB, its method has
+    no parameters, there is an ease beside the key, or that side has no segment.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class HeldTangent:
         """Hold the tangent.
 
         `shown` is the vector from the key to the end of the tangent. `reach` is the number of frames of the segment on
-        that side. `depth` is the view direction. The position of the end along it has no effect.
+        that side. `depth` is the view direction. The position of the end along this direction has no effect.
         """
         self.spot, self.side, self.defaults = spot, side, defaults
         self.held: MovablePoint = movable_point(spot)
@@ -79,7 +79,7 @@ class HeldTangent:
     def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
         """Set the parameters that bring the end of the tangent closest to `end`, a world vector from the key.
 
-        With `alone`, the tangent on the other side changes as little as possible, otherwise it follows. With
+        With `alone`, the tangent on the other side changes as little as possible. Otherwise, it follows. With
         `length_only`, the tangent keeps its direction.
         """
         if length_only:

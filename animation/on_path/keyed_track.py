@@ -37,7 +37,7 @@ class KeyedTrack:
         own = read_own_keys(self.track)
         self._pending: Values | None = None
         self._baked: dict[int, list[float]] = {}
-        """The values of the key and its handles on baked curves, if other values were written but not yet played."""
+        """The values of the key and its handles on baked curves, if new values were written but not yet played."""
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
         """The components that have a key at the frame."""
         if not self.keyed:
@@ -56,7 +56,7 @@ class KeyedTrack:
             point = self._point(fcurve) if index in self.keyed else None
             numbers[index] = fcurve.evaluate(self.frame) if point is None else point.co[1]
         if self.track.is_baked:
-            # A baked curve may represent the same orientation by other numbers.
+            # A baked curve may represent the same orientation by other values.
             for index, own in read_own_keys(self.track).items():
                 if index in self.keyed:
                     numbers[index] = float(own.values[np.argmin(np.abs(own.frames - self.frame))])
@@ -103,7 +103,7 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Update the track if it is baked or live. No other track was changed."""
+        """Update the track if it is baked or live. No other track must have changed."""
         if self._pending is not None:
             self._put_baked_back()
             self._save(self._pending)
@@ -144,7 +144,7 @@ class KeyedTrack:
 
 
 def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Raise AnimationError if the track's keys play at scene frames other than their own."""
+    """Raise AnimationError if the track's keys play at other scene frames."""
     if function_of(track) is not None:
         raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
     animation = animation_data(datablock)

@@ -55,7 +55,7 @@ class MovablePoint(Protocol):
 def movable_point(spot: Spot) -> MovablePoint:
     """Hold and return the key. Raise AnimationError if it cannot be changed.
 
-    A location with a key there is preferred to a rotation.
+    A location with a key at the frame is preferred to a rotation.
     """
     reasons = []
     for track in moving_tracks(spot.item, spot.bone, spot.followed):
@@ -109,12 +109,12 @@ class _World:
         return self._at_once.with_moved(moved).matrices(self.spot.item, self.spot.bone)
 
     def point(self, values: Values | None = None) -> Vector:
-        """Return the position of the point. `values` are as for `matrices`."""
+        """Return the position of the point. See `matrices` for `values`."""
         at: Vector = self.spot.followed.at(self.matrices(values), self.spot.tail)[0]
         return at
 
     def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
-        """Return and write the values that bring the point closest to the target, as Blender evaluates it.
+        """Write and return the values that bring the point closest to the target in Blender's evaluation.
 
         `values_for` returns values for the sum of all previous misses. `away` is the vector from the old position to
         the target.
@@ -240,7 +240,7 @@ class TurningTip:
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Turn the key by the shortest arc from its old direction."""
+        """Rotate the key by the shortest arc from its old direction."""
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:

@@ -33,7 +33,7 @@ class Followed:
     """The length of the axis, in world units."""
 
     def turns(self, bone: str) -> bool:
-        """Return whether the point moves when the object, or the named bone, turns about its origin."""
+        """Return whether the point moves when the object, or the named bone, rotates about its origin."""
         return self.point == "AXIS" or (bool(bone) and self.point == "TAIL")
 
     def arm(self, tail: float) -> Vector:

@@ -85,7 +85,7 @@ def velocities_beside(
     """Return the slopes per frame of values or quaternions at both ends, shape (2, d).
 
     Ends that are not in `joins` are NaN. The slope is taken from the Bezier segment outside the range. Lines bend at
-    every key, so they use the mean slope before and after the key. If nothing moves outside the range, the slope to the
+    every key, so the mean slope before and after the key is used. If nothing moves outside the range, the slope to the
     next frame is used.
     """
     found = np.full((2, values.shape[1]), np.nan)
@@ -161,7 +161,7 @@ def are_freed(track: Track, range_: Float64Array) -> bool:
 
 
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
-    """Return the `rows.CHOSEN_…` bits of own keys with which Blender plays the segments beside the frames."""
+    """Return the `rows.CHOSEN_…` bits of the animator's keys for which Blender plays the segments beside the frames."""
     earlier, later = sides(own.frames, frames)
     chosen = np.zeros(len(own.identities), dtype=np.uint8)
     chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT

@@ -81,7 +81,7 @@ class Dense:
 
 
 def own_count(group: Sequence[Dense]) -> int:
-    """Return the number of common keys that equals the tracks' own keys, counted by frames or by channel keys."""
+    """Return the number of common keys that corresponds to the existing keys, counted by frames or by channel keys."""
     frames = max(len(dense.own_frames) for dense in group)
     return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 
@@ -300,7 +300,7 @@ def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> F
     """Return the world positions of all bone heads and tails, shape (points, frames, 3).
 
     `played` contains tracks whose values replace their F-curves. Raises UnknownMotionError if more than F-curves and
-    parents moves a bone.
+    parents move a bone.
     """
     moved = {
         (obj.session_uid, dense.owner + dense.part if dense.track.is_rotation else dense.track.path): dense.values

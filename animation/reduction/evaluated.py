@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce armatures that constraints, drivers and more move, using Blender's evaluation."""
+"""Reduce armatures moved by constraints, drivers and other effects, using Blender's evaluation."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def near_enough(
 def _tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
     """Tighten the tolerance fractions of bones (bones, frames) by the `needed` factors.
 
-    All bones that move a bone are tightened with it, within `around` frames.
+    The tolerances of all bones that move a bone are tightened too, within `around` frames.
     """
     padded = np.pad(needed, ((0, 0), (around, around)), constant_values=1.0)
     least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)

@@ -25,7 +25,7 @@ def as_many_keys(
     most: int,
     name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
-    """Try errors until there are almost `most` keys and not more. Return the keys and the factor of the error.
+    """Try errors until there are almost, but not more than, `most` keys. Return the keys and the factor of the error.
 
     `search` finds the keys for a factor of the error, and `count_of` counts them.
 

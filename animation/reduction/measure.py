@@ -83,7 +83,7 @@ def difference_of_points(
     frames: Float64Array,
     chosen: BoolArray | None = None,
 ) -> Difference:
-    """Return the deviation of points (points, frames, 3) from their wanted places, within a mask (points, frames)."""
+    """Return the deviation of points (points, frames, 3) from their wanted positions, within a mask."""
     off = np.linalg.norm(places - wanted, axis=2)
     if chosen is not None:
         if not chosen.any():

@@ -19,21 +19,21 @@ _LEAST = 0.1
 
 
 class Played(NamedTuple):
-    """Hold the played values by path, with rotations as unit quaternions, and places (points, frames, 3)."""
+    """The played values by path, with rotations as unit quaternions, and positions (points, frames, 3)."""
 
     values: Mapping[str, Float64Array]
     places: Float64Array | None
 
 
 class WantedMotion(NamedTuple):
-    """Hold the wanted places of all bone heads and tails with their tolerances, and the tolerances of other tracks."""
+    """The wanted positions of all bone heads and tails with their tolerances, and the tolerances of other tracks."""
 
     datablock: Any
     places: Float64Array | None
     limits: Float64Array | None
-    """Shape (points, frames)."""
+    """Tolerances by point, shape (points, frames)."""
     of_tracks: Mapping[str, Float64Array]
-    """By path, shape (frames,)."""
+    """Tolerances by path, shape (frames,)."""
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:

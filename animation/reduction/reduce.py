@@ -86,20 +86,20 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     still : float, optional
         Maximum error of bone heads and tails, or of locations, at rest, in scene units, if smaller than `error`. A
         point is at rest while it stays within a ball of this radius for at least 8 frames. The ball is centered on the
-        middle of the bounding box.
+        point's bounding box.
     period : float, optional
         Shortest period to keep, in frames, more than 2. Faster oscillations are treated as noise and filtered out
         before the reduction. Errors are relative to the filtered motion, and the effect of the filter is measured
         separately. Tracks that were generated from few keys are not filtered.
     together : {"TRACK", "BONE", "COLLECTION", "POSE"}
-        The channels with keys at common frames. TRACK: each track by itself. BONE: location, rotation and scale of a
+        The channels with keys at common frames. TRACK: each track separately. BONE: location, rotation and scale of a
         bone or object. COLLECTION: all bones of a bone collection (a bone's first collection). POSE: all bones of an
         armature, or all tracks of another datablock.
     frame_range : (float, float), optional
         The first and last whole frame to reduce. Other keys and their motion do not change. New keys start and end at
         the existing values. HERMITE also fits the velocities at the ends as closely as possible.
     method : {"HERMITE", "TCB"}
-        The type of keys. HERMITE keys have velocities, with which locations and rotations need the fewest keys. TCB
+        The type of keys. HERMITE keys have velocities and need the fewest keys for locations and rotations. TCB
         keys have one tension and bias for each location, rotation or scale.
     sample_limit : int
         Maximum number of samples, frames times components. Larger reductions are refused.
@@ -152,7 +152,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     datablocks : iterable of bpy.types.ID
         The datablocks, or a mapping from each datablock to its prefixes.
     prefixes, error, angle, key_count, still, period, together, frame_range, method, sample_limit, progress
-        As for `reduce`.
+        See `reduce`.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     errors : iterable of float
         Errors in scene units. The angle for object rotations is proportional, half a degree for an error of 0.005.
     prefixes, still, period, together, frame_range, method, sample_limit, progress
-        As for `reduce`.
+        See `reduce`.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     Raises
     ------
     AnimationError
-        As for `reduce`.
+        See `reduce`.
 
     Examples
     --------

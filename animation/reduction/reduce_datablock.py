@@ -341,7 +341,7 @@ class DatablockReduction:
         return sum(map(len, frames.values())), keys, channel_keys
 
     def _minimal(self) -> Reduction:
-        """Return the result of a reduction without fewer keys."""
+        """Return the result of a reduction that could not remove any keys."""
         action = self._channels.action.name
         return Reduction(
             name_of(self._datablock),
@@ -485,7 +485,7 @@ class DatablockReduction:
         return off, still
 
     def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
-        """Return the motion of tracks and points halfway between frames, or None if more than F-curves moves them.
+        """Return the motion of tracks and points halfway between frames, or None if more than F-curves move them.
 
         Filtered motion has no reference between frames.
         """

@@ -210,7 +210,7 @@ def _relaxed(
 
 
 def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
-    """Return the maximum distance of moved location keys and the maximum angle of turned rotation keys."""
+    """Return the maximum distance of moved location keys and the maximum angle of rotated rotation keys."""
     moved = turned = 0.0
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
     for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
@@ -248,7 +248,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 
 def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
-    """Write the numbers into the track's own keys, on its F-curves or saved by a bake."""
+    """Write the numbers into the animator's keys, on the F-curves or saved by a bake."""
     of_component: dict[int, list[tuple[int, float]]] = {index: [] for index in track.channels}
     for (component, row), number in zip(mover.slots, numbers.tolist(), strict=True):
         of_component[component].append((row, number))

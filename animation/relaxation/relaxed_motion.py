@@ -32,7 +32,7 @@ from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 _LONGEST_TURN = 0.3
 """Radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
-"""Points within 1 / this in each of three directions are within a distance of 1."""
+"""If points are within 1 / this number in each of three directions, they are within a distance of 1."""
 
 
 @record()
@@ -236,7 +236,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame that are all below the tolerance only if the condition holds within it."""
+        """Return numbers for each frame. All are below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):
@@ -273,7 +273,7 @@ class Motion:
     def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
         """Return the matrices of the object or bone.
 
-        Blender evaluates objects that more than F-curves and parents move, unless the variable keys affect them.
+        Objects moved by more than F-curves and parents are evaluated by Blender, unless the variable keys affect them.
         """
         try:
             return world.matrices(item, bone)

@@ -15,7 +15,7 @@ TOLERANCE: float = RELAX["tolerance"].default
 """The unit of errors: world units, or radians for rotation limits."""
 
 Targets = tuple[tuple[bpy.types.Object, str], ...]
-"""The objects that a condition depends on, with the names of their bones. "" stands for the object itself."""
+"""The objects on which a condition depends, with the names of their bones. "" represents the object itself."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """Report that more than F-curves and parents animates an object. `finding` names the cause."""
+    """Report that more than F-curves and parents animate an object. `finding` names the cause."""
 
     def __init__(self, code: str, *arguments: Any) -> None:
         self.finding = Finding(code, arguments=arguments)

@@ -174,7 +174,7 @@ class Cameras:
         return self._keep(uid, mark, world.read(camera), missing, matrices)
 
     def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
-        """Cache the matrices together with those at other frames."""
+        """Add the matrices to the cached matrices at other frames."""
         into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
         old = self._sampled.get(uid)
         if old is not None and old.mark == mark and (mark is not None or not old.stale):

@@ -19,19 +19,19 @@ from ..store.tracks import Track
 from .fcurves import played_at
 
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
-"""More samples per segment, as shares of it. The fit's own samples have the smallest differences."""
+"""Positions of additional samples in a segment, as fractions. At the samples of the fit, differences are smallest."""
 _SHARE = 0.2
-"""Ratio to a track's largest difference below which a segment gets no more samples."""
+"""Ratio to a track's largest difference below which a segment gets no additional samples."""
 _TOPS = 4
 """Number of local maxima that are sampled again."""
 _TOP_SHARE = 0.7
-"""Ratio to the largest maximum below which a lower one is not sampled again."""
+"""Ratio to the largest maximum below which a smaller maximum is not sampled again."""
 _AROUND = np.arange(1.0, 16.0) / 16.0
-"""Samples around a maximum, as shares from the sample before it to the one after it."""
+"""Positions of samples around a maximum, as fractions between the samples before and after it."""
 _FAR = 2.0
 """Radians."""
 _STEP = 0.25
-"""Frames between samples where a quaternion changes sign or the difference is larger."""
+"""Frames between samples where a quaternion changes sign or the difference exceeds the angle above."""
 _MOST_SAMPLES = 200
 """Maximum number of these samples in one segment."""
 
@@ -62,7 +62,7 @@ class Look:
         return largest
 
     def take(self, frames: Float64Array, differences: Float64Array) -> None:
-        """Keep the largest difference if it exceeds the maximum so far."""
+        """Update the maximum difference if a difference is larger."""
         worst = int(np.argmax(differences))
         if differences[worst] >= self.change:
             self.change, self.frame = float(differences[worst]), float(frames[worst])

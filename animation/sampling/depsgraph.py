@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evaluate transforms of objects and bones with Blender, frame by frame.
 
-This is used for objects that more than F-curves and parents animate.
+This is used for objects that are animated by more than F-curves and parents.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DepsgraphSampler:
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Evaluate one or more further frames in the time of `scene`. `objects` must contain all objects.
+        """Evaluate at least one more frame in the time of `scene`. `objects` must contain all objects.
 
         A temporary scene is evaluated, so the current frame and unkeyed poses do not change.
         """

@@ -84,7 +84,7 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
 
 
 def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
-    """Return the change of Euler or axis angles from the key before each sample, shape (n - 1, SAMPLES, 3)."""
+    """Return the change in Euler or axis angles from the key before each sample, shape (n - 1, SAMPLES, 3)."""
     if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
         return None
     samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)

@@ -67,7 +67,7 @@ class TransformSampler:
         return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
 
     def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
-        """Return the own rotation of the object or bone as quaternions, shape (frames, 4)."""
+        """Return the local rotation of the object or bone as quaternions, shape (frames, 4)."""
         owner = item.pose.bones[bone] if bone else item
         path = f"{bone_path(owner)}." if bone else ""
         return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))

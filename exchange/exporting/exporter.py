@@ -194,7 +194,7 @@ def _gather_nodes(
 def _note_lost_transforms(node: Gathered, aims: set[Any]) -> None:
     """Note transforms that the file cannot inherit.
 
-    Lights and targets inherit only positions, cameras and spotlights no scale.
+    Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
     """
     parent = node.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):

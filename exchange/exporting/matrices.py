@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample world matrices of objects whose own keys do not determine their motion."""
+"""Sample world matrices of objects whose motion is not determined by their own keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .played_frames import frames_of
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
-"""Constraints that turn an object. They have no effect on objects that are aimed in the file."""
+"""Constraints that rotate an object. They have no effect on objects that have a target in the file."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 _NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -30,7 +30,7 @@ _NO_DELTAS = {
 
 
 def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> Finding | None:
-    """Return why the object's own channels do not determine its motion relative to `parent`, or None if they do.
+    """Return why the motion relative to `parent` is not determined by the object's channels, or None if it is.
 
     `parent` is the parent in the file.
     """

@@ -50,7 +50,7 @@ class Gathered:
     target: Any = None
     """The object that this object looks at."""
     is_upright: bool = True
-    """Whether the object is aimed upright in the file, apart from its roll."""
+    """Whether the object is aimed upright in the file, except for its roll."""
     parent_is_aimed: bool = False
     """Whether the parent has a target in the file."""
     instance: bytes | None = None
@@ -68,9 +68,9 @@ class Gathered:
 
 
 def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """Return the object that a camera or light looks at, and whether it is upright in the file.
+    """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
 
-    The object is None if there is no such constraint or there are other constraints too.
+    The object is None if there is no such constraint, or if there are also other constraints.
     """
     live = [constraint for constraint in obj.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]

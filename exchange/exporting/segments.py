@@ -65,7 +65,7 @@ class _Piece:
     """Numbers or quaternions."""
     parameters: Float64Array
     turns: Float64Array | None = None
-    """For own keys of rotations, turns from the previous key, shape (n, 4)."""
+    """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
 
 
 def joined_keys(

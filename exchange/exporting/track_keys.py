@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create a file's keys from Blender's tracks: own keys of TCB tracks, and samples of other tracks."""
+"""Create a file's keys from Blender's tracks: the animator's keys of TCB tracks, and samples of other tracks."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
 
 
 def _is_played_by_splines(track: Track) -> bool:
-    """Check whether the keys play at their own frames without other influences."""
+    """Check whether the keys play at their original frames without other influences."""
     plays_all = len(_played_fcurves(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None and not _is_in_world(track)
 

@@ -55,7 +55,7 @@ class ImportOptions:
     output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
         The output of the bake. Rotations for which handles are inaccurate are baked as samples.
     sample_limit : int
-        Maximum number of samples. Handles play larger animations.
+        Maximum number of samples. Larger animations are played by handles.
     """
 
     conversion: Conversion = field(default_factory=Conversion)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan the objects for a file's scene: type, parent and keys of properties.
+"""Plan the objects for a file's scene, with type, parent and keys of properties.
 
 All data is converted here before any Blender data is created or changed.
 """
@@ -262,7 +262,7 @@ def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> Non
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
-    """Add the rotation that converted axes give to a node without rotation."""
+    """Add the rotation that results from converted axes for a node without rotation."""
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))

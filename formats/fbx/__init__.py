@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reader of the animation in binary FBX files, versions 7.1 to 7.7: models, stacks, layers, and curves with tangents.
+"""Read the animation in binary FBX files, versions 7.1 to 7.7: models, stacks, layers, and curves with tangents.
 
     file = fbx.read(path.read_bytes())
 
-The sources are files, Autodesk's documentation of the SDK's classes, and the public source of ufbx. The tests compare
-with ufbx's values.
+The sources are files, Autodesk's documentation of the SDK classes, and the public source code of ufbx. The tests
+compare the results with ufbx.
 """
 
 from .binary import FbxError

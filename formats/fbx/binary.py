@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of a binary FBX file, read where they are asked for.
+"""Records of a binary FBX file, read on demand.
 
-A record has a name, properties, and records within it. Only those are read that are asked for, so that meshes and
-pictures cost nothing.
+A record has a name, properties, and nested records. Only requested records are read, so meshes and images take no time.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ _PLAIN, _ZLIB = 0, 1
 
 
 class FbxError(MotionError):
-    """An FBX file that can't be read."""
+    """An FBX file that cannot be read."""
 
 
 def read_records(data: bytes) -> tuple[int, Record]:
-    """Return the version of a file, and a record that holds all of its records.
+    """Return the version of a file, and a record that contains all its records.
 
     Raises
     ------
     FbxError
-        If it is not a binary FBX file of a version that is read.
+        If the data is not a binary FBX file of a supported version.
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
@@ -66,17 +65,17 @@ def read_records(data: bytes) -> tuple[int, Record]:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A record: the positions of its properties and of the records within it."""
+    """A record, given by the positions of its properties and nested records."""
 
     data: bytes
     header: struct.Struct
     name: str
     start: int
-    """The first byte of its properties."""
+    """The first byte of the properties."""
     count: int
-    """The number of its properties."""
+    """The number of properties."""
     inner: int
-    """The first byte of the records within it."""
+    """The first byte of the nested records."""
     end: int
 
     def __iter__(self) -> Iterator[Record]:
@@ -84,7 +83,7 @@ class Record:
 
     @cached_property
     def _records(self) -> list[Record]:
-        """Return the records within it, up to one without length."""
+        """Return the nested records, up to a record of length 0."""
         records = []
         data, header, at = self.data, self.header, self.inner
         while at + header.size <= self.end:
@@ -101,12 +100,12 @@ class Record:
         return records
 
     def find(self, name: str) -> Record | None:
-        """Return the first record of a name within it."""
+        """Return the first nested record with this name."""
         return next((record for record in self if record.name == name), None)
 
     @cached_property
     def values(self) -> list[Any]:
-        """Return its properties: numbers, bytes, and None for arrays."""
+        """Return the properties as numbers, bytes, or None for arrays."""
         values: list[Any] = []
         at = self.start
         for _ in range(self.count):
@@ -138,7 +137,7 @@ class Record:
             raise FbxError(n_("the record {:s} at byte {:d} ends within a property", self.name, self.start))
 
     def array(self) -> npt.NDArray[Any]:
-        """Return its first property, an array."""
+        """Return the first property, which must be an array."""
         at = self.start + 1
         kind = self.data[self.start : at]
         if not self.count or kind not in _ARRAYS:
@@ -158,7 +157,7 @@ class Record:
         """Return the bytes of an array."""
         if encoding == _ZLIB:
             try:
-                # One byte more than it should have: damaged data may grow a thousandfold.
+                # Limited to one byte more than expected, because damaged data may expand a thousandfold.
                 content = zlib.decompressobj().decompress(content, size + 1)
             except zlib.error as error:
                 raise FbxError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error

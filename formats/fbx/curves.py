@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Animation curves of FBX: keys with flags and four numbers each to slopes and reaches.
+"""Convert FBX animation curves, whose keys have flags and four numbers each, to slopes and reaches.
 
 The numbers belong to the segment after a key: the slope at its start, and the slope at its end, which is the left slope
 of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
@@ -22,28 +22,28 @@ _NEXT, _TCB, _USER = 0x100, 0x200, 0x400
 _CLAMP, _TIME_INDEPENDENT, _CLAMP_PROGRESSIVE = 0x1000, 0x2000, 0x4000
 _WEIGHTED_RIGHT, _WEIGHTED_NEXT_LEFT = 0x1000000, 0x2000000
 _THIRD = 0.333333
-"""FBX's own third."""
+"""The value that FBX uses for a third."""
 _WEIGHT_UNIT = 1e-4
 _FLAT = 1e-4
-"""Two slopes that add up to less have no bias of opposite sense."""
+"""The smallest sum of two slopes for which opposite biases are resolved."""
 _BIAS_UNIT = 100.0
 _LEAST_BIAS, _STRONG_BIAS, _STRONG_SLOPE = 1e-4, 5.0, 40.0
 
 
 def read_curve(record: Record, ticks: float) -> Curve | None:
-    """Return the curve of a record; None if it has no keys.
+    """Return the curve of a record, or None if it has no keys.
 
     Parameters
     ----------
     record : Record
-        An AnimationCurve.
+        An AnimationCurve record.
     ticks : float
         Units of time per second.
 
     Raises
     ------
     FbxError
-        If its arrays do not fit together, or its keys are not in order.
+        If its arrays do not match, or its keys are not in order.
     """
     times, values, flags, data, counts = (
         _array(record, name)
@@ -64,7 +64,7 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
         raise _error(record, n_("the time or value of key {:d} is not finite", int(np.argmin(sound))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
-    # Of keys at one time, only the last is played.
+    # Of several keys at the same time, only the last is played.
     last = np.append(np.diff(seconds) > 0.0, True)
     return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
 
@@ -88,7 +88,7 @@ def _array(record: Record, name: str) -> npt.NDArray[Any]:
 def _curve(
     times: Float64Array, values: Float64Array, flags: npt.NDArray[np.int64], raw: npt.NDArray[np.uint32]
 ) -> Curve:
-    """Return the curve of keys with flags and four numbers each, shape (n, 4), as the file has their bits."""
+    """Return the curve of keys with flags and four numbers each, shape (n, 4), given as the raw bits of the file."""
     count = len(times)
     given = np.ascontiguousarray(raw).view("<f4").astype(np.float64)
     given = np.where(np.abs(given) < 1e30, given, 0.0)
@@ -106,7 +106,7 @@ def _curve(
     next_weights[~is_cubic | is_tcb] = _THIRD
     leaving = np.where(is_constant, 0.0, np.where(is_linear, chord, given[:, 0]))
     next_arriving = np.where(is_constant | is_tcb, 0.0, np.where(is_linear, chord, given[:, 1]))
-    # The slope and the weight before a key are with the key before.
+    # The slope and weight before a key are stored with the previous key.
     arriving = np.append(0.0, next_arriving[:-1])
     weights_before = np.append(_THIRD, next_weights[:-1])
 
@@ -133,8 +133,8 @@ def tcb_slopes(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the slopes before and after keys with tension, continuity and bias, shape (3, n).
 
-    `before` and `after` are the slopes of the chords, 0 beyond an end: FBX weights slopes per time where 3D Studio
-    weights chords. At the `edge` of a curve the one chord counts twice. Parameters may be of any size.
+    `before` and `after` are the slopes of the chords, and 0 beyond an end. FBX weights slopes per time, while 3D Studio
+    weights chords. At the `edge` of a curve, the only chord counts twice. Parameters may have any size.
     """
     tension, continuity, bias = parameters
     half = np.where(edge, 1.0, 0.5) * (1.0 - tension)
@@ -152,7 +152,7 @@ def _automatic(
     weights_before: Float64Array,
     weights: Float64Array,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return automatic slopes on both sides. In place of the given slopes the file has biases."""
+    """Return automatic slopes on both sides. The file stores biases in place of given slopes."""
     if len(times) == 1:
         return np.zeros(1), np.zeros(1)
     length = np.diff(times)
@@ -182,7 +182,7 @@ def _inner_slopes(
     bias: Float64Array,
     flags: npt.NDArray[np.int64],
 ) -> Float64Array:
-    """Return the slopes of automatic keys between others."""
+    """Return the slopes of automatic keys that have keys on both sides."""
     whole = length_before + length_after
     slope = (before * length_before + after * length_after) / whole
     share = length_before / whole
@@ -196,7 +196,7 @@ def _inner_slopes(
     by_time = np.where(weight > _LEAST_BIAS, biased, by_time)
     slope = np.where((flags & _TIME_INDEPENDENT) != 0, slope, by_time)
 
-    # No overshoot: a handle ends at the height of the next key at most.
+    # To avoid overshoot, a handle ends at most at the height of the next key.
     sign = np.where(slope >= 0.0, 1.0, -1.0)
     most = [
         np.divide(sign * chord, reach, out=np.zeros_like(chord), where=reach > 0.0)
@@ -209,7 +209,7 @@ def _inner_slopes(
 
 
 _LEVEL = 0.001
-"""A difference between values below which a clamped key is flat."""
+"""The difference between values below which a clamped key is flat."""
 
 
 def _end_slope(chord: float, bias: float, flags: int, rise: float) -> float:

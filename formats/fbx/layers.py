@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The layers of a stack: how each adds to, or replaces, the values of those before it."""
+"""The layers of a stack, each of which adds to or replaces the values of the previous layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..keys import Float64Array
 from ..motion import Curve
 
 _WHOLE = 0.99999
-"""A weight above it is 1."""
+"""The weight in percent above which a weight is 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +24,13 @@ class Layer:
     Attributes
     ----------
     is_first : bool
-        The first layer of a stack replaces the model's own values, in any mode.
+        Whether the layer is the first of a stack, which replaces the values of the model in any mode.
     mode : str
-        OVERRIDE ignores the weight.
+        The blend mode. The blend mode. OVERRIDE ignores the weight.
     weight : float or Curve
-        Percent.
+        The weight in percent.
     composes_rotations, composes_scales : bool
-        Whether rotations multiply, and scales; else their numbers add up.
+        Whether rotations and scales are multiplied. Otherwise their numbers are added.
     """
 
     is_first: bool
@@ -41,7 +41,7 @@ class Layer:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the layer alone counts."""
+        """Return whether only this layer has an effect."""
         return self.is_first or self.mode == "OVERRIDE"
 
     def weights(self, times: Float64Array) -> Float64Array:
@@ -53,7 +53,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class LayerCurves:
-    """The curves of one property in one layer, and the values of components that have none, shape (3,)."""
+    """The curves of one property in one layer, and the values of components without a curve, shape (3,)."""
 
     layer: Layer
     curves: tuple[Curve | None, ...]
@@ -61,7 +61,7 @@ class LayerCurves:
 
     @property
     def animated(self) -> list[Curve]:
-        """Return the curves, and the curve of the layer's weight."""
+        """Return the curves, including the curve of the layer's weight."""
         weight = [self.layer.weight] if isinstance(self.layer.weight, Curve) and not self.layer.replaces else []
         return [curve for curve in self.curves if curve is not None] + weight
 
@@ -75,7 +75,7 @@ class LayerCurves:
         )
 
     def as_first(self) -> LayerCurves:
-        """Return the same curves as curves of a stack's first layer."""
+        """Return the same curves as curves of the first layer of a stack."""
         return replace(self, layer=replace(self.layer, is_first=True))
 
     def values(self, times: Float64Array) -> Float64Array:
@@ -88,7 +88,7 @@ def layered(
 ) -> Float64Array:
     """Return the combined values of a property's layers at times, shape (n, 3).
 
-    `name` is the property's: rotations in degrees may multiply, and scales.
+    `name` is the name of the property. Rotations, in degrees, and scales may be multiplied.
     """
     result = np.broadcast_to(static, (len(times), 3)).astype(np.float64)
     for each in layers:
@@ -110,7 +110,7 @@ def layered(
 
 
 def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
-    """Return powers of the size of values, with their sign."""
+    """Return powers of the magnitude of values, with the sign of the values."""
     powers: Float64Array = np.sign(values) * np.abs(values) ** exponents
     return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
 
@@ -118,10 +118,10 @@ def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array
 def _composed(
     below: Float64Array, above: Float64Array, weight: Float64Array, adds: bool, order: rotations.Order
 ) -> Float64Array:
-    """Return Euler angles in degrees of a rotation with another after it, or of one on the way to the other."""
+    """Return Euler angles in degrees of one rotation followed by another, or of an interpolation between both."""
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
     start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
-    # The shorter way, as in the programs that play these files.
+    # The shorter way, as in programs that play these files.
     second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
     part = rotations.slerp(start, second, weight)
     return np.degrees(rotations.to_euler(rotations.multiply(first, part) if adds else part, order))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Models, animation stacks, and the layers and curves of each stack, by the connections of the file's objects."""
+"""Read models, animation stacks, and the layers and curves of each stack, by following connections between objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .layers import Layer, LayerCurves
 from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
-"""Units of time per second: the units of FBX 7, and the units that a file can name."""
+"""Units of time per second, by default in FBX 7 and as named by a file."""
 _OLD_DEFINITION = 127
 _FIRST_WITH_DEFINITION = 1004
 _CHANNELS = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
@@ -29,7 +29,7 @@ _CONSTANT = ord("C")
 Properties = Mapping[str, list[Any]]
 _NO_PROPERTIES: Properties = {}
 _Curves = dict[int, dict[str, list[LayerCurves]]]
-"""Curves by model and property, each in the order of the layers."""
+"""Curves by model and property, in the order of the layers."""
 
 
 def read(data: bytes) -> MotionFile:
@@ -38,7 +38,7 @@ def read(data: bytes) -> MotionFile:
     Raises
     ------
     FbxError
-        If the file is damaged, of text, or of another version than 7.1 to 7.7.
+        If the file is damaged, a text file, or not of version 7.1 to 7.7.
     """
     _, root = read_records(data)
     return _Scene(root).motion_file()
@@ -49,7 +49,7 @@ class _Connection:
     child: int
     parent: int
     name: bytes
-    """The parent's property that the child animates; empty where the child belongs to the parent itself."""
+    """The property of the parent that the child animates, or empty if the child belongs to the parent itself."""
 
 
 class _Scene:
@@ -88,7 +88,7 @@ class _Scene:
         return (number for number, record in self.objects.items() if record.name == kind)
 
     def _children(self, number: int, kind: str) -> Iterator[_Connection]:
-        """Yield the connections to objects of a kind that belong to an object, or animate a property of it."""
+        """Yield the connections to objects of a given kind that belong to an object or animate its properties."""
         for connection in self.below[number]:
             record = self.objects.get(connection.child)
             if record is not None and record.name == kind:
@@ -202,7 +202,7 @@ def _properties(record: Record) -> Properties:
 
 
 def _template(root: Record, kind: str) -> Properties:
-    """Return the properties that objects of a kind have where they name none."""
+    """Return the default properties of objects of a kind."""
     for record in root.find("Definitions") or ():
         if record.name == "ObjectType" and record.values[:1] == [kind.encode()]:
             template = record.find("PropertyTemplate")
@@ -216,20 +216,20 @@ def _number(properties: Properties, name: str, default: float) -> float:
 
 
 def _choice(properties: Properties, name: str, count: int, other: int) -> int:
-    """Return a choice of an enumeration: 0 where there is none, `other` where it is unknown."""
+    """Return the value of an enumeration, 0 if it is missing, or `other` if it is unknown."""
     value = properties.get(name, [0])[0]
     return value if isinstance(value, int) and 0 <= value < count else other
 
 
 def _name(record: Record) -> str:
-    """Return the name of an object, without its class."""
+    """Return the name of an object without its class."""
     values: Iterable[object] = record.values
     text = next((value for value in values if isinstance(value, bytes)), b"")
     return text.split(b"\0\1")[0].decode("utf-8", "replace")
 
 
 def _is_extrapolated(record: Record) -> bool:
-    """Return whether the curve does anything but hold its ends outside its keys."""
+    """Return whether the curve does not simply hold its end values outside its keys."""
     for name in ("Pre-Extrapolation", "Post-Extrapolation"):
         side = record.find(name)
         kind = side.find("Type") if side else None
@@ -239,7 +239,7 @@ def _is_extrapolated(record: Record) -> bool:
 
 
 def _check_tree(parents: list[int]) -> None:
-    """Raise FbxError where models are their own ancestors."""
+    """Raise FbxError if models are their own ancestors."""
     state = [0] * len(parents)
     for start in range(len(parents)):
         path = []
@@ -255,12 +255,12 @@ def _check_tree(parents: list[int]) -> None:
 
 
 def _to_blender(settings: Properties) -> Float64Array:
-    """Return the rotation from the file's axes to Blender's: up is z, the front -y."""
+    """Return the rotation from the file's axes to Blender's, where up is z and the front is -y."""
     matrix = np.zeros((3, 3))
     for row, (name, sense) in enumerate((("CoordAxis", 1.0), ("FrontAxis", -1.0), ("UpAxis", 1.0))):
         axis = _choice(settings, name, 3, 0) if name in settings else (0, 2, 1)[row]
         matrix[row, axis] = sense * (1.0 if _number(settings, f"{name}Sign", 1.0) >= 0.0 else -1.0)
     if np.linalg.det(matrix) < 0.5:
-        # A left-handed file, or inconsistent axes. The poses at keys decide.
+        # The file is left-handed, or its axes are inconsistent. The poses at keys decide.
         return rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
     return rotations.from_matrix(matrix)

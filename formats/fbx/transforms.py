@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The local transform of a model: translation, offsets, pivots, rotations before and after, scale.
+"""The local transform of a model: translation, offsets, pivots, pre- and post-rotation, and scale.
 
     T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1
 
-in the names of the SDK's documentation of FbxNode. Its scale, rotation and translation are the same in Blender.
+with the names from the SDK documentation of FbxNode. Its scale, rotation and translation are the same in Blender.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from .layers import LayerCurves, layered
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
 PREFIX = "Lcl "
-"""The prefixes of their names in the file."""
-"""Properties that animate a transform, and the attribute of `Pivots` with the value of each."""
+"""The prefixes of the properties' names in the file."""
+"""Properties that animate a transform, and the attributes of `Pivots` with their values."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
-"""Blender's names of the orders in FBX's order; the last, spheric, turns as the first."""
+"""Blender's names of rotation orders in FBX's sequence. The last, spheric, rotates like the first."""
 _RADIANS = np.pi / 180.0
 
 
 @dataclass(frozen=True, eq=False)
 class Pivots:
-    """The properties of a model that make its local transform; angles in degrees."""
+    """The properties of a model that define its local transform. Angles are in degrees."""
 
     translation: Float64Array
     rotation: Float64Array
     scaling: Float64Array
     before: Float64Array
-    """The rotation before, a quaternion."""
+    """The pre-rotation as a quaternion."""
     after: Float64Array
-    """The inverse of the rotation after, a quaternion."""
+    """The inverse of the post-rotation as a quaternion."""
     order: rotations.Order
     offset: Float64Array
-    """Rotation offset and pivot together. They are added last."""
+    """The sum of rotation offset and pivot, which is added last."""
     inner: Float64Array
-    """The part that turns with the model: scaling offset and pivot, less the rotation pivot."""
+    """The part that rotates with the model: scaling offset and pivot, minus the rotation pivot."""
     scaling_pivot: Float64Array
 
     @classmethod
     def of(cls, properties: Mapping[str, Sequence[Any]]) -> Pivots:
-        """Return them from properties by name."""
+        """Return the pivots from properties by name."""
 
         def vector(name: str, default: float = 0.0) -> Float64Array:
             values = list(properties.get(name, ()))[:3]
@@ -77,14 +77,14 @@ class Pivots:
         )
 
     def turned(self, angles: Float64Array) -> Float64Array:
-        """Return quaternions (n, 4) of Euler angles (n, 3) in degrees, with the rotations before and after."""
+        """Return quaternions (n, 4) for Euler angles (n, 3) in degrees, with the pre- and post-rotation."""
         own = rotations.from_euler(angles * _RADIANS, self.order)
         return rotations.multiply(rotations.multiply(self.before, own), self.after)
 
     def local(
         self, translation: Float64Array, angles: Float64Array, scale: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return translations, quaternions and scales of the values (n, 3) of the three properties."""
+        """Return translations, quaternions and scales from the values (n, 3) of the three properties."""
         turned = self.turned(angles)
         inner = self.inner - scale * self.scaling_pivot
         moved = np.einsum("nij,nj->ni", rotations.to_matrix(turned), inner)
@@ -92,7 +92,7 @@ class Pivots:
 
 
 def motion_of(pivots: Pivots, properties: Mapping[str, Sequence[LayerCurves]]) -> NodeMotion | None:
-    """Return the motion of a model with these curves; None if they have no keys."""
+    """Return the motion of a model with these curves, or None if they have no keys."""
     layers = {
         name: [each for each in properties.get(name, ()) if each.animated or each.layer.replaces]
         for name in LOCAL_PROPERTIES
@@ -133,7 +133,7 @@ def motion_of(pivots: Pivots, properties: Mapping[str, Sequence[LayerCurves]]) -
 
 
 def _components(layers: Sequence[LayerCurves]) -> tuple[Curve, ...] | None:
-    """Return the curves of the three components, where one layer alone decides."""
+    """Return the curves of the three components if only one layer has an effect."""
     if layers and layers[-1].layer.replaces:
         return layers[-1].components
     return None
@@ -172,7 +172,7 @@ def _track(
 
 
 def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:
-    """Return the times at which each curve that varies has a key, or has none before or after."""
+    """Return the times at which each varying curve has a key, or has no keys before or after."""
     shared = np.ones(len(times), dtype=np.bool_)
     for curve in curves:
         if curve.varies:
@@ -181,7 +181,7 @@ def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool
 
 
 def interpolation_of(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of segments between times: CONSTANT or LINEAR where all varying curves have it."""
+    """Return the interpolation of segments between times, CONSTANT or LINEAR if all varying curves have it."""
     varying = [curve for curve in curves if curve.varies and len(curve) > 1]
     kinds = np.full((max(len(varying), 1), len(times)), CONSTANT if varying else LINEAR, dtype=np.uint8)
     inside = np.zeros(kinds.shape, dtype=np.bool_)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Accessors: bytes of buffers to arrays, dense or sparse, normalized integers or floats."""
+"""Convert the bytes of buffers to arrays by accessors, dense or sparse, of normalized integers or floats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_accessor(document: Document, number: object, components: int, what: str
     Raises
     ------
     GltfError
-        If it has other components, or its bytes are not all there.
+        If the number of components differs, or bytes are missing.
     """
     accessors = document.items("accessors")
     index = document.index(number, len(accessors), what)
@@ -60,7 +60,7 @@ def _type(value: object, what: str) -> np.dtype[Any]:
 def _view(
     document: Document, number: object, offset: object, component: np.dtype[Any], shape: tuple[int, int], what: str
 ) -> npt.NDArray[Any]:
-    """Return an array within a buffer view, which may have a stride."""
+    """Return an array from a buffer view, which may have a stride."""
     views = document.items("bufferViews")
     index = document.index(number, len(views), f"{what}.bufferView")
     view = document.object(views[index], f"bufferViews[{index}]")
@@ -105,7 +105,7 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
 
 
 def _as_floats(values: npt.NDArray[Any], normalized: bool) -> Float64Array:
-    """Return float64; normalized integers are shares of their type's largest, at least -1."""
+    """Return float64. Normalized integers are divided by the maximum of their type, with a minimum of -1."""
     numbers = values.astype(np.float64)
     if normalized and values.dtype.kind in "iu":
         numbers = np.maximum(numbers / np.iinfo(values.dtype).max, -1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The containers of a glTF file: the JSON text, and the buffers beside it, within it, or in the binary file."""
+"""The containers of a glTF file: the JSON text, and buffers in external files, in the text, or in the binary file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..messages import n_
 from ..motion import MotionError
 
 Fetch = Callable[[str], bytes]
-"""Returns the content of a file beside the .gltf, by the name in its URI. Raises OSError."""
+"""Returns the content of an external file, by the name in its URI. Raises OSError."""
 
 _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<II")
@@ -25,11 +25,11 @@ _MOST_TEXT = 64 << 20
 
 
 class GltfError(MotionError):
-    """A glTF file that can't be read."""
+    """A glTF file that cannot be read."""
 
 
 class Document:
-    """The JSON of a file, checked where it is read, and its buffers."""
+    """The JSON of a file, which is checked when read, and its buffers."""
 
     def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
         self._binary: bytes | None = None
@@ -50,7 +50,7 @@ class Document:
             raise GltfError(n_("glTF version {} is not supported, only 2", str(version)[:20]))
 
     def _text_of_binary(self, data: bytes) -> bytes:
-        """Return the JSON of a .glb file, and note its binary chunk."""
+        """Return the JSON of a .glb file, and store its binary chunk."""
         if len(data) < _HEADER.size:
             raise GltfError(n_("the file ends within the header"))
         _, version, length = _HEADER.unpack_from(data)
@@ -73,7 +73,7 @@ class Document:
         return chunks[_JSON]
 
     def items(self, name: str) -> list[Any]:
-        """Return a list of the root; empty if there is none."""
+        """Return a list of the root object, or an empty list if it is missing."""
         return self.list(self.root.get(name, []), name)
 
     def list(self, value: object, what: str) -> list[Any]:
@@ -87,13 +87,13 @@ class Document:
         return value
 
     def index(self, value: object, size: int, what: str) -> int:
-        """Return an index below a size."""
+        """Return an index, which must be below a size."""
         if type(value) is not int or not 0 <= value < size:
             raise GltfError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
         return value
 
     def count(self, value: object, what: str) -> int:
-        """Return a whole number from 0 on that an array could have."""
+        """Return a nonnegative integer that is a possible array size."""
         return self.index(value, 1 << 40, what)
 
     def buffer(self, index: int) -> bytes:

@@ -19,7 +19,7 @@ _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _W_FIRST = [3, 0, 1, 2]
 _Y_UP = rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
-"""From glTF's axes to Blender's: its y is Blender's z, its z Blender's -y."""
+"""The rotation from glTF's axes to Blender's. Its y is Blender's z, and its z is Blender's -y."""
 
 
 def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
@@ -30,7 +30,7 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
     data : bytes
         The file.
     fetch : callable, optional
-        Returns the content of a file beside it, by name. Without it only buffers within the file are read.
+        Returns the content of an external file, by name. By default, only buffers within the file are read.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _nodes(document: Document) -> tuple[Node, ...]:
 
 
 def _check_tree(parents: list[int]) -> None:
-    """Raise GltfError where nodes are their own ancestors."""
+    """Raise GltfError if nodes are their own ancestors."""
     sound = [parent < 0 for parent in parents]
     for start in range(len(parents)):
         path = []
@@ -91,7 +91,7 @@ def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int
 
 
 def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
-    """Return the name of a node; of one without, the name that Blender's importer gives it, by its mesh or number."""
+    """Return the name of a node, or the name that Blender's importer creates from its mesh or number."""
     if entry.get("name"):
         return str(entry["name"])
     meshes = document.items("meshes")
@@ -123,13 +123,13 @@ def _take(document: Document, animation: Mapping[str, Any], number: int, nodes: 
         node = document.index(target["node"], nodes, f"{what}.target.node")
         sampler = samplers[document.index(channel.get("sampler"), len(samplers), f"{what}.sampler")]
         track = _track(document, document.object(sampler, f"{what}.sampler"), path, what)
-        # Blender's importer, too, takes the first of several channels of one property.
+        # Like Blender's importer, use the first of several channels of one property.
         tracks.setdefault(node, {}).setdefault(path, track)
     return Take(str(animation.get("name", "")), {node: NodeMotion(**paths) for node, paths in tracks.items()})
 
 
 def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str) -> Track:
-    """Return the track of a sampler: glTF keys all components of a property together."""
+    """Return the track of a sampler. glTF keys all components of a property together."""
     components = _COMPONENTS[path]
     times = read_accessor(document, sampler.get("input"), 1, f"{what}.input")[:, 0]
     values = read_accessor(document, sampler.get("output"), components, f"{what}.output")
@@ -171,6 +171,6 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str)
 
 
 def _unit(q: Float64Array) -> Float64Array:
-    """Return unit quaternions; without length no rotation."""
+    """Return unit quaternions, or no rotation for zero quaternions."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])

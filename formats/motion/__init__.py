@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes, takes and curves as files of other programs hold them, and their values between keys."""
+"""Nodes, takes and curves in the files of other programs, and their values between keys."""
 
 from .curves import CONSTANT, CUBIC, LINEAR, Curve, combined, union_times
 from .scene import EulerCurves, MotionError, MotionFile, Node, NodeMotion, Take, Track, number_limit

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A curve of one number: keys with slopes on both sides, and the values between them.
+"""A curve of one number, with keys that have slopes on both sides, and the values between keys.
 
-A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at a third of the
-segment it is Hermite's cubic, as in glTF, and in FBX without weights.
+A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds of the
+segment, it is a Hermite cubic, as in glTF and in FBX without weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""
 THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
-"""A reach that differs from a third by less is a third: FBX files round it to four decimals."""
+"""A reach that differs from a third by less is a third, because FBX files round it to four decimals."""
 _NEWTON = 5
 _HALVINGS = 50
 _SOLVED = 1e-14
@@ -32,17 +32,18 @@ class Curve:
     Attributes
     ----------
     times : ndarray, shape (n,)
-        Seconds, ascending.
+        Times in seconds, in ascending order.
     values : ndarray, shape (n,)
         The values at the keys.
     interpolation : ndarray of uint8, shape (n,)
-        CONSTANT, LINEAR or CUBIC, of the segment that begins at each key.
+        CONSTANT, LINEAR or CUBIC, for the segment that begins at each key.
     arriving, leaving : ndarray, shape (n,)
         Slopes per second at the end of the segment before each key, and at the start of the segment after it.
     reach_before, reach_after : ndarray, shape (n,)
-        The lengths of the handles on both sides, as shares of their segments.
+        The lengths of the handles on both sides, relative to their segments.
     held : ndarray, shape (n,)
-        The value that a CONSTANT segment holds: its first key's, or in FBX its second key's.
+        The value that a CONSTANT segment holds, which is the value of its first key, or in FBX possibly of its second
+        key.
     """
 
     times: Float64Array
@@ -63,7 +64,7 @@ class Curve:
         arriving: Float64Array | float = 0.0,
         leaving: Float64Array | float = 0.0,
     ) -> Curve:
-        """Return a curve whose handles reach a third of each segment, and whose steps hold their first key's value."""
+        """Return a curve with handles at thirds of each segment, whose steps hold the value of their first key."""
         count = len(times)
         thirds = np.full(count, THIRD)
         kinds = np.full(count, interpolation, dtype=np.uint8)
@@ -82,13 +83,13 @@ class Curve:
 
     @property
     def is_weighted(self) -> bool:
-        """Return whether a handle of a cubic segment does not reach a third of it."""
+        """Return whether the reach of a handle of any cubic segment is not a third."""
         cubic = self.interpolation[:-1] == CUBIC
         reaches = np.stack((self.reach_after[:-1][cubic], self.reach_before[1:][cubic]))
         return bool((np.abs(reaches - THIRD) > _NEAR_THIRD).any())
 
     def __call__(self, times: npt.ArrayLike) -> Float64Array:
-        """Return the values at times of any shape; the first and the last value are held outside the keys."""
+        """Return the values at times of any shape. The first and last value are held outside the keys."""
         at = np.asarray(times, dtype=np.float64)
         if len(self) == 1:
             return np.full(at.shape, self.values[0])
@@ -116,7 +117,7 @@ class Curve:
 
 
 def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) -> Float64Array:
-    """Return the parameters at which Bezier segments with these reaches have passed a share of their time."""
+    """Return the parameters at which Bezier segments with these reaches reach a fraction of their time."""
     thirds = (np.abs(after - THIRD) <= _NEAR_THIRD) & (np.abs(before - THIRD) <= _NEAR_THIRD)
     t = share.copy()
     rows = np.flatnonzero(~thirds)
@@ -135,7 +136,7 @@ def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) 
         found = np.clip(found - (passed(found) - wanted) / np.maximum(slope, 1e-9), 0.0, 1.0)
     far = np.abs(passed(found) - wanted) > _SOLVED
     if far.any():
-        # Newton's method fails where a handle reaches a whole segment: time stands still at its end.
+        # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
         low, high = np.zeros_like(found), np.ones_like(found)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
@@ -147,15 +148,15 @@ def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) 
 
 
 def union_times(curves: Sequence[Curve]) -> Float64Array:
-    """Return the times at which one of the curves has a key."""
+    """Return the times at which at least one curve has a key."""
     return np.unique(np.concatenate([np.empty(0), *(curve.times for curve in curves)]))
 
 
 def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> Curve | None:
-    """Return the curve that is an offset and the weighted sum of curves at all times.
+    """Return the curve that equals an offset plus the weighted sum of curves at all times.
 
-    None where no curve is: weighted segments add up to one only if they are of one curve, and steps add up to steps
-    only.
+    Return None if there is no such curve. Only weighted segments of the same curve, and only steps with steps, add up
+    to a segment.
     """
     parts = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True) if weight != 0.0]
     parts = [(weight, curve) for weight, curve in parts if curve.varies] or parts[:1]
@@ -170,7 +171,7 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
     kinds = np.stack([curve.interpolation[_segments(curve, times)] for _, curve in parts])
     inside = np.stack([(times >= curve.times[0]) & (times < curve.times[-1]) for _, curve in parts])
     steps = (kinds == CONSTANT) & inside
-    # The curves whose keys have ended hold their value, which adds up with anything.
+    # A curve after its last key holds its value, which can be added to anything.
     if (steps.any(axis=0) & (inside & ~steps).any(axis=0))[:-1].any():
         return None
     interpolation = np.where(steps.any(axis=0), CONSTANT, LINEAR)
@@ -186,19 +187,19 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
 
 
 def _scaled(curve: Curve, weight: float, offset: float) -> Curve:
-    """Return the curve times a weight, and an offset."""
+    """Return the curve times a weight, plus an offset."""
     numbers = {name: weight * getattr(curve, name) for name in ("arriving", "leaving")}
     places = {name: weight * getattr(curve, name) + offset for name in ("values", "held")}
     return Curve(**{**vars(curve), **numbers, **places})
 
 
 def _segments(curve: Curve, times: Float64Array) -> npt.NDArray[np.intp]:
-    """Return the segments of a curve that begin at times, or within which they are."""
+    """Return the segments of a curve that contain or begin at given times."""
     return np.clip(np.searchsorted(curve.times, times, side="right") - 1, 0, max(len(curve) - 2, 0))
 
 
 def _held(curve: Curve, times: Float64Array) -> Float64Array:
-    """Return the value that holds after each time; it is used in segments of steps only."""
+    """Return the value held after each time, which is used only in CONSTANT segments."""
     values = curve(times)
     inside = (times >= curve.times[0]) & (times < curve.times[-1])
     row = _segments(curve, times)
@@ -206,7 +207,7 @@ def _held(curve: Curve, times: Float64Array) -> Float64Array:
 
 
 def slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes of a curve without weights just before and just after times."""
+    """Return the slopes of a curve without weights immediately before and after given times."""
     if len(curve) == 1:
         return np.zeros(len(times)), np.zeros(len(times))
     after = _slopes_in(curve, _segments(curve, times), times)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The nodes of a file, its takes, and how each take moves a node."""
+"""The nodes and takes of a file, and the motion of nodes in each take."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..messages import Text, n_
 from .curves import Curve
 
 _MOST_NUMBERS = 16_000_000
-"""Maximum number of numbers in all keys of a file: at 120 keys per second, one hour of forty curves."""
+"""Maximum number of numbers in all keys of a file, enough for one hour of forty curves at 120 keys per second."""
 
 
 class MotionError(ValueError):
-    """A file that can't be read; the text names the place and the fault."""
+    """A file that cannot be read. The text names the place and the fault."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -34,7 +34,7 @@ class MotionError(ValueError):
 
 
 def number_limit(count: int, what: str) -> Text | None:
-    """Return the fault of so many numbers, if they are more than a file may have."""
+    """Return a fault if the number of numbers exceeds the limit for a file."""
     return (
         n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS)
         if count > _MOST_NUMBERS
@@ -44,14 +44,14 @@ def number_limit(count: int, what: str) -> Text | None:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node: its place in the hierarchy, and the transform that it has without animation.
+    """A node, with its place in the hierarchy and its transform without animation.
 
     Attributes
     ----------
     name : str
-        As the file has it; empty where it has none.
+        The name in the file, or empty if it has none.
     parent : int
-        The index of its parent among the nodes; -1 for none.
+        The index of the parent among the nodes, or -1 for none.
     translation, scale : ndarray, shape (3,)
     rotation : ndarray, shape (4,)
         A unit quaternion w, x, y, z.
@@ -66,7 +66,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class EulerCurves:
-    """Curves of Euler angles in radians about x, y and z, and their order as Blender names it: "XYZ" is Rz Ry Rx."""
+    """Curves of Euler angles in radians about x, y and z, and Blender's name of the order. "XYZ" is Rz Ry Rx."""
 
     curves: tuple[Curve, ...]
     order: str
@@ -74,24 +74,24 @@ class EulerCurves:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A node's translation, rotation or scale in one take.
+    """The translation, rotation or scale of a node in one take.
 
     Attributes
     ----------
     times : ndarray, shape (n,)
-        Seconds: the keys of all of its curves.
+        The times of the keys of all curves, in seconds.
     interpolation : ndarray of uint8, shape (n,)
-        CONSTANT or LINEAR where all curves are, else CUBIC.
+        CONSTANT or LINEAR if all curves are, otherwise CUBIC.
     evaluate : callable
         Returns values (m, 3), or unit quaternions (m, 4), at times (m,).
     curves : tuple of Curve, or None
-        The components as curves. A rotation has the components of the quaternion before it is normalized. None where
-        the file does not key the components.
+        The components as curves. For a rotation, they are the components of the quaternion before normalization. None
+        if the file does not key the components.
     euler : EulerCurves, or None
-        The angles that the file keys.
+        The keyed angles, or None if the file does not key angles.
     shared : ndarray of bool, shape (n,), or None
-        At which times all curves that vary have a key, or none any more: an importer knows the whole pose there. None:
-        at all.
+        Mask of times at which all varying curves have a key or have no more keys, so an importer knows the whole pose.
+        None means all times.
     """
 
     times: Float64Array
@@ -103,7 +103,7 @@ class Track:
 
     @property
     def shared_times(self) -> Float64Array:
-        """Return the times at which all curves have keys, or any of them if there are none."""
+        """Return the times at which all curves have keys or, if there are none, all times."""
         times = self.times if self.shared is None else self.times[self.shared]
         return times if len(times) else self.times
 
@@ -112,7 +112,7 @@ class Track:
 class NodeMotion:
     """The motion of a node in a take. None means that it does not move.
 
-    `pivot` is the translation of the point about which the node turns, where that is not its origin: an importer may
+    `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
     make it the origin.
     """
 
@@ -124,9 +124,9 @@ class NodeMotion:
 
 @dataclass(frozen=True, eq=False)
 class Take:
-    """A take, stack or animation; `motions` has the nodes that it moves.
+    """A take, stack or animation. `motions` contains the motion of each node that it moves.
 
-    `layers` has each of its layers alone, as a take; empty where there are not several. Importers make them so.
+    `layers` contains each layer as a separate take, as importers create them. It is empty unless there are several.
     """
 
     name: str
@@ -143,7 +143,7 @@ class MotionFile:
     nodes : tuple of Node
     takes : tuple of Take
     to_blender : ndarray, shape (4,)
-        The rotation, a unit quaternion, from the file's axes to Blender's.
+        The rotation from the file's axes to Blender's, as a unit quaternion.
     notes : tuple of str
         The parts of the file's animation that are not read.
     """

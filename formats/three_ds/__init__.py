@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reader and writer of 3D Studio files (.3ds): the scene, and the keyframer that animates it.
+"""Read and write 3D Studio files (.3ds): the scene, and the keyframer that animates it.
 
     scene = three_ds.read(path.read_bytes())
     for node in scene.nodes:
         position = node.track("POSITION")
     path.write_bytes(three_ds.write(scene))
 
-Everything is in the file's own terms and units; nothing is converted. Data that is not modeled, such as materials,
-viewports and smoothing groups, is kept as chunks, byte for byte and in its place. So a scene that is read and written
-loses nothing that `Scene.warnings` does not name.
+All data uses the terms and units of the file without conversion. Data that is not modeled, such as materials, viewports
+and smoothing groups, is kept as chunks, byte for byte and in place. Reading and writing a scene therefore loses nothing
+except data named in `Scene.warnings`.
 """
 
 from .chunks import Chunk, ReadWarning, ThreeDSError

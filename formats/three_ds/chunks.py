@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chunks of .3ds files, and their errors.
+"""The chunks of .3ds files, and errors in them.
 
-A chunk is its number (u16), its length with this header of six bytes (u32), and its content; all is little-endian.
+A chunk consists of its number (u16), its length including this header of six bytes (u32), and its content, all
+little-endian.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TWO_FRAMES = struct.Struct("<2i")
 FLOAT = struct.Struct("<f")
 TWO_FLOATS = struct.Struct("<2f")
 NODE_HEADER = struct.Struct("<3H")
-"""Header after a node's name: two words of flags, and the id of its parent."""
+"""Header after a node's name, with two words of flags and the id of its parent."""
 NO_PARENT = 0xFFFF
 _ARRAYS = {
     "frames": n_("frames"),
@@ -38,16 +39,16 @@ _ARRAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk that is not modeled, kept byte for byte.
+    """A chunk that is not modeled and is kept byte for byte.
 
     Attributes
     ----------
     ident : int
         Its number.
     content : bytes
-        All that follows its header, chunks that it holds included.
+        Everything after the header, including nested chunks.
     place : int
-        Before how many of the chunks beside it that are modeled it comes: 0 is before all of them.
+        The number of modeled sibling chunks before this chunk. 0 means that it comes first.
     """
 
     ident: int
@@ -66,8 +67,8 @@ class ReadWarning:
     message : str
         Names the node or object, the chunk and the consequence.
     lost : bool
-        The file is damaged there, and its contents are not read. Otherwise it is only unusual. All of it is read, or a
-        part that no reader needs is skipped.
+        Whether the file is damaged there and data was not read. Otherwise the file is only unusual, and either
+        everything is read or only a part that no reader needs is skipped.
     """
 
     offset: int
@@ -87,7 +88,7 @@ class ReadWarning:
 
 
 class ChunkError(Exception):
-    """A chunk that can't be read, and where; the chunk is skipped."""
+    """A chunk that cannot be read, with its position. The chunk is skipped."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(offset, message)
@@ -96,14 +97,14 @@ class ChunkError(Exception):
 
 
 class ThreeDSError(ValueError):
-    """A file that can't be read, or a scene that can't be written.
+    """A file that cannot be read, or a scene that cannot be written.
 
     Attributes
     ----------
     reason : str
         Message without the position.
     offset : int or None
-        Position in bytes from the start of the file; None for a scene that can't be written.
+        Position in bytes from the start of the file. None for a scene that cannot be written.
     """
 
     def __init__(self, reason: str, offset: int | None = None) -> None:
@@ -132,7 +133,7 @@ def _at(offset: int, message: str) -> Text:
 
 
 def pack(layout: struct.Struct, *values: float) -> bytes:
-    """Pack the values as the file has them.
+    """Pack the values in the format of the file.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def pack(layout: struct.Struct, *values: float) -> bytes:
 
 
 def check_array(what: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
-    """Check an array's type and shape: converting it would lose something."""
+    """Check the type and shape of an array, because converting it could lose data."""
     if array.dtype != dtype or array.shape != shape:
         text = n_(
             "{:s} must be {:s} of shape {}, not {:s} of shape {}",

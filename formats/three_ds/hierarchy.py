@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hierarchy of nodes: ids to positions in the file, without cycles."""
+"""Convert the ids in a hierarchy of nodes to positions in the file, without cycles."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..messages import n_
 def find_parents(
     ids: Sequence[int | None], parents: Sequence[int | None]
 ) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
-    """Return for each node the index of its parent, and errors as pairs of a node's index and a message.
+    """Return the index of each node's parent, and errors as pairs of a node index and a message.
 
     Parameters
     ----------
     ids : sequence of int or None
-        The nodes' ids. A node without one has its index for an id.
+        The ids of the nodes. A node without an id uses its index as its id.
     parents : sequence of int or None
         The id of each node's parent.
 
     Notes
     -----
-    A node whose parent is missing has none. Where nodes hang from each other in a circle, the first of them in the file
-    has none. Of nodes with the same id the first is meant.
+    A node whose parent is missing has no parent. In a cycle of nodes, the first node in the file has no parent. If
+    several nodes have the same id, the id refers to the first.
     """
     errors: list[tuple[int, str]] = []
     owners: dict[int, int] = {}

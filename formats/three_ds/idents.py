@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers of the chunks that are modeled or counted, named as in Autodesk's 3D Studio File Toolkit."""
+"""Numbers of modeled or counted chunks, named as in Autodesk's 3D Studio File Toolkit."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ _NAMES = {number: name for name, number in globals().items() if isinstance(numbe
 
 
 def chunk_name(ident: int) -> str:
-    """Return a chunk's name and number for messages."""
+    """Return the name and number of a chunk for messages."""
     return f"{_NAMES.get(ident, 'chunk')} {ident:04X}"

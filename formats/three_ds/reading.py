@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read .3ds files: bytes to a scene. Chunks that can't be read are skipped, with a warning.
+"""Read .3ds files from bytes to a scene. Chunks that cannot be read are skipped with a warning.
 
-The format is five chunks deep at most, and each depth has a function here: nothing recurses. Every count is checked
-against the bytes that are left before memory is allocated for it.
+The format nests chunks at most five deep. Each depth has its own function, so there is no recursion. Every count is
+checked against the remaining bytes before memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ from .tracks import key_warnings, read_track
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 MOST_CHUNKS = 200_000
-"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, however small it is in the file."""
+"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, regardless of its size in the file."""
 MOST_WARNINGS = 1000
 
 _SHOWN = 40
-"""Characters of a name that a warning shows: real names have 10, damaged ones may run through the file."""
+"""Maximum number of characters of a name in a warning. Valid names have 10, but damaged names may be very long."""
 
 
 def read(data: bytes) -> Scene:
@@ -74,14 +74,14 @@ def read(data: bytes) -> Scene:
     Returns
     -------
     Scene
-        Damaged parts are left out, with a warning that names the part and its place. Values that are only strange
-        (frames that decrease, numbers that are not finite, parameters out of range, faces without vertices, nodes that
-        hang from themselves) are kept as they are, with a warning.
+        The scene without damaged parts. A warning names each damaged part and its place. Unusual values (frames that
+        decrease, numbers that are not finite, parameters out of range, faces without vertices, nodes that are their own
+        ancestors) are kept unchanged, with a warning.
 
     Raises
     ------
     ThreeDSError
-        If this is not a .3ds file, or one with more than `MOST_CHUNKS` chunks.
+        If this is not a .3ds file, or if it has more than `MOST_CHUNKS` chunks.
     """
     source = _Source(data)
     if len(data) < HEADER.size:
@@ -110,7 +110,7 @@ def read(data: bytes) -> Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A chunk: its number, the positions of its header and end, and by how many bytes it exceeds its parent."""
+    """A chunk, with its number, the positions of its header and end, and its bytes beyond the end of its parent."""
 
     ident: int
     start: int
@@ -129,7 +129,7 @@ class _Source:
         self.data = data
         self.warnings: list[ReadWarning] = []
         self.left_out: list[bool] = []
-        """Of each warning that is one too many: whether something was lost."""
+        """For each warning beyond the limit, whether data was lost."""
         self.chunks = 0
 
     def warn(self, offset: int, message: Text, lost: bool = False) -> None:
@@ -139,7 +139,7 @@ class _Source:
             self.left_out.append(lost)
 
     def name_owner(self, since: int, owner: Text) -> None:
-        """Put a node's or object's name before the warnings from number `since` on."""
+        """Put the name of a node or object before the warnings from number `since` on."""
         for index in range(since, len(self.warnings)):
             warning = self.warnings[index]
             self.warnings[index] = replace(warning, message=n_("{:s}: {:s}", owner, warning.message))
@@ -158,7 +158,7 @@ class _Source:
     def array(
         self, kind: type[_Scalar], columns: int, count: int, span: _Span, at: int
     ) -> tuple[npt.NDArray[_Scalar], int]:
-        """Return a table of numbers, and where it ends."""
+        """Return a table of numbers and the position of its end."""
         dtype = np.dtype(kind)
         size = columns * dtype.itemsize
         left = max(0, span.end - at)
@@ -174,13 +174,13 @@ class _Source:
         return self.data[at:stop], stop + 1
 
     def finish(self, span: _Span, at: int) -> None:
-        """Warn of bytes that are left at the end of a chunk."""
+        """Warn about extra bytes at the end of a chunk."""
         if at < span.end:
             left = span.end - at
             self.warn(at, n_("{:s}: {:d} extra bytes were skipped", chunk_name(span.ident), left))
 
     def inside(self, parent: _Span, at: int) -> Iterator[_Span]:
-        """Yield the chunks from there to the parent's end."""
+        """Yield the chunks from a position to the end of the parent."""
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
@@ -199,7 +199,7 @@ class _Source:
                     chunk_name(parent.ident),
                     left,
                 )
-                # Zeros fill a chunk up.
+                # Zeros are padding.
                 self.warn(at, text, lost=any(self.data[at : parent.end]))
                 return
             yield _Span(ident, at, at + min(length, left), max(0, length - left))
@@ -213,7 +213,7 @@ def _frozen(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The reader of a kind of chunk, its field (none for one of many), and whether it holds chunks."""
+    """The reader of a kind of chunk, its field (None for repeated chunks), and whether it contains chunks."""
 
     read: Callable[[_Source, _Span], Any]
     field: str = ""
@@ -225,7 +225,7 @@ _Layout = Mapping[int, _Part]
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The contents of a chunk: single parts by field, repeated parts, and parts that are not modeled."""
+    """The contents of a chunk: unique parts by field, repeated parts, and parts that are not modeled."""
 
     values: dict[str, Any]
     many: tuple[Any, ...]
@@ -233,7 +233,7 @@ class _Parts:
 
 
 def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _Parts:
-    """Read the chunks in another one, from `start` on."""
+    """Read the chunks nested in a chunk, from `start` on."""
     values: dict[str, Any] = {}
     many: list[Any] = []
     chunks: list[Chunk] = []
@@ -273,7 +273,7 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
 
 
 def _number(layout: struct.Struct) -> Callable[[_Source, _Span], float]:
-    """Return a reader of chunks that hold one number."""
+    """Return a reader of chunks that contain one number."""
 
     def read_number(source: _Source, span: _Span) -> float:
         number: float
@@ -306,7 +306,7 @@ def _matrix(source: _Source, span: _Span) -> Float32Array:
 
 
 def _table(columns: int) -> Callable[[_Source, _Span], Float32Array | None]:
-    """Return a reader of chunks that hold a count and that many rows; it returns None where there are none."""
+    """Return a reader of chunks that contain a count and that number of rows. It returns None without rows."""
 
     def read_table(source: _Source, span: _Span) -> Float32Array | None:
         (count,) = source.numbers(WORD, span, span.body)
@@ -444,14 +444,14 @@ def _track(kind: str) -> Callable[[_Source, _Span], Track]:
 
 
 def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
-    """Return a reader of a kind of node, which returns its position in the file too."""
+    """Return a reader of a kind of node, which also returns the node's position in the file."""
 
     def read_kind(source: _Source, span: _Span) -> tuple[int, Node]:
         before = len(source.warnings)
         parts = _contents(source, span, span.body, _NODE)
         header = parts.values.pop("header", None)
         if header is None:
-            # It is kept, so that the nodes after it keep their numbers where the file gives no ids.
+            # The node is kept so that subsequent nodes keep their indices if the file has no ids.
             names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
             text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
             source.warn(span.start, text, lost=True)

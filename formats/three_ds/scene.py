@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contents of a .3ds file, in the file's own terms.
+"""The contents of a .3ds file, in the terms of the file.
 
 Names are bytes as in the file, without the zero at their end, because the format does not define an encoding. Arrays
-that `read` returns are read-only. Angles are in degrees except in rotation keys, lengths in the file's units.
+returned by `read` are read-only. Angles are in degrees except in rotation keys. Lengths are in the file's units.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ NODE_KINDS = {
 }
 """The chunk of each kind of node."""
 TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
-"""The kinds of nodes that are aimed, with the kinds of their targets."""
+"""The kinds of nodes that have targets, with the kinds of the targets."""
 HIDDEN = 0x800
-"""Of a node's first flags."""
+"""A bit of the first flags of a node."""
 NAME_LENGTH = 10
-"""Characters of an object's name that a file keeps."""
+"""Maximum number of characters of an object's name in a file."""
 
 TRACK_KINDS = {
     "POSITION": idents.POS_TRACK_TAG,
@@ -65,7 +65,7 @@ COMPONENTS = {
     "FALLOFF": 1,
     "HIDE": 0,
 }
-"""The number of floats of a key's value in each kind of track."""
+"""The number of floats in a key's value for each kind of track."""
 
 
 def _no_floats(columns: int) -> Float32Array:
@@ -81,21 +81,22 @@ class Track:
     kind : str
         One of `TRACK_KINDS`.
     frames : ndarray of int32, shape (n,)
-        In the order of the file: not sorted, and two keys may share a frame.
+        The frames in the order of the file. They are not sorted, and two keys may share a frame.
     values : ndarray of float32, shape (n, d)
         POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians and axis x, y, z. The first key is
-        absolute, the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d is 0.
+        absolute, and the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d
+        is 0.
     key_flags : ndarray of uint16, shape (n,)
-        Bits 0 to 4 mark the parameters that the file has for the key. The others are unknown, and kept.
+        Bits 0 to 4 mark the parameters of the key in the file. Other bits are unknown and are kept.
     parameters : ndarray of float32, shape (5, n)
-        The rows tension, continuity, bias, ease to, ease from; 0 where the file has none.
+        The rows tension, continuity, bias, ease to and ease from, with 0 for parameters missing in the file.
     flags : int
-        The track's flags, u16. Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200 and
-        0x400 unlink them.
+        The flags of the track (u16). Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
+        and 0x400 unlink them.
     reserved : tuple of two int
-        The two u32 before the number of keys: the first and last frame in some files, 0 in others.
+        The two u32 before the number of keys. They are the first and last frame in some files, and 0 in others.
     names : tuple of bytes
-        MORPH: the object that each key shows. Empty for other kinds.
+        The object that each key of a MORPH track shows. Empty for other kinds.
     """
 
     kind: str
@@ -109,33 +110,33 @@ class Track:
 
     @property
     def cycle(self) -> Cycle:
-        """The continuation of the track after its last key."""
+        """The motion of the track after its last key."""
         return _CYCLES.get(self.flags & 3, "SINGLE")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """An object, camera, light or target as the keyframer animates it.
+    """An object, camera, light or target animated by the keyframer.
 
     Attributes
     ----------
     kind : str
         One of `NODE_KINDS`.
     name : bytes
-        The object's name in the editor. A camera and its target share one, and so do a light and its target;
-        `$$$DUMMY` is a node without an object, which has its name in `instance_name`.
+        The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without
+        an object, whose name is in `instance_name`.
     parent : int or None
-        Id of its parent node; `Keyframer.parents` has it as an index.
+        The id of the parent node. `Keyframer.parents` contains its index.
     node_id : int or None
-        Its id; None where the file has none, and the index of the node among all nodes stands for it.
+        The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
     flags : tuple of two int
-        The two u16 of its header. The first has 0x4000 for a primary node, `HIDDEN` for a hidden one.
+        The two u16 of its header. In the first, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
     pivot : ndarray of float32, shape (3,), or None
         The pivot in the space of the object.
     instance_name : bytes or None
         The name that distinguishes instances of one object.
     tracks : tuple of Track
-        In the order of the file; a kind may occur twice, and `track` gives the first.
+        The tracks in the order of the file. A kind may occur twice, and `track` returns the first.
     chunks : tuple of Chunk
         Chunks that are not modeled.
     """
@@ -157,7 +158,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The head of the keyframer section: its revision, the name of the file it was made in, its length in frames."""
+    """The header of the keyframer section: its revision, the name of the original file, and its length in frames."""
 
     revision: int = 5
     name: bytes = b""
@@ -166,17 +167,17 @@ class Header:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Keyframer:
-    """The animation of a .3ds file: nodes, and the frames that are played.
+    """The animation of a .3ds file, with its nodes and playback range.
 
     Attributes
     ----------
     nodes : tuple of Node
-        In the order of the file.
+        The nodes in the order of the file.
     header : Header or None
     segment : tuple of two int, or None
         First and last frame of the active segment.
     current_frame : int or None
-        The frame that was shown when the file was saved; 3ds Max writes ticks, 160 a frame.
+        The current frame when the file was saved. 3ds Max writes ticks, 160 per frame.
     chunks : tuple of Chunk
         Chunks that are not modeled.
     """
@@ -188,7 +189,7 @@ class Keyframer:
     chunks: tuple[Chunk, ...] = ()
 
     def parents(self) -> tuple[int | None, ...]:
-        """Index of each node's parent, or None; without cycles."""
+        """Return the index of each node's parent, or None, without cycles."""
         return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
 
 
@@ -199,17 +200,17 @@ class Mesh:
     Attributes
     ----------
     vertices : ndarray of float32, shape (n, 3)
-        In world space, at the time the mesh was made, not in the space of `matrix`.
+        The vertices in world space at the time the mesh was created, not in the space of `matrix`.
     faces : ndarray of uint16, shape (m, 3)
-        Indices of vertices. A damaged file may name missing vertices: see `Scene.warnings`.
+        Indices of vertices. A damaged file may contain indices of missing vertices. See `Scene.warnings`.
     face_flags : ndarray of uint16, shape (m,)
-        Bits 0 to 2: the edges CA, BC, AB are visible.
+        Bits 0 to 2 mark the edges CA, BC, AB as visible.
     texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)
-        One u, v a vertex, or none.
+        One u, v pair per vertex, or none.
     matrix : ndarray of float32, shape (4, 3), or None
-        The axes x, y, z of the object's own space, and its origin, in world space.
+        The axes x, y, z and the origin of the object's space, in world space.
     chunks, face_chunks : tuple of Chunk
-        Chunks of the mesh and of its faces that are not modeled: materials and smoothing groups.
+        Chunks of the mesh and its faces that are not modeled, such as materials and smoothing groups.
     """
 
     vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
@@ -223,7 +224,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Camera:
-    """A camera: its position, its target, its roll in degrees and its lens in millimetres."""
+    """A camera, with its position, target, roll in degrees and lens in millimeters."""
 
     position: Float32Array
     target: Float32Array
@@ -234,7 +235,7 @@ class Camera:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spotlight:
-    """The spotlight of a light: its target, and its cones and roll in degrees."""
+    """The spotlight of a light, with its target, and its cones and roll in degrees."""
 
     target: Float32Array
     hotspot: float
@@ -245,7 +246,7 @@ class Spotlight:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Light:
-    """A light: its position, its color (red, green, blue) and multiplier where the file has them, and its spotlight."""
+    """A light, with its position, spotlight, and, if in the file, color (red, green, blue) and multiplier."""
 
     position: Float32Array
     color: Float32Array | None = None
@@ -256,7 +257,7 @@ class Light:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Object:
-    """A named mesh, camera or light of the editor; its content is None where the file has another kind, or none."""
+    """A named mesh, camera or light of the editor. Its content is None if missing in the file or of another kind."""
 
     name: bytes
     content: Mesh | Camera | Light | None = None
@@ -275,18 +276,18 @@ class Editor:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scene:
-    """The content of a .3ds file: the editor's scene, and its animation.
+    """The content of a .3ds file: the scene of the editor, and its animation.
 
     Attributes
     ----------
     editor : Editor or None
     keyframer : Keyframer or None
     version : int or None
-        The version of the format: 3.
+        The version of the format, which is 3.
     chunks : tuple of Chunk
         Chunks that are not modeled.
     warnings : tuple of Fault
-        The faults of the file that this was read from, in the order in which they were found. Not written.
+        The faults found when the file was read, in order. They are not written.
     """
 
     editor: Editor | None = None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a track: bytes to arrays and back.
+"""Convert the keys of a track from bytes to arrays and back.
 
-A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys
-with the same flags have the same size, and are read and written together.
+A key consists of its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. Keys
+with the same flags therefore have the same size, and are read and written together.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NO_ROOM = n_("has too few bytes for key {:d}")
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 """The flags of a key for the parameters that follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
-"""The last frame, either way, that is not taken for damage: float32 can't hold all whole numbers beyond it."""
+"""The largest magnitude of a frame that is not considered damage. Beyond it, float32 cannot represent all integers."""
 
 _Arrays = tuple[FrameArray, Float32Array, WordArray, Float32Array]
-"""Frames, values, flags and parameters: the order of a track's attributes."""
+"""Frames, values, flags and parameters, in the order of a track's attributes."""
 
 _TRACK_HEADER = struct.Struct("<HIII")
 _FLAGS_AT = 4
 _ZERO = bytes(4)
 _HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
 _BLOCK = 1 << 14
-"""Keys of different sizes that are read at a time: the arrays of a block stay in the processor's cache."""
+"""Number of keys of different sizes that are read at a time, so that the arrays of a block stay in the cache."""
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
     Raises
     ------
     Damage
-        If the bytes up to `end` can't hold it.
+        If there are too few bytes up to `end`.
     """
     if end - start < _TRACK_HEADER.size:
         raise ChunkError(start, n_("has {:d} bytes, but needs {:d} before its keys", end - start, _TRACK_HEADER.size))
@@ -79,7 +79,7 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
 
 
 def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components: int) -> tuple[_Arrays, int] | None:
-    """Read keys with the same parameters, and return the position of their end; None if these differ."""
+    """Read keys with the same parameters and return the position of their end, or None if parameters differ."""
     flags = data[start + _FLAGS_AT] if count else 0
     layout = _key_type(flags & _HAS_PARAMETERS, components)
     if count * layout.itemsize > end - start:
@@ -95,7 +95,7 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
             if flags >> row & 1:
                 parameters[row] = keys[name]
     else:
-        # One zero, broadcast: most files have no parameters at all.
+        # A single broadcast zero, because most files have no parameters at all.
         parameters = np.ndarray((len(PARAMETERS), count), np.float32, _ZERO, strides=(0, 0))
     arrays = keys["frame"].copy(), keys["value"].copy(), all_flags, parameters
     return arrays, start + count * layout.itemsize
@@ -104,7 +104,7 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
 def _keys_of_many_sizes(
     data: bytes, start: int, end: int, count: int, components: int, names: list[bytes] | None
 ) -> tuple[_Arrays, int]:
-    """Read keys one after another, and return the position of their end; with `names`, each key ends in a name."""
+    """Read keys one after another and return the position of their end. With `names`, each key ends with a name."""
     frames = np.empty(count, np.int32)
     values = np.empty((count, components), np.float32)
     flags = np.empty(count, np.uint16)
@@ -135,12 +135,12 @@ def _keys_of_many_sizes(
 
 
 def _anywhere(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray[_Scalar]:
-    """View the data as that layout at every byte, aligned or not."""
+    """View the data with this layout at every byte, aligned or not."""
     return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
 
 
 def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...]) -> tuple[list[int], int]:
-    """Return the position of each of these keys, and the end of the last one."""
+    """Return the position of each of these keys, and the end of the last key."""
     starts: list[int] = []
     add = starts.append
     try:
@@ -150,14 +150,14 @@ def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, .
     except IndexError:
         at = len(data) + 1
     if at > end:
-        # Found only now: this loop takes most of the time of reading keys of different sizes.
+        # Checked only now, because this loop takes most of the time for reading keys of different sizes.
         late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
         raise ChunkError(starts[late], Text(_NO_ROOM, keys[late]))
     return starts, at
 
 
 def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[bytes]) -> tuple[list[int], int]:
-    """Return the same for keys that end in a name; the names are appended to `names`."""
+    """Return the same for keys that end with a name. The names are appended to `names`."""
     starts = []
     sizes = _key_sizes(0)
     for key in keys:
@@ -174,11 +174,11 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
 
 
 def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
-    """Yield warnings of strange keys of a track whose bytes begin at `start`; the keys are kept as they are."""
+    """Yield warnings about unusual keys of a track whose bytes begin at `start`. The keys are kept unchanged."""
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
         return
-    # The extremes show whether all keys are valid (NaN is both). Only if not, the invalid keys are searched.
+    # The extremes show whether all keys are valid (NaN is both). Only otherwise are the invalid keys searched for.
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
@@ -190,7 +190,7 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
-        # In float32: NumPy warns where it converts some kinds of NaN.
+        # In float32, because NumPy warns when it converts some kinds of NaN.
         lowest = LOWEST[:, 0].astype(np.float32)
         inside = (parameters.min(axis=1) >= lowest) & (parameters.max(axis=1) <= HIGHEST)
         for row in np.flatnonzero(~inside):
@@ -217,7 +217,7 @@ def track_bytes(track: Track) -> bytes:
     Raises
     ------
     ThreeDSError
-        If the track can't be written so that it reads the same.
+        If the track cannot be written without changes.
     """
     _check(track)
     count, flags = len(track.frames), track.key_flags
@@ -242,7 +242,7 @@ def track_bytes(track: Track) -> bytes:
 
 
 def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) -> npt.NDArray[np.void]:
-    """Return these keys, which all have the parameters of `given`, as the file has them."""
+    """Return the bytes of these keys, which all have the parameters of `given`."""
     frames = track.frames[which]
     keys = np.empty(len(frames), _key_type(given, COMPONENTS[track.kind]))
     keys["frame"], keys["flags"], keys["value"] = frames, track.key_flags[which], track.values[which]
@@ -253,7 +253,7 @@ def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) 
 
 
 def _check(track: Track) -> None:
-    """Check that the file has a place for the arrays: their types, shapes, and the flag of each parameter."""
+    """Check that the file can store the arrays, by their types, shapes, and the flag of each parameter."""
     count = len(track.frames)
     check_array("frames", track.frames, np.int32, (count,))
     check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writer of .3ds files: a scene to bytes."""
+"""Write .3ds files from a scene to bytes."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from .scene import NODE_KINDS, TRACK_KINDS, Camera, Editor, Keyframer, Light, Me
 from .tracks import track_bytes
 
 _A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")
-"""The owners that error messages name."""
+"""The names of owners in error messages."""
 
 
 def write(scene: Scene) -> bytes:
-    """Return the scene as a .3ds file; `read` gives it back to the last bit.
+    """Return the scene as a .3ds file. `read` restores it to the last bit.
 
     Raises
     ------
     ThreeDSError
-        If something has no place in the file (a name with a zero in it, more than 65,535 vertices, a parameter without
-        its flag); it names the node or object.
+        If the file cannot store data, such as a name that contains a zero, more than 65,535 vertices, or a parameter
+        without its flag. The message names the node or object.
     """
     parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
     if scene.editor is not None:
@@ -151,7 +151,7 @@ def _chunk(ident: int, content: bytes) -> bytes:
 
 
 def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
-    """Join the modeled chunks and, each in its place among them, those that are not."""
+    """Join the modeled chunks and, each in its place, the other chunks."""
     content = [(place, 1, part) for place, part in enumerate(parts)]
     content += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in chunks]
     return b"".join(part for *_, part in sorted(content, key=lambda entry: entry[:2]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bezier segments as polynomials in their parameter: rise, slope, and the parameters at which a value is reached."""
+"""Bezier segments as polynomials in their parameter: rise, slope, and the parameters at which they reach a value."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from ..hermite_basis import hermite_powers
 from ..keys import Float64Array
 
 LEAST_SLOPE = 1e-2
-"""Of a frame by the parameter: Newton's method divides by no less."""
+"""The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
 _NEWTON = 3
 _SOLVED = 1e-10
-"""Part of a segment's length: far below the float32 resolution of frames."""
+"""Relative to a segment's length, far below the float32 resolution of frames."""
 _HALVINGS = 36
 
 
 def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
     """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
 
-    `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
+    `leaving` is the second Bezier point minus the first, and `arriving` the last minus the third.
     Source: docs/formulas, "Bezier form of a cubic".
     """
     return hermite_powers(chord, 3.0 * leaving, 3.0 * arriving)[:, :, np.newaxis]
 
 
 def frame_powers(reach: Float64Array) -> Float64Array:
-    """Return the coefficients of the frame, in shares of the segment."""
+    """Return the coefficients of the frame as a fraction of the segment."""
     return bezier_powers(np.ones_like(reach[0]), *reach)
 
 
@@ -45,9 +45,9 @@ def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
 
 
 def parameters_at(values: Float64Array, powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values (m,), or (m, N).
+    """Return the parameters at which cubics (c, m, N) that rise from 0 to 1 reach the values (m,) or (m, N).
 
-    Newton's method starts at given parameters; where it does not converge, bisection does.
+    Newton's method starts at the given parameters, with bisection as the fallback.
     """
     target = values if values.ndim > 1 else values[:, np.newaxis]
     for _ in range(_NEWTON):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines that channels are to play, in batches: for the fits of curves and of handles."""
+"""Batches of splines that channels should play, for fits of curves and handles."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..rotations.representations import RotationRepresentation, rotation_represe
 from .requests import Request
 
 LARGEST, LARGEST_OF_ROTATIONS = 1e37, float(np.finfo(np.float32).max)
-"""Handles are float32, and handles of values may be farther from 0 than the keys."""
+"""The limit leaves room in float32 for handles that are farther from 0 than their keys."""
 
 _Result = TypeVar("_Result")
 
 
 def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], Sequence[_Result]]) -> list[_Result]:
-    """Return the fits of requests, with one call of `fit` for all of the same batch and representation."""
+    """Return the fits of requests, with one call of `fit` per batch and representation."""
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
@@ -37,13 +37,13 @@ def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], S
 
 
 class Batch(NamedTuple):
-    """Requests of one batch and representation, with the keys of their tracks end to end."""
+    """Requests of one batch and representation, with the concatenated keys of their tracks."""
 
     representation: RotationRepresentation | None
     tracks: KeyBatch
     curve: Curve
     numbers: Float64Array
-    """The channels' numbers at all keys, shape (keys, channels)."""
+    """The channel values at all keys, shape (keys, channels)."""
     segments: IndexArray
     """The keys that begin a segment to fit, ascending."""
 
@@ -56,9 +56,9 @@ def batch(requests: Sequence[Request]) -> Batch:
     TypeError
         If arguments are not numbers.
     ValueError
-        For numbers of another shape than the keys', not finite, farther from 0 than the largest, missing where channels
-        hold no quaternions, or quaternions without length. Also for segments that are not one bool for each key, a
-        missing or unknown representation of rotations, and a representation of values.
+        If numbers do not match the shape of the keys, are not finite, are farther from 0 than the limit, are missing
+        for channels other than quaternions, or are quaternions of length 0. Also if segments are not one bool per key,
+        if the representation of a rotation is missing or unknown, or if values have one.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -87,7 +87,7 @@ def batch(requests: Sequence[Request]) -> Batch:
 
 
 def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
-    """Raise ValueError, which names the index of the first, for numbers that are not finite or too large."""
+    """Raise a ValueError that names the first index whose number is not finite or is too large."""
     array = finite("numbers", numbers)
     if (far := np.abs(array) > largest).any():
         index = tuple(np.argwhere(far)[0].tolist())
@@ -95,7 +95,7 @@ def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
 
 
 def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
-    """Return which of a track's segments to fit, shape (count,)."""
+    """Return a mask of the segments of a track to fit, shape (count,)."""
     chosen = np.asarray(segments)
     if chosen.dtype != np.bool_ or chosen.shape != (count,):
         raise ValueError(f"segments must be one bool for each of {count} keys, not {segments!r}")
@@ -103,7 +103,7 @@ def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
 
 
 def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:
-    """Return the numbers of the channels at the request's keys, shape (n, channels)."""
+    """Return the channel values at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
     if request.numbers is None and representation is not None and not representation.homogeneous:
         raise ValueError(
@@ -119,20 +119,21 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
 def parabola(
     places: Float64Array, middle: IndexArray, before: Float64Array, largest: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return slope and curvature of parabolas through the largest of sampled values and its neighbors.
+    """Return the slope and curvature of parabolas through the largest sample and its neighbors.
 
     Parameters
     ----------
     places : ndarray, shape (m,)
         Parameters of the samples, ascending.
     middle : ndarray of int, shape (n,)
-        Which sample is the largest.
+        The index of the largest sample.
     before, largest, after : ndarray, shape (n,)
-        The values there and at its neighbors.
+        The values at that sample and its neighbors.
 
     Notes
     -----
-    The maximum of a parabola is slope / (2 curvature) behind the middle, and slope² / (4 curvature) above its value.
+    The maximum of a parabola is slope / (2 curvature) after the middle, and slope² / (4 curvature) above the middle
+    value.
     """
     rise, fall = places[middle] - places[middle - 1], places[middle + 1] - places[middle]
     up, down = (largest - before) / rise, (after - largest) / fall

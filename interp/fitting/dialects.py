@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents that programs give keys with tension, continuity and bias, which need not be in any range.
+"""Tangents that different programs derive from tension, continuity and bias, which may have any size.
 
 Source: docs/formulas, "TCB tangents" and "Dialects of TCB".
 """
@@ -23,8 +23,9 @@ def slopes_of_keys(
     Parameters
     ----------
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        3D Studio and 3ds Max, LightWave 6 and newer, FBX, and Kochanek and Bartels as PyPI's `splines` has them. They
-        agree at inner keys with evenly spaced frames, and differ in how uneven spacing counts and at the ends.
+        The dialects of 3D Studio and 3ds Max, LightWave 6 and newer, FBX, and Kochanek and Bartels as in PyPI's
+        `splines`. They agree at inner keys with evenly spaced frames. They differ at the ends and in their treatment of
+        uneven spacing.
     frames : ndarray, shape (n,)
         Ascending.
     values : ndarray, shape (n, d)
@@ -56,9 +57,9 @@ def slopes_of_keys(
 def as_3ds(
     dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
 ) -> Float64Array | None:
-    """Return parameters (3, n) of 3D Studio that give keys the same tangents; None where none in its range do.
+    """Return 3D Studio parameters (3, n) that give keys the same tangents, or None if no parameters in range do.
 
-    At inner keys of continuity 0 there are some for moderate parameters; other continuities count differently where
+    At inner keys with continuity 0 they exist for moderate parameters. Other continuities have a different effect where
     frames are spaced unevenly.
     """
     if len(frames) == 1 or dialect == "3DS":
@@ -73,7 +74,7 @@ def as_3ds(
     if len(frames) > 2:
         factors = _factors(dialect, length, parameters)[:, 1:-1]
         found[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
-    # The ends have a tension alone.
+    # The ends have only a tension.
     for key, slopes, one in ((0, wanted[1], chord[0] / length[0]), (-1, wanted[0], chord[-1] / length[-1])):
         other = wanted[0][1] if key == 0 else wanted[1][-2]
         full = one if len(frames) == 2 else 1.5 * one - 0.5 * other
@@ -90,7 +91,7 @@ def as_3ds(
 
 _ROUNDING = 1e-9
 _SAME_SLOPE = 1e-6
-"""A part of a track's steepest chord or tangent: slopes that differ by less are the same in float32."""
+"""Relative to a track's steepest chord or tangent. Slopes that differ by less are equal in float32."""
 
 
 def _weights(parameters: Float64Array) -> Float64Array:
@@ -124,11 +125,11 @@ def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -
 def _inner_parameters(
     factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
 ) -> Float64Array:
-    """Return parameters (3, n) of 3D Studio of these factors, if there are any of this continuity."""
+    """Return 3D Studio parameters (3, n) for these factors, if there are any with this continuity."""
     level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
     incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
     less, more = 1.0 - continuity, 1.0 + continuity
-    # Of the two factors with each weight the larger one is more accurate. One may be 0, but not both.
+    # Each weight appears in two factors. The larger factor is more accurate. One factor may be 0, but not both.
     low = np.abs(less) > np.abs(more)
     x = np.where(low, factors[0], factors[2]) / np.where(low, incoming * less, outgoing * more)
     y = np.where(low, factors[3], factors[1]) / np.where(low, outgoing * less, incoming * more)

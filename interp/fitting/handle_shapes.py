@@ -32,7 +32,7 @@ def chebyshev(count: int) -> Float64Array:
 class Places(NamedTuple):
     """Shares of a segment at which errors are measured, and the nodes among them, at which handles are fitted.
 
-    Least squares at Chebyshev's nodes almost minimize the maximum error.
+    Least squares at Chebyshev nodes almost minimize the maximum error.
     """
 
     at: Float64Array
@@ -56,7 +56,7 @@ class _Round(NamedTuple):
 
     steps: int
     limit: float
-    """Half the angle in radians, or a part of the size of the values."""
+    """The limit as half the angle in radians, or relative to the size of the values."""
     of_chord: float = 0.0
     """The limit is at least this part of the chord."""
 
@@ -112,8 +112,8 @@ _NEWTON_STEPS = 2
 class Course(NamedTuple):
     """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
 
-    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are shares u
-    of the segment.
+    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are given as
+    local parameters u.
     """
 
     keys: Float64Array
@@ -171,7 +171,7 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
 
 
 def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftSize | None = None) -> Shape:
-    """Return the handles of all columns. Handles of `still` columns are at thirds, with the course's rates.
+    """Return the handles of all columns. Handles of `still` columns are at thirds, with the rates of the course.
 
     The parameters of a draft are undefined.
     """
@@ -271,7 +271,7 @@ class _Fit:
 
     @classmethod
     def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...]) -> _Fit:
-        """Return the fit of a course."""
+        """Return the least-squares problem of a course."""
         c, _, columns = course.values.shape
         identities = np.repeat(np.eye(c)[np.newaxis], columns, axis=0)
         rate_weights = identities * course.stiffness[:, :, np.newaxis, np.newaxis]
@@ -435,7 +435,7 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
 
 
 def _spread(parameter: Float64Array, places: Places) -> Float64Array:
-    """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 over the nodes to 1."""
+    """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 through the nodes to 1."""
     known = np.concatenate(([0.0], places.at[places.nodes], [1.0]))
     row = np.searchsorted(known, places.at, side="right") - 1
     share = ((places.at - known[row]) / np.diff(known)[row])[:, np.newaxis]

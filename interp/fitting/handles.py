@@ -41,30 +41,30 @@ from .handle_shapes import (
 from .requests import Request
 
 _PROBES = slice(4, None, 9)
-"""Which of the places identify a segment that was fitted before, with its ends, the derivatives there and its eases.
+"""The places that, with the ends, the end derivatives and the eases, identify a segment that was fitted before.
 
-Two curves of any method that agree in all of these to the last bit are the same.
+Curves of any method that agree in all of these values to the last bit are equal.
 """
 _FEW = 32
-"""Segments: up to so many are sampled at all places at once, known or not."""
+"""Up to this number of segments, all places are sampled at once, whether the segments are known or not."""
 _ROUGH = 0.05
-"""Radians. Where rotations are farther off their errors may have narrow tops, as where one turns a whole turn."""
+"""Radians. Rotations with larger errors may have narrow peaks of the error, for example at a full turn."""
 _FINE = chebyshev(240)
-"""The places at which such errors are measured."""
+"""The places at which these errors are measured."""
 _TOPS = 3
-"""The highest tops of an error that are measured again, between the places on both sides of each.
+"""The number of highest peaks of an error that are measured again, between the places on both sides of each peak.
 
-Tops are narrow where handles are so long that the frame hardly rises, and where an ease ends.
+Peaks are narrow where handles are so long that the frame hardly rises, and where an ease ends.
 """
 _AGAIN = 8
-"""The places at which each is measured again."""
+"""The number of places at which each peak is measured again."""
 _SAMPLED = 2048
-"""The segments of channels sampled at a time. Larger arrays are returned to the system each time, which costs time."""
+"""The number of segment channels sampled at a time. Memory for larger arrays is allocated again each time."""
 
 
 @dataclass(frozen=True)
 class Handles:
-    """Hold the handles of a spline's keys.
+    """The handles of a spline's keys.
 
     Attributes
     ----------
@@ -94,15 +94,14 @@ class Handles:
 
 
 class KnownFits:
-    """A cache of fits of segments, by their inputs: `fit_handles` fits none of them again.
+    """A cache of segment fits by input. `fit_handles` does not repeat a cached fit.
 
-    Cubic segments, whose handles need no search, are not kept.
+    Cubic segments are not cached, because their handles need no search.
 
     Parameters
     ----------
     most : int
-        The most fits that are kept; beyond it the half that was fitted first is dropped. One takes two thirds of a
-        kilobyte.
+        The maximum number of fits. If there are more, the older half is dropped. A fit takes two thirds of a kilobyte.
     """
 
     def __init__(self, most: int = 50_000) -> None:
@@ -114,18 +113,18 @@ class KnownFits:
         return len(self._rows)
 
     def missing(self, names: Sequence[bytes]) -> list[int]:
-        """Return the indices of names that are not known, the first of each."""
+        """Return the index of the first occurrence of each unknown name."""
         rows = self._rows
         unknown = [place for place, name in enumerate(names) if name not in rows]
         return sorted({names[place]: place for place in reversed(unknown)}.values())
 
     def learn(self, names: Sequence[bytes], rows: Float64Array) -> None:
-        """Keep a row of numbers for each name."""
+        """Store a row of numbers for each name."""
         self._rows.update(zip(names, _raw_rows(rows), strict=True))
 
     def recall(self, names: Sequence[bytes]) -> Float64Array:
-        """Return the rows of known names, shape (names, numbers); drop the oldest rows where there are too many."""
-        # Joined as bytes they need not be arrays, each of which takes longer.
+        """Return the rows of known names, shape (names, numbers), and drop the oldest rows if there are too many."""
+        # Joining the rows as bytes avoids creating an array for each row, which would take longer.
         rows = np.frombuffer(bytearray().join([self._rows[name] for name in names])).reshape(len(names), -1)
         if len(self._rows) > self._most:
             self._rows = dict([*self._rows.items()][-(self._most // 2) :])
@@ -146,8 +145,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     requests : sequence of Request
         Any mixture of splines of values and rotations.
     known : KnownFits, optional
-        Earlier fits, initially ``handles.KnownFits()``, which are updated. Unchanged segments take at most half the
-        time.
+        Earlier fits, initially ``handles.KnownFits()``, which are updated. Unchanged segments take at most half as
+        long.
 
     Returns
     -------
@@ -172,10 +171,10 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
 
     Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
     visible than a hundredth of a degree, and free derivatives would only halve such small errors. An ease brings the
-    spline to rest at the key, but handles at rest have no direction. They increased errors by factors of two to four,
-    and the largest errors by seven to fourteen. So beside an ease some speed remains at the key. It is a tenth of the
-    segment's mean speed in the median and a third at the 90th percentile. Derivatives of angle channels change too, by
-    less than a hundredth in the median.
+    spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of two to
+    four, and the largest errors by seven to fourteen. Beside an ease, some speed therefore remains at the key. It is a
+    tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives of angle channels
+    also change, by less than a hundredth at the median.
 
     Errors are measured with float32 handles in float64, at 60 places per segment, 36 without ease, 27 for quaternions
     and 12 for cubics. There are 8 additional places around the largest maxima, except in quaternions without ease and
@@ -199,12 +198,12 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
 
 
 class _Segments(NamedTuple):
-    """Segments that are fitted together, N in all."""
+    """The N segments that are fitted together."""
 
     begin: IndexArray
-    """The keys at which they begin, shape (N,)."""
+    """The keys at which the segments begin, shape (N,)."""
     frames: Float64Array
-    """Where they begin and end, shape (2, N)."""
+    """The frames at which the segments begin and end, shape (2, N)."""
     eases: Float64Array
     """Ease from of the start and ease to of the end, shape (2, N)."""
 
@@ -213,23 +212,23 @@ class _Segments(NamedTuple):
 
 
 class _SegmentFits(NamedTuple):
-    """The fit of N segments. Errors belong to each of c channels, or to all together."""
+    """The fit of N segments. There is one error per channel, or one for all c channels."""
 
     flips: Float64Array
-    """-1 where the end's key has to be negated, shape (N,)."""
+    """-1 where the end key must be negated, otherwise 1, shape (N,)."""
     jumps: Float64Array
-    """1 where the channels don't arrive at the end's key with its own numbers, shape (N,)."""
+    """1 where channels do not arrive with the values of the end key, otherwise 0, shape (N,)."""
     errors: Float64Array
-    """Shape (c or 1, N)."""
+    """The maximum errors, shape (c or 1, N)."""
     places: Float64Array
-    """The parameters of these errors, as shares of the segment, shape (c or 1, N)."""
+    """The local parameters of the maximum errors, shape (c or 1, N)."""
     frames: Float32Array
-    """Of the handles after the start and before the end, shape (2, c, N)."""
+    """The handles after the start and before the end, shape (2, c, N)."""
     values: Float32Array
 
     @staticmethod
     def rows_of(arrays: Sequence[Float64Array | Float32Array]) -> Float64Array:
-        """Return all numbers of each segment, shape (N, numbers); the last axis of each array runs over segments."""
+        """Return all numbers of each segment as a row, shape (N, numbers). Segments are on the last axis of arrays."""
         rows = np.concatenate([array.reshape(-1, array.shape[-1]) for array in arrays]).T
         return np.ascontiguousarray(rows, dtype=np.float64)
 
@@ -269,7 +268,7 @@ class _Fitting:
             places = np.stack([fitted.frames, fitted.values], axis=-1).swapaxes(1, 2)
             right[begin], left[begin + 1] = places
         first, last = self._tracks.first, self._tracks.last
-        # From each track's first key on; a segment's values are in the sign of the key that begins it.
+        # Signs accumulate from the first key of each track. The values of a segment have the sign of its first key.
         signs = np.multiply.accumulate(flips)
         signs *= np.repeat(signs[first], last - first + 1)
         right[..., 1] *= signs[:, np.newaxis]
@@ -278,7 +277,7 @@ class _Fitting:
         return [Handles(left[own], right[own], signs[own], errors[own], worst[own], jumps[own]) for own in owns]
 
     def _parts(self) -> Iterator[_Segments]:
-        """Yield all segments to fit, some at a time."""
+        """Yield all segments to fit in groups."""
         frames, parameters = self._tracks.frames, self._tracks.parameters
         count = max(1, _SAMPLED // self._numbers.shape[1])
         for start in range(0, len(self._chosen), count):
@@ -287,7 +286,7 @@ class _Fitting:
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 
     def _fitted(self, part: _Segments) -> _SegmentFits:
-        """Return the fit of segments: of those with ease, and of the others, which are smoother."""
+        """Fit segments with ease separately from the others, which are smoother."""
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
         eased = part.eases.any(axis=0)
         if not eased.any():
@@ -302,10 +301,10 @@ class _Fitting:
         return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(*fits, strict=True)))
 
     def _fit_unless_known(self, part: _Segments, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        """Return the fit of segments. Take the fit of known ones from the cache."""
+        """Return the fit of segments, from the cache if known."""
         if self._known is None or places is CUBIC:
             return self._fit(part, self._sampled(part, places.at), derivatives, places)
-        # A call of NumPy costs the same for one segment as for many.
+        # A NumPy call costs the same for one segment as for many.
         exact = self._sampled(part, places.at) if len(part.begin) <= _FEW else None
         probes = self._sampled(part, places.at[_PROBES]) if exact is None else exact[:, _probed(places)]
         about = (
@@ -327,7 +326,7 @@ class _Fitting:
         return _SegmentFits.of_rows(self._known.recall(names), self._numbers.shape[1])
 
     def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        """Return the fit of segments from derivatives and exact values, those at the places and at both ends."""
+        """Return the fit of segments from derivatives, and from exact values at the places and both ends."""
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives, places)
         still = np.ones_like(jumps) if places is CUBIC else jumps
@@ -343,7 +342,7 @@ class _Fitting:
             rough = np.flatnonzero(errors[0] > _ROUGH)
             if len(rough):
                 errors[:, rough], worst[:, rough] = self._measured_finely(part, course, shape, rough)
-            # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
+            # Orientations are never more than half a turn apart, but the maxima of parabolas may exceed half a turn.
             errors = np.fmin(errors, np.pi)
         size = (2, channels, len(part.begin))
         frames, values = stored.frames.reshape(size), stored.values.reshape(size)
@@ -352,7 +351,7 @@ class _Fitting:
     def _measured_finely(
         self, part: _Segments, course: Course, shape: Shape, rough: IndexArray
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors of those segments of rotations, and their parameters, by many more places."""
+        """Return the largest errors of rotation segments and their parameters, from many more places."""
         some, count = part.take(rough), course.keys.shape[2] // len(part.begin)
         columns = (np.arange(count)[:, np.newaxis] * len(part.begin) + rough).ravel()
         own, fitted = course.take(columns), shape.take(columns)
@@ -364,7 +363,7 @@ class _Fitting:
     def _measured_again(
         self, part: _Segments, stored: _Stored, parameter: Float64Array, off: Float64Array, places: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors and their parameters as `_tops` does, from more places around the highest tops."""
+        """Return the largest errors and their parameters, from additional places around the highest peaks."""
         channels, _, count = off.shape
         rows = _highest(off).swapaxes(0, 1)
         around = np.concatenate(([0.0], places, [1.0]))
@@ -375,9 +374,9 @@ class _Fitting:
         some = part.take(np.tile(np.arange(count), channels))
         exact = own = self._evaluated(some, _eased(some, at.copy()), 0)
         if self._representation is None:
-            # Each channel has places of its own: of the spline's values there only its own counts.
+            # Each channel has its own places, where only its own value of the spline is used.
             own = np.take_along_axis(exact, np.repeat(np.arange(channels), count)[np.newaxis, np.newaxis], axis=0)
-        # The channels of a rotation have one error and the same places, but columns of their own where they are angles.
+        # The channels of a rotation share one error and the same places, but angle channels have separate columns.
         columns = parameter.shape[2] // at.shape[1]
         guess = np.take_along_axis(parameter, np.tile(rows.reshape(1, _TOPS, -1), columns), axis=1)
         parameter = parameters_at(np.tile(at, columns), stored.rise, np.repeat(guess, _AGAIN, axis=1))
@@ -403,7 +402,7 @@ class _Fitting:
     def _course(
         self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places
     ) -> tuple[Course, Float64Array, BoolArray]:
-        """Return the exact motion of channels, the signs of segments' ends, and which segments don't arrive there."""
+        """Return the exact motion of channels, signs at segment ends, and a mask of segments that miss their end."""
         (begin, _, eases), representation = part, self._representation
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
         flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
@@ -413,7 +412,7 @@ class _Fitting:
             course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness)
             return course.apart(), flips, jumps
         start, end = np.stack([representation.lengths(each) for each in keys])
-        # An axis of no length is not an axis: the motion's own is used there.
+        # An axis of length 0 has no direction, so the axis of the motion is used there.
         named = start > 0.0
         unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(named, start, 1.0), np.zeros_like(start))
         unit = np.where(named, unit, representation.local(exact[:, 0], derivatives[0]))
@@ -438,9 +437,9 @@ class _Fitting:
         return course if representation.homogeneous else course.apart(), flips, jumps
 
     def _off(self, played: Float64Array, values: Float64Array, exact: Float64Array) -> Float64Array:
-        """Return the deviation of the played motion at m places, shape (channels, m, N), of rotations (1, m, N).
+        """Return the deviation of the played motion at m places, shape (channels, m, N), or (1, m, N) for rotations.
 
-        `values` are the exact values of channels, `exact` the spline's. For rotations only `exact` is used.
+        `values` are the exact channel values, and `exact` are the values of the spline. Rotations use only `exact`.
         """
         representation = self._representation
         count = self._numbers.shape[1]
@@ -455,25 +454,26 @@ class _Fitting:
 
 
 _MANY = 400
-"""Columns of segments drafted together, from which on a draft takes no further steps."""
+"""The number of columns from which a draft takes no additional steps."""
 
 
 class Draft(NamedTuple):
-    """Drafted handles of N segments of c channels."""
+    """Drafted handles for N segments with c channels."""
 
     right: Float32Array
-    """Frame and value of the handles after the keys at which the segments begin, shape (N, c, 2)."""
+    """The frame and value of the handles after the first keys of segments, shape (N, c, 2)."""
     left: Float32Array
-    """Of those before the keys at which they end, in the sign of the key at which the segment begins."""
+    """The frame and value of the handles before the last keys, in the sign of the first key."""
     flips: Float64Array
-    """-1 where the key at which the segment ends has to be negated relative to the one before it, shape (N,)."""
+    """-1 where the last key must be negated relative to the first key, otherwise 1, shape (N,)."""
 
 
 class HandleDrafts(_Fitting):
-    """Draft the same handles for one set of parameters after the other, as a drag changes them.
+    """Draft the same handles repeatedly while a drag changes the parameters.
 
-    Everything that parameters do not change is prepared once. A draft takes one step of the descent, of few segments
-    more for those with large errors, and measures no error, so that it takes a third of the time of a fit, or less.
+    Data that does not depend on the parameters is prepared once. A draft takes one step of the descent, with more steps
+    for large errors if there are few segments. It does not measure errors, and takes at most a third of the time of a
+    fit.
 
     Parameters
     ----------
@@ -492,7 +492,7 @@ class HandleDrafts(_Fitting):
 
     @property
     def segments(self) -> IndexArray:
-        """Return the keys at which the segments begin, counted through the keys of all requests, shape (N,)."""
+        """Return the first keys of segments as indices into the keys of all requests, shape (N,)."""
         return self._chosen
 
     @property
@@ -501,7 +501,7 @@ class HandleDrafts(_Fitting):
         return self._tracks.parameters
 
     def fitted(self, parameters: Float64Array) -> Draft:
-        """Return the handles for these parameters of the keys, shape (5, keys)."""
+        """Return the handles for key parameters of shape (5, keys)."""
         self._tracks = replace(self._tracks, parameters=parameters)
         self._curve = type(self._splines[0]).curve(self._splines, self._tracks)
         fits = [self._fitted(part) for part in self._parts()]
@@ -520,19 +520,19 @@ class HandleDrafts(_Fitting):
 
 
 def _probed(places: Places) -> IndexArray:
-    """Return the indices of the probes, and of the ends, among samples with ends."""
+    """Return the indices of the probes and the ends among samples that include the ends."""
     inner = np.arange(1, len(places.at) + 1)
     return np.concatenate(([0], inner[_PROBES], [len(inner) + 1]))
 
 
 class _Stored(NamedTuple):
-    """Handles of N columns as float32 has them, and the cubics that they make."""
+    """The float32 handles of N columns, and their cubics."""
 
     frames: Float32Array
-    """Of the handles after the start and before the end, shape (2, c, N)."""
+    """The handles after the start and before the end, shape (2, c, N)."""
     values: Float32Array
     rise: Float64Array
-    """The coefficients of the frame, in shares of the segment, as `frame_powers` gives them."""
+    """The coefficients of the frame relative to the segment, as returned by `frame_powers`."""
     powers: Float64Array
     """The coefficients of the value."""
     begin: Float64Array
@@ -540,7 +540,7 @@ class _Stored(NamedTuple):
 
     @classmethod
     def of(cls, part: _Segments, course: Course, shape: Shape) -> _Stored:
-        """Return the handles of segments' columns."""
+        """Return the handles of columns."""
         frames, values = _placed(part, course, shape)
         keys = course.keys.astype(np.float32).astype(np.float64)
         powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
@@ -552,7 +552,7 @@ class _Stored(NamedTuple):
 
 
 def _placed(part: _Segments, course: Course, shape: Shape) -> tuple[Float32Array, Float32Array]:
-    """Return float32 frames and values (2, c, N) of the handles."""
+    """Return the float32 frames and values (2, c, N) of the handles."""
     start, end = np.tile(part.frames, course.keys.shape[2] // len(part.begin))
     length = end - start
     frames = np.stack([start + shape.reach[0] * length, end - shape.reach[1] * length]).astype(np.float32)
@@ -561,21 +561,21 @@ def _placed(part: _Segments, course: Course, shape: Shape) -> tuple[Float32Array
 
 
 def _reach(part: _Segments, frames: Float32Array) -> Float64Array:
-    """Return the shares of the segment that handles at these frames reach, shape (2, c, N)."""
+    """Return the reach of handles at these frames relative to the segment, shape (2, c, N)."""
     start, end = np.tile(part.frames, frames.shape[2] // len(part.begin))
     length = end - start
     return np.stack([(frames[0] - start) / length, (end - frames[1]) / length])
 
 
 def _eased(part: _Segments, shares: Float64Array) -> Float64Array:
-    """Ease shares (m, N) of segments in place, and return these local parameters."""
+    """Ease local parameters (m, N) in place, and return them."""
     if (eased := np.flatnonzero(part.eases.any(axis=0))).size:
         shares[:, eased] = eased_share(shares[:, eased], *part.eases[:, eased])
     return shares
 
 
 def _highest(off: Float64Array) -> IndexArray:
-    """Return the places (c, _TOPS, N) of the highest tops of errors (c, m, N), the first again if there are fewer."""
+    """Return the places (c, _TOPS, N) of the highest peaks of errors (c, m, N), repeating the first if needed."""
     before, after = (np.zeros_like(off) for _ in range(2))
     before[:, 1:], after[:, :-1] = off[:, :-1], off[:, 1:]
     tops = np.where((off >= before) & (off > after), off, -1.0)
@@ -588,7 +588,7 @@ def _highest(off: Float64Array) -> IndexArray:
 
 
 def _tops(off: Float64Array, at: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at places (m,)."""
+    """Return the maxima (c, N) and parameters of parabolas through differences (c, m, N) at places (m,)."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(at) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Linear least squares of Hermite cubics through given knots: values and velocities, of many chains of knots at once.
+"""Linear least squares for the values and velocities of Hermite cubics at given knots, for many chains at once.
 
-Between two knots a channel plays the Hermite cubic of their values and velocities, as it does with handles at thirds.
-The played motion is linear in these, and a knot shares segments with its two neighbors only. So the normal equations
-are block tridiagonal, and all chains and components are solved together. Source: docs/formulas, "Fitting knots".
+Between two knots a channel plays the Hermite cubic of their values and velocities, as with handles at thirds. The
+played motion is linear in values and velocities, and a knot shares segments only with its two neighbors. The normal
+equations are therefore block tridiagonal, and all chains and components are solved together. Source: docs/formulas,
+"Fitting knots".
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from ..keys import Float64Array
 from ..tridiagonal import solve_symmetric
 
 _RIDGE = 1e-9
-"""The weight of differences from the start, relative to the samples. It decides where no sample does."""
+"""The weight of differences from the start, relative to the samples. It matters where no sample has an effect."""
 _VALUE, _INTO, _OUT = range(3)
 
 
 @dataclass(frozen=True, eq=False)
 class Knots:
-    """Chains of K knots, one chain after the other.
+    """Concatenated chains with K knots in total.
 
     Attributes
     ----------
     row : ndarray of int, shape (K,)
-        Which samples the knots are at, ascending in a chain. Chains may cover the same samples.
+        The sample index of each knot, ascending within a chain. Chains may cover the same samples.
     chain : ndarray of int, shape (K,)
-        The chain of each knot, ascending.
+        The chain of each knot, in ascending order.
     values, incoming, outgoing : ndarray, shape (K, d), optional
-        Values, and velocities per frame before and after each knot. They are the result where held, and elsewhere the
-        preferred values where no sample decides. Default: the samples, and the slopes between neighboring knots.
+        Values, and velocities per frame before and after each knot. Held values and velocities are kept. Others are the
+        preferred result where no sample determines it. Default: the samples, and the slopes between neighboring knots.
     is_value_held, is_velocity_held : ndarray of bool, shape (K,), optional
-        Which knots keep their values, and their velocities. Default: none.
+        Masks of knots that keep their values or velocities. Default: none.
     is_corner : ndarray of bool, shape (K,), optional
-        Which knots have separate velocities before and after. Default: none.
+        Mask of knots with separate velocities before and after. Default: none.
     """
 
     row: IndexArray
@@ -53,22 +54,22 @@ class Knots:
 
 @dataclass(frozen=True, eq=False)
 class FittedKnots:
-    """Fitted knots, and their motion at the samples of the segments between them.
+    """Fitted knots, and the motion between them at the samples.
 
     Attributes
     ----------
     values, incoming, outgoing : ndarray, shape (K, d)
         Values, and velocities per frame before and after each knot.
     begin : ndarray of int, shape (segments,)
-        The knot that begins each segment; the following one ends it.
+        The first knot of each segment. The segment ends at the next knot.
     row : ndarray of int, shape (m,)
-        The samples of one segment after the other, both ends included.
+        The sample indices of all segments in order, including both ends of each segment.
     starts : ndarray of int, shape (segments,)
-        The first of each segment in `row`.
+        The index in `row` of each segment's first sample.
     played : ndarray, shape (m, d)
         The cubics at these samples.
     residuals : ndarray, shape (m, d)
-        The cubics less the samples.
+        The cubics minus the samples.
     """
 
     values: Float64Array
@@ -82,11 +83,11 @@ class FittedKnots:
 
     @property
     def segment(self) -> IndexArray:
-        """Return the segment of each of the samples in `row`, shape (m,)."""
+        """Return the segment of each sample in `row`, shape (m,)."""
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.row)))
 
     def largest(self, errors: Float64Array) -> Float64Array:
-        """Return the largest error of each segment (segments, …), of errors (m, …) of the samples in `row`."""
+        """Return the largest errors (segments, …) of segments, from the errors (m, …) of the samples in `row`."""
         result: Float64Array = np.maximum.reduceat(errors, self.starts, axis=0) if len(self.starts) else errors[:0]
         return result
 
@@ -94,9 +95,9 @@ class FittedKnots:
 def fit_knots(
     samples: Float64Array, knots: Knots, frames: Float64Array | None = None, weights: Float64Array | None = None
 ) -> FittedKnots:
-    """Return the values and velocities with the least squares of samples.
+    """Return the values and velocities that minimize the squared errors at the samples.
 
-    Every component is fitted by itself, with the same weights: scaling a component does not change its result.
+    Components are fitted independently with the same weights, so scaling a component only scales its result.
 
     Parameters
     ----------
@@ -105,14 +106,14 @@ def fit_knots(
     knots : Knots
         The knots.
     frames : ndarray, shape (n,), optional
-        The frames of the samples, ascending from knot to knot. Default: one sample per frame.
+        The frames of the samples, in ascending order from knot to knot. Default: one sample per frame.
     weights : ndarray, shape (n,), optional
-        The weights of the samples' squares, at least 0. Default: 1.
+        The nonnegative weights of the squared errors. Default: 1.
 
     Notes
     -----
-    Values and velocities that no sample determines are taken from `knots`. Nothing that is returned is NaN. The result
-    of a chain does not depend on the other chains.
+    Values and velocities that no sample determines are taken from `knots`. The result contains no NaN. The result of a
+    chain does not depend on other chains.
     """
     segments = _Segments.of(knots, samples, frames, weights)
     start = _start(knots, samples, segments)
@@ -139,12 +140,12 @@ def fit_knots(
 
 
 def _or_none(chosen: BoolArray | None, knots: Knots) -> BoolArray:
-    """Return which knots are chosen; none by default."""
+    """Return a mask of the chosen knots, by default none."""
     return np.zeros(len(knots.row), dtype=np.bool_) if chosen is None else chosen
 
 
 def _join_velocities(own: Float64Array, across: Float64Array, slope: Float64Array, joined: BoolArray) -> None:
-    """Add the rows and columns of the velocity after the chosen knots to the ones before."""
+    """At the chosen knots, add the rows and columns of the outgoing velocity to the incoming velocity."""
     following = np.append(joined[1:], False)
     for matrix, columns in ((own, joined), (across, following)):
         matrix[_INTO] += np.where(joined, matrix[_OUT], 0.0)
@@ -164,13 +165,13 @@ class _Segments:
     """The segment of each sample."""
     length: Float64Array
     basis: Float64Array
-    """The weights of value and velocity at the start, and at the end, shape (4, m)."""
+    """The weights of value and velocity at the start and at the end, shape (4, m)."""
     weighted: Float64Array
-    """The same times the weights of the samples."""
+    """These weights times the weights of the samples."""
     target: Float64Array
-    """The samples relative to the one at the chain's first knot, shape (d, m)."""
+    """The samples relative to the sample at the chain's first knot, shape (d, m)."""
     origin: Float64Array
-    """That sample, shape (d, K)."""
+    """The sample at the chain's first knot, shape (d, K)."""
 
     @classmethod
     def of(
@@ -190,7 +191,7 @@ class _Segments:
         length = at[ends] - at[starts]
         chord, leaving, arriving = hermite_weights((at - at[starts][number]) / length[number])
         basis = np.stack([1.0 - chord, leaving * length[number], chord, arriving * length[number]])
-        # A sample at an inner knot is in two segments.
+        # A sample at an inner knot belongs to two segments.
         share = np.ones(len(row)) if weights is None else weights[row]
         share[starts] *= np.where(is_first[begin], 1.0, 0.5)
         share[ends] *= np.where(is_last[begin + 1], 1.0, 0.5)
@@ -199,7 +200,7 @@ class _Segments:
         return cls(is_first, begin, row, starts, number, length, basis, basis * share, target, origin)
 
     def at_ends(self, unknowns: Float64Array) -> Float64Array:
-        """Return value and velocity at both ends of segments (4, d, segments), of knots (3, d, K)."""
+        """Return the values and velocities at both ends of segments (4, d, segments) from knots (3, d, K)."""
         begin, end = self.begin, self.begin + 1
         sides = ((_VALUE, begin), (_OUT, begin), (_VALUE, end), (_INTO, end))
         return np.stack([unknowns[which].take(at, axis=1) for which, at in sides])
@@ -213,7 +214,7 @@ class _Segments:
         return total
 
     def equations(self, start: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the matrix, as own (3, 3, K) and across blocks, and the slope (3, d, K) at a start."""
+        """Return the matrix, as diagonal (3, 3, K) and off-diagonal blocks, and the gradient (3, d, K) at a start."""
         count, (begin, end) = len(self.is_first), (self.begin, self.begin + 1)
         off = self.rise(start) - self.target
         own, across = np.zeros((2, 3, 3, count))
@@ -240,7 +241,7 @@ class _Segments:
         return sums
 
     def played(self, unknowns: Float64Array, samples: Float64Array) -> FittedKnots:
-        """Return the knots with their motion."""
+        """Return the fitted knots with their motion."""
         residuals = (self.rise(unknowns) - self.target).T
         values, incoming, outgoing = unknowns.transpose(0, 2, 1)
         place = self.begin, self.row, self.starts
@@ -248,7 +249,7 @@ class _Segments:
 
 
 def _start(knots: Knots, samples: Float64Array, segments: _Segments) -> Float64Array:
-    """Return values, relative to the origin, and velocities before and after knots (3, d, K) to begin with."""
+    """Return the initial values, relative to the origin, and velocities before and after knots, shape (3, d, K)."""
     values = (samples[knots.row] if knots.values is None else knots.values).T - segments.origin
     begin, end, length = segments.begin, segments.begin + 1, segments.length
     rise, run = np.zeros((2, *values.shape)), np.zeros((2, values.shape[1]))

@@ -37,7 +37,7 @@ _ENOUGH_DONE = 0.2
 
 
 class Equations(Protocol):
-    """Normal equations at some unknowns: a symmetric matrix, positive semidefinite, and the gradient."""
+    """Normal equations: a symmetric positive semidefinite matrix and the gradient."""
 
     @property
     def gradient(self) -> Float64Array:
@@ -59,7 +59,7 @@ class Equations(Protocol):
 
 
 class Evaluation(Protocol):
-    """The results of a problem at some unknowns."""
+    """The results of a problem at given unknowns."""
 
     @property
     def cost(self) -> Float64Array:
@@ -72,7 +72,7 @@ _Array = TypeVar("_Array", Float64Array, BoolArray)
 
 
 class Problem(Protocol[_State]):
-    """Independent problems of one structure."""
+    """Independent problems with the same structure."""
 
     @property
     def owner(self) -> IndexArray | None:
@@ -115,11 +115,11 @@ class Method:
     least_gain : float
         A step that lowers a problem's cost by no more than this part is its last.
     damping : float or ndarray, shape (problems,)
-        The first damping, relative to the diagonal.
+        The initial damping, relative to the diagonal.
     less, more : float
         Factors of the damping after a step that lowered the cost, and after one that did not.
     inside : bool
-        Whether bounds are not to be reached (Coleman and Li).
+        Whether steps must stay inside the bounds (Coleman and Li).
     rounds : int
         Maximum number of times that the other unknowns are solved again after some reached a bound.
     """
@@ -183,7 +183,7 @@ def descend(
         if np.count_nonzero(done) > _ENOUGH_DONE * len(done) and len(done) > 2:
             continuing = ~done
             if np.count_nonzero(continuing) == 1:
-                # NumPy sums one column in another order than several, and digits would depend on the others.
+                # NumPy sums one column in a different order than several, so digits would depend on the other problems.
                 continuing[np.flatnonzero(done)[0]] = True
             columns = _per_block(continuing, problem.owner)
             problem, state = problem.take(continuing, state)
@@ -271,14 +271,14 @@ def _finite(step: Float64Array) -> Float64Array:
 
 @dataclass(frozen=True)
 class DenseEquations:
-    """Normal equations of problems with one block each: matrices (K, p, p)."""
+    """Normal equations of problems with one block each, as matrices (K, p, p)."""
 
     matrix: Float64Array
     gradient: Float64Array
     diagonal: Float64Array
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
-        """Return the solution for the free unknowns, of equations scaled to a diagonal of 1."""
+        """Return the solution for the free unknowns, with equations scaled to a diagonal of 1."""
         diagonal = np.einsum("kii->ik", self.matrix)
         has_effect = free & (diagonal > _LEAST_EFFECT)
         scale: Float64Array = np.sqrt(np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=has_effect))

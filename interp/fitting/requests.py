@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The input of the fits of curves and of handles: a spline that channels are to play."""
+"""The input of curve fits and handle fits: a spline that channels should play."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Request:
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
         such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
-        Channel values at the keys of a rotation, which determine signs, full turns and lengths. None uses the spline's
-        own quaternions. Other representations require numbers.
+        Channel values at the keys of a rotation, which determine signs, full turns and lengths. None uses the
+        quaternions of the spline. Other representations require numbers.
     segments : array_like of bool, shape (n,), or None
         Mask of the segments to fit, by their first keys, for example segments affected by an edit. The last value is
         ignored. None fits all segments.
@@ -38,8 +38,8 @@ class Request:
         For curves, whether knots of quaternions may have slightly different lengths if that saves knots. This requires
         a player that normalizes the interpolated quaternion, as Blender does, and not each key.
     other_keys : array_like of float, or None
-        For curves, frames of other keys of the same track. Knots keep half a frame away from them, as from the spline's
-        own keys.
+        For curves, frames of other keys of the same track. Knots keep half a frame away from them, as from the keys of
+        the spline.
     """
 
     spline: Spline
@@ -56,9 +56,9 @@ class Request:
         Raises
         ------
         TypeError
-            For a missing tolerance, or one that is not a number.
+            If the tolerance is missing or not a number.
         ValueError
-            For a tolerance that is not above 0, or not one for each channel.
+            If the tolerance is not above 0, or is neither one number nor one per channel.
         """
         if self.tolerance is None:
             raise TypeError("tolerance must be a number for a fit of curves, not None")

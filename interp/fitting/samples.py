@@ -40,7 +40,7 @@ class SampledFit:
         Derivatives per frame on both sides of the keys, 0 before the first and after the last. Bezier handles at a
         third of each segment play these cubics.
     error : float
-        The largest difference from a sample.
+        The largest deviation from a sample.
     """
 
     rows: IndexArray
@@ -73,13 +73,13 @@ def fit_samples(
     Parameters
     ----------
     frames : array_like, shape (n,)
-        Strictly ascending, two or more.
+        At least two strictly increasing frames.
     values : array_like, shape (n, channels)
         Values of the channels at these frames.
     breaks : ndarray of int
         Rows that are always keys, because the motion may have corners there. Ascending, including the first and last.
     size : callable
-        The size of differences of the channels.
+        Return the size of channel differences.
     tolerance : float
         The largest size allowed at a sample. The motion between neighboring samples is unknown.
     avoided : ndarray of bool, shape (n,), or None
@@ -137,7 +137,7 @@ def _longest_piece(
 
 
 class _Samples:
-    """The samples, with the derivatives of the cubics that begin and end at each."""
+    """The samples, with the derivatives of the cubics that begin and end at each sample."""
 
     def __init__(self, frames: Float64Array, values: Float64Array, size: Size) -> None:
         self.frames, self.values, self._size = frames, values, size

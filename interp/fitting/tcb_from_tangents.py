@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias for given tangents at keys, as of a handle that was dragged by hand.
+"""Find tension, continuity and bias for given tangents at keys, for example after a handle was dragged.
 
-With x = (1-T)(1+B) and y = (1-T)(1-B) both tangents of `tcb.tangents` are linear in x and y, which are in the triangle
-x >= 0, y >= 0, x + y <= 4. For each continuity that is a small quadratic problem. Continuities are searched.
+With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb.tangents` are linear in x and y. These are in the triangle
+x >= 0, y >= 0, x + y <= 4. For each continuity this is a small quadratic problem. The best continuity is found by a
+search.
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ from ..keys import Float64Array
 from .tcb_tangents import chord_factors
 
 _NEAR = 1e-3
-"""The weight of a change of a parameter by 1, relative to an error of the tangents as large as their chords.
+"""The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
 
-Of parameters with the same tangents the nearest to the present ones are taken."""
+Among parameters with the same tangents, the closest to the current ones are used."""
 OTHER_STAYS = 10.0
-"""The weight of the other tangent at a key, beside one that is dragged, where it is to stay as it is."""
+"""The weight of the tangent opposite the dragged tangent of a key, if it should not change."""
 _MOST = 4.0
 """The largest x + y = 2 (1-T)."""
 _COARSE = np.linspace(-1.0, 1.0, 1001)
 _FINER = (0.002, 1e-4)
-"""Distances around the best continuity that are searched again."""
+"""Distances from the best continuity that are searched again."""
 
 
 class NearestParameters(NamedTuple):
-    """The parameters with the nearest tangents.
+    """The parameters with the closest tangents.
 
     Attributes
     ----------
     parameters : ndarray, shape (3, n)
         Tension, continuity and bias.
     distance : ndarray, shape (n,)
-        The norm of the differences of both tangents, in their unit.
+        The norm of the differences of both tangents, in the unit of the tangents.
     """
 
     parameters: Float64Array
@@ -59,15 +60,16 @@ def tcb_of_tangents(
     Parameters
     ----------
     before, after : ndarray, shape (n, d)
-        Chords from the key before, and to the key after.
+        Chords from the previous key and to the next key.
     share : ndarray, shape (n,)
-        Frames to the key before, over those from the one before to the one after.
+        Frames from the previous key to the key, divided by the frames from the previous to the next key.
     incoming, outgoing : ndarray, shape (n, d)
-        The tangents, each by its own segment's local parameter, as `tcb.tangents` has them.
+        The tangents, as derivatives with respect to the local parameter of the segment on their side, as in
+        `tcb.tangents`.
     present : ndarray, shape (3, n)
-        Tension, continuity and bias now.
+        The current tension, continuity and bias.
     weights : ndarray, shape (n, 2), optional
-        How much the incoming and the outgoing tangent count. Default: 1.
+        Weights of the incoming and the outgoing tangent. Default: 1.
 
     Notes
     -----
@@ -95,7 +97,7 @@ def tcb_of_tangents(
 
 
 def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
-    """Return where the end of a tangent (d,) is dragged, where only its length is to follow: the nearest on its ray."""
+    """Return the dragged end of a tangent (d,) whose direction is fixed, which is the closest point on its ray."""
     length = float(np.linalg.norm(tangent))
     if length == 0.0:
         return end
@@ -138,11 +140,11 @@ def _best(
     squares: Float64Array,
     present: tuple[Float64Array, Float64Array, Float64Array],
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the best x, continuity and y of each key among the continuities (n, m)."""
+    """Return the best x, continuity and y of each key among the candidate continuities (n, m)."""
     aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
     s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))
     none = np.zeros_like(continuity)
-    # Of x times the chord before and y times the chord after.
+    # The coefficients of x times the chord before and y times the chord after.
     (in_before, in_after), (out_before, out_after) = chord_factors(np.stack([none, continuity, none]), s)
     xx = (i * in_before**2 + o * out_before**2) * aa + _NEAR**2
     yy = (i * in_after**2 + o * out_after**2) * bb + _NEAR**2
@@ -153,7 +155,7 @@ def _best(
     slant = np.clip((gx - gy + _MOST * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _MOST)
     tries_x = np.stack((inside_x, none, np.clip(gx / xx, 0.0, _MOST), slant))
     tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _MOST), none, _MOST - slant))
-    # The sums of squares, without the terms that all tries share.
+    # The sums of squares, without the terms that all candidates share.
     cost = tries_x * (xx * tries_x + 2.0 * (xy * tries_y - gx)) + tries_y * (yy * tries_y - 2.0 * gy)
     cost += _NEAR**2 * (continuity - c0) ** 2
     outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _MOST)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parameters with which keys play most like a given motion: least squares over samples of it.
+"""Find the parameters with which keys best reproduce a given motion, by least squares over its samples.
 
-A key's five parameters shape the segments beside it and no others. So all tracks are one sparse problem, whose normal
-equations couple each key with its neighbors. Conjugate gradients solve them, each track for itself, because the
-components of a track may be keyed at different frames and couple other pairs of its keys. The descent goes from the
-simplest explanation to the fullest, and takes the next one only where it lowers the error enough. With all five
-parameters there are many poor minima on the bounds: there it first stays inside them, and goes onto them only at last.
-Source: docs/formulas, "Fitting parameters to a motion".
+The five parameters of a key affect only the segments beside it. All tracks therefore form one sparse problem, whose
+normal equations couple each key with its neighbors. Conjugate gradients solve the equations for each track separately,
+because the components of a track may be keyed at different frames and couple other pairs of keys. The descent starts
+with the simplest model, and uses a fuller model only if it lowers the error enough. With all five parameters there are
+many poor minima on the bounds, so the descent stays inside the bounds until its last stage. Source: docs/formulas,
+"Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
 __all__ = ["FLOAT32", "SAMPLES", "SplineToFit", "fit_parameters", "sample_frames"]
 
 FLOAT32 = 2.0**-22
-"""The rounding of samples to float32, and of the handles before them, as a part of a track's largest number."""
+"""The rounding of samples and of the handles behind them to float32, relative to a track's largest number."""
 _NOISE = 1e-6
-"""Part of a track's range: parameters that change the motion by less stay 0, below the resolution of float32 curves."""
+"""Relative to a track's range. Parameters that change the motion by less, below float32 resolution, stay 0."""
 _PAYS = 0.99
-"""A model with more parameters is used where its error is below this part of the simpler model's."""
+"""A model with more parameters is used if its error is below this fraction of the simpler model's error."""
 _ROUNDED = 0.02
-"""Of a track's error: parameters are rounded to few digits if that changes the motion by less."""
+"""Relative to a track's error. Parameters are rounded to few digits if that changes the motion by less."""
 _KEYS_AT_A_TIME = 5000
-"""Few enough for the processor's cache, many enough to make the calls of NumPy cheap."""
+"""Few enough to fit the processor cache, many enough to amortize the NumPy calls."""
 _INSIDE = 0.05
-"""The start of the descent inside the bounds. A number within 2/5 of this distance from a bound is put on it."""
+"""The start of the descent inside the bounds. A number within 2/5 of this distance from a bound is set to the bound."""
 _SOLVED = 0.05
-"""Relative residual of a step's equations, smaller after steps that led far down (Eisenstat and Walker)."""
+"""Relative residual of a step's equations, smaller after steps with a large decrease (Eisenstat and Walker)."""
 _MOST_ITERATIONS = 30
-"""Of conjugate gradients. Neighboring keys are coupled loosely: most solutions need 6."""
+"""The maximum number of conjugate gradient iterations. Most solutions need 6, because the coupling is loose."""
 
 
 def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array]:
@@ -61,8 +61,8 @@ def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array
     Notes
     -----
     The error is the mean square over frames and components, or of the chord (4 sin(angle / 4)) for rotations. It is
-    never larger than with parameters 0. Among parameters with equal motion, those without ease, without continuity,
-    close to 0 and with few digits are preferred.
+    never larger than with parameters 0. Among parameters with equal motion, the fit prefers parameters without ease,
+    without continuity, close to 0 and with few digits.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array
 
 
 class _Stage(NamedTuple):
-    """The parameters that one descent fits, and how it goes."""
+    """The parameters fitted by one descent, and its settings."""
 
     columns: list[int]
     method: Method
@@ -107,7 +107,7 @@ _STAGES = (
 
 
 def _fit(tracks: list[Sequence[SplineToFit]]) -> list[Float64Array]:
-    """Fit tracks in stages, each for those that are not yet explained."""
+    """Fit tracks in stages, each for the tracks that are not yet reproduced."""
     keys = _Keys.of(tracks)
     best = np.zeros((5, len(keys.track)))
     errors = keys.errors(keys.residuals(best))
@@ -145,17 +145,17 @@ def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64
 
 @dataclass(frozen=True, eq=False)
 class _Keys:
-    """The keys of several tracks, end to end, and the segments of all their parts."""
+    """The concatenated keys of several tracks, and the segments of all their parts."""
 
     track: IndexArray
     """The track of each key."""
     noise: Float64Array
-    """The noise of each track, as a part of its range."""
+    """The noise of each track, relative to its range."""
     batches: list[Segments]
 
     @classmethod
     def of(cls, tracks: Sequence[Sequence[SplineToFit]]) -> _Keys:
-        """Return the keys of tracks, each with one part or more."""
+        """Return the keys of tracks, each with at least one part."""
         counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
         starts = np.cumsum([0, *counts])
         scales = [_scale_of(track) for track in tracks]
@@ -170,7 +170,7 @@ class _Keys:
         )
 
     def take(self, tracks: BoolArray) -> _Keys:
-        """Return the keys of some of the tracks."""
+        """Return the keys of a subset of the tracks."""
         keys = tracks[self.track]
         batches = [taken for batch in self.batches if (taken := batch.take(keys)) is not None]
         return _Keys((np.cumsum(tracks) - 1)[self.track[keys]], self.noise[tracks], batches)
@@ -187,12 +187,12 @@ class _Keys:
 
     @cached_property
     def segments(self) -> Float64Array:
-        """Return how many segments each track has, at least 1."""
+        """Return the number of segments of each track, at least 1."""
         return np.maximum(np.bincount(self.track[self.left], minlength=len(self.noise)), 1.0)
 
     @property
     def goals(self) -> Float64Array:
-        """Return the errors of tracks that are no larger than noise."""
+        """Return the noise errors of tracks."""
         return self.segments * self.noise**2
 
     def residuals(self, parameters: Float64Array) -> list[Float64Array]:
@@ -205,7 +205,7 @@ class _Keys:
         return _binned(self.track[self.left], squares, len(self.noise))
 
     def sum_at_keys(self, sides: Float64Array) -> Float64Array:
-        """Return the sums of the terms of segments for their left and right keys: (2, …, segments) to (…, keys)."""
+        """Sum the terms of segments for their left and right keys, from (2, …, segments) to (…, keys)."""
         shape, count = sides.shape[1:-1], len(self.track)
         rows = math.prod(shape)
         if rows not in self._bins:
@@ -215,7 +215,7 @@ class _Keys:
 
     @cached_property
     def _bins(self) -> dict[int, IndexArray]:
-        """Return the bins of the terms of segments, by the number of rows that are summed."""
+        """Return the bins of segment terms, by the number of rows that are summed."""
         return {}
 
     def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
@@ -224,19 +224,19 @@ class _Keys:
 
 
 class _State(NamedTuple):
-    """Residuals of each batch, with errors, costs and the accuracy of steps from here of each track."""
+    """Residuals of each batch, with errors, costs and step accuracy of each track."""
 
     residuals: list[Float64Array]
     errors: Float64Array
     cost: Float64Array
     """The errors with the penalty."""
     forcing: Float64Array
-    """The residual of a step's equations at which their solution is accurate enough, relative to the residual of 0."""
+    """The relative residual at which the solution of a step's equations is accurate enough."""
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """The least squares of some columns of the parameters; the others are 0."""
+    """Least squares for some columns of the parameters. The others are 0."""
 
     keys: _Keys
     columns: list[int]
@@ -251,7 +251,7 @@ class _Fit:
         return parameters
 
     def penalty(self, x: Float64Array) -> Float64Array:
-        """Return the weights that draw parameters without effect to 0."""
+        """Return the weights that pull parameters that have no effect to 0."""
         return self.keys.noise**2 * self.keys.sum_of_tracks(x * x)
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
@@ -310,7 +310,7 @@ class _Equations:
     own: Float64Array
     """The blocks on the diagonal, shape (columns, columns, keys)."""
     across: Float64Array
-    """The blocks from a segment's left key to its right one, shape (columns, columns, segments)."""
+    """The blocks that couple the left and right key of each segment, shape (columns, columns, segments)."""
     gradient: Float64Array
     penalty: Float64Array
     forcing: Float64Array
@@ -324,7 +324,7 @@ class _Equations:
         return self._times(self.own, step)
 
     def _times(self, own: Float64Array, step: Float64Array) -> Float64Array:
-        """Return the product of the matrix of blocks `own` and those across with a step."""
+        """Return the product of the matrix, with diagonal blocks `own` and the off-diagonal blocks, with a step."""
         of_left = np.einsum("ijn,jn->in", self.across, step.take(self.keys.right, axis=1))
         of_right = np.einsum("jin,jn->in", self.across, step.take(self.keys.left, axis=1))
         coupled = self.keys.sum_at_keys(np.stack([of_left, of_right]))
@@ -335,7 +335,7 @@ class _Equations:
         keys = self.keys
         own = self.own * (free[:, np.newaxis] & free)
         own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
-        # The blocks of the keys alone precondition the rest.
+        # The diagonal blocks are the preconditioner.
         inverse = solve_definite(own, np.repeat(np.eye(len(own))[..., np.newaxis], own.shape[2], axis=2))
         solution = np.zeros_like(right)
         rest = np.where(free, right, 0.0)
@@ -355,16 +355,16 @@ class _Equations:
         return solution
 
     def _ratio(self, dividend: Float64Array, divisor: Float64Array) -> Float64Array:
-        """Return for each key the ratio of its track, 0 where the divisor is 0."""
+        """Return the ratio of each key's track, or 0 where the divisor is 0."""
         ratio = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor > 0.0)
         return ratio[self.keys.track]
 
 
 def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
-    """Return the range of a track's motion, and the part of it that is noise."""
+    """Return the range of a track's motion, and the noise relative to the range."""
     spread = largest = 0.0
     for part in track:
-        # A quaternion's chord is half the rotation's.
+        # The chord of a quaternion is half the chord of the rotation.
         size = 2.0 if part.is_rotation else 1.0
         samples = part.samples.reshape(-1, part.samples.shape[2])
         values = samples if part.is_rotation else np.concatenate([samples, part.spline.keys.values])
@@ -375,7 +375,7 @@ def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
 
 
 def _with_few_digits(keys: _Keys, parameters: Float64Array, errors: Float64Array) -> Float64Array:
-    """Return the parameters with as few digits as change the motion by less than rounding, or a part of its error."""
+    """Round the parameters to the fewest digits that hardly change the motion, relative to rounding or its error."""
     share = np.maximum(3.0 * keys.noise, _ROUNDED * np.sqrt(errors / keys.segments))
     squares = [
         batch.products(parameters, np.zeros((len(batch.weights), SAMPLES, len(batch.begin))), range(5)).squares

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments of TCB splines beside the motions that they should play: residuals, and their derivatives by parameters.
+"""Segments of TCB splines and the motions that they should play: residuals, and their derivatives by parameter.
 
-Residuals are differences from the splines. Their derivatives are from Hermite's curve through the same tangents, for a
-rotation in the rotation vectors from key to key. They are exact about one axis, and otherwise good enough for the
-descent. Arrays of segments have d components first and the N segments last. Source: docs/formulas,
-"Fitting parameters to a motion".
+Residuals are differences from the splines. Their derivatives are from the Hermite curve with the same tangents, which
+for a rotation uses the rotation vectors from key to key. They are exact for rotation about one axis, and otherwise
+accurate enough for the descent. Arrays of segments have d components first and the N segments last. Source:
+docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from .tcb_tangents import SHAPING, tangent_changes
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
 SAMPLES = 7
-"""Samples per segment: two more than the parameters that one number's curve between two keys determines."""
+"""Samples per segment, two more than the parameters that the curve of one number determines."""
 SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
-"""Shares of a segment at which it is sampled."""
+"""The local parameters at which a segment is sampled."""
 _STEP = 1e-6
-"""Of difference quotients by ease: as far from rounding (1e-16 / 1e-6) as from curvature."""
+"""The step of difference quotients with respect to ease, which balances rounding (1e-16 / 1e-6) and curvature."""
 _EASE_TO, _EASE_FROM = 3, 4
-"""Ease to shapes the segment that its key ends, ease from the one that it begins."""
+"""Ease to shapes the segment that ends at its key, and ease from the segment that begins there."""
 
 
 @dataclass(frozen=True, eq=False)
 class SplineToFit:
-    """A spline, and the motion that it should come close to.
+    """A spline, and the motion that it should reproduce.
 
     Attributes
     ----------
     spline : VectorSpline or RotationSpline
-        The spline; its own parameters are ignored.
+        The spline. Its own parameters are ignored.
     rows : ndarray of int, shape (n,)
-        Which of the track's keys the spline's are: components keyed at different frames are parts of one track, and
-        share the parameters of a key.
+        The indices of the spline's keys among the track's keys. Components keyed at different frames are parts of one
+        track, and share the parameters of a key.
     samples : ndarray, shape (n - 1, SAMPLES, d)
-        The motion at `sample_frames`, finite; unit quaternions of either sign for rotations.
+        The finite motion at `sample_frames`, for rotations unit quaternions of either sign.
     walk : ndarray, shape (n - 1, SAMPLES, 3), or None
-        How far a rotation has turned at the samples since the key before, whole turns included: rotation vectors.
-        Only splines with long turns need it.
+        Rotation vectors from the previous key to the samples, including full turns. Only splines with long turns need
+        them.
     """
 
     spline: Spline
@@ -61,7 +61,7 @@ class SplineToFit:
     walk: Float64Array | None = None
 
     def with_parameters(self, parameters: Float64Array) -> Spline:
-        """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
+        """Return the spline with parameters (5, keys) of the track's keys, which must be within their ranges."""
         return self.spline.with_keys(self.spline.keys.with_parameters(parameters[:, self.rows]))
 
     @property
@@ -71,12 +71,12 @@ class SplineToFit:
 
     @property
     def counts_turns(self) -> bool:
-        """Return whether the spline and the motion are rotations with known whole turns."""
+        """Return whether the spline and the motion are rotations with known full turns."""
         return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_long_turns and self.walk is not None
 
     @property
     def weights(self) -> Float64Array:
-        """Return weights (n - 1, d) with which the squares in a segment of mean length add up to their mean."""
+        """Return weights (n - 1, d) for which the squares in a segment of mean length add up to their mean."""
         lengths = np.diff(self.spline.keys.frames)
         weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
         return np.repeat(weights[:, np.newaxis], 3 if self.is_rotation else self.samples.shape[2], axis=1)
@@ -105,26 +105,26 @@ def sample_frames(frames: Float64Array) -> Float64Array:
 
 
 class Products(NamedTuple):
-    """Products of derivatives by the parameters of the key before each segment, and of the key after it."""
+    """Products of derivatives with respect to the parameters of the key before and the key after each segment."""
 
     squares: Float64Array
-    """With themselves, shape (2, columns, columns, N)."""
+    """Products for the same key, shape (2, columns, columns, N)."""
     across: Float64Array
-    """Of the one with the other, shape (columns, columns, N)."""
+    """Products for the two different keys, shape (columns, columns, N)."""
     slopes: Float64Array
-    """Of both with the residuals, shape (2, columns, N)."""
+    """Products with the residuals, shape (2, columns, N)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """N segments of splines of one kind, with d components. Rotations have the components of rotation vectors."""
+    """N segments of splines of one kind, with d components. The components of rotations are rotation vectors."""
 
     splines: list[Spline]
     tracks: KeyBatch
     rows: IndexArray
-    """Which of the problem's keys the splines' keys are."""
+    """The indices of the splines' keys among the problem's keys."""
     begin: IndexArray
-    """Which of the splines' keys begin the segments."""
+    """The indices of the splines' keys that begin the segments."""
     before: Float64Array
     """Chords to the splines' keys, shape (d, keys)."""
     after: Float64Array
@@ -132,13 +132,13 @@ class Segments:
     weights: Float64Array
     """Weights of residuals, shape (d, N)."""
     samples: Float64Array
-    """The motion, shape (components, SAMPLES, N): of numbers relative to the segment's first key, and weighted."""
+    """The motion, shape (components, SAMPLES, N). Numbers are weighted and relative to the first key of the segment."""
     walk: Float64Array | None
-    """How far rotations whose whole turns count have turned since the segment's first key, shape (3, SAMPLES, N)."""
+    """Rotation vectors since the first key of the segment, if full turns count, shape (3, SAMPLES, N)."""
 
     @classmethod
     def of(cls, parts: Sequence[SplineToFit], starts: Sequence[int], scales: Sequence[float]) -> Segments:
-        """Return the segments of parts, whose tracks' keys start at `starts` in the problem."""
+        """Return the segments of parts. The keys of each track start at `starts` among the problem's keys."""
         splines = [part.spline for part in parts]
         tracks = end_to_end(splines)
         inner = np.ones(len(tracks.frames), dtype=np.bool_)
@@ -162,7 +162,7 @@ class Segments:
         )
 
     def take(self, keys: BoolArray) -> Segments | None:
-        """Return the segments of those splines all of whose keys, in the problem, are among the given ones."""
+        """Return the segments of the splines all of whose keys are among the given keys of the problem."""
         own = keys[self.rows]
         if own.all():
             chosen, tracks = self.splines, self.tracks
@@ -187,12 +187,12 @@ class Segments:
 
     @property
     def left(self) -> IndexArray:
-        """Return which of the problem's keys begin the segments."""
+        """Return the problem's keys that begin the segments."""
         return self.rows[self.begin]
 
     @property
     def right(self) -> IndexArray:
-        """Return which of the problem's keys end the segments."""
+        """Return the problem's keys that end the segments."""
         return self.rows[self.begin + 1]
 
     @property
@@ -207,11 +207,11 @@ class Segments:
         return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
 
     def residuals(self, parameters: Float64Array) -> Float64Array:
-        """Return the residuals with parameters (5, keys) of the problem's keys, shape (d, SAMPLES, N)."""
+        """Return the residuals (d, SAMPLES, N) for parameters (5, keys) of the problem's keys."""
         return self._residuals(parameters.take(self.rows, axis=1))
 
     def _residuals(self, own: Float64Array) -> Float64Array:
-        """Return the residuals with parameters of the splines' keys."""
+        """Return the residuals for parameters of the splines' keys."""
         u = self._local(own)
         if self.is_rotation:
             tracks = replace(self.tracks, parameters=own)
@@ -245,16 +245,16 @@ class Segments:
         return self.after.take(begin, axis=1), outgoing.take(begin, axis=1), incoming.take(begin + 1, axis=1)
 
     def products(self, parameters: Float64Array, residuals: Float64Array, columns: Sequence[int]) -> Products:
-        """Return the terms of the segments in the normal equations for some columns of the parameters.
+        """Return the terms of the segments in the normal equations for given parameters.
 
         Parameters
         ----------
         parameters : ndarray, shape (5, keys)
             The parameters of the problem's keys.
         residuals : ndarray, shape (d, SAMPLES, N)
-            The residuals with them.
+            The residuals for these parameters.
         columns : sequence of int
-            The rows of `parameters` that are fitted: rows of tangents first, then both eases or none.
+            The rows of `parameters` that are fitted, first the rows that shape tangents, then both eases or neither.
         """
         own = parameters.take(self.rows, axis=1)
         shaping = [column for column in columns if column < SHAPING]
@@ -283,7 +283,7 @@ class Segments:
 
 
 class _Linearization:
-    """Hermite's curve through the tangents of given parameters, in place of the splines."""
+    """The Hermite curve with the tangents that given parameters produce, in place of the splines."""
 
     def __init__(self, segments: Segments, own: Float64Array) -> None:
         self._segments, self._own = segments, own
@@ -294,14 +294,14 @@ class _Linearization:
         self._weights = hermite_weights(self._u)
 
     def by_tangents(self, columns: Sequence[int]) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-        """Return the derivatives by the parameters that shape tangents, as products of two factors each.
+        """Return the derivatives with respect to the parameters that shape tangents, as products of two factors.
 
         Returns
         -------
         left, right : ndarray, shape (columns, d, N)
-            The weighted derivatives of the tangents by the parameters of the key before, and of the key after.
+            The weighted derivatives of the tangents with respect to the parameters of the key before and the key after.
         by_left, by_right : ndarray, shape (SAMPLES, N)
-            The derivatives of the samples by those tangents.
+            The derivatives of the samples with respect to these tangents.
         """
         segments = self._segments
         tracks = replace(segments.tracks, parameters=self._own)
@@ -324,7 +324,7 @@ class _Linearization:
         return left, right, by_left, by_right
 
     def by_eases(self) -> tuple[Float64Array, Float64Array]:
-        """Return the derivatives (d, SAMPLES, N) by ease from of the key before, and by ease to of the key after."""
+        """Return the derivatives (d, SAMPLES, N) by ease from of the key before and ease to of the key after."""
         segments, u, steps = self._segments, self._u, _steps(self._own)
         shape = self._chord, self._leaving, self._arriving
         speed = _curve(hermite_weights(u, 1), *shape)
@@ -345,7 +345,7 @@ def _steps(parameters: Float64Array) -> Float64Array:
 
 
 def _dots(changes: Float64Array, shares: Float64Array, samples: Float64Array) -> Float64Array:
-    """Return the dot products (columns, N) of derivatives, `changes` (columns, d, N) times `shares`, with samples."""
+    """Return the dot products (columns, N) of samples with `changes` (columns, d, N) times `shares`."""
     result: Float64Array = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
     return result
 
@@ -359,14 +359,14 @@ def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, 
 
 
 def _half_vector(vectors: Float64Array) -> Float64Array:
-    """Return rotation vectors of half the length, no longer than 1."""
+    """Return rotation vectors of half the length, clipped to length 1."""
     return vectors * (0.5 * np.sinc(sphere.length(vectors) / (2.0 * np.pi)))
 
 
 def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
-    """Return tangent vectors, changes of a rotation, after a rotation whose `half` is the half vector.
+    """Return tangent vectors (changes in a rotation) after a rotation with the half vector `half`.
 
-    To first order: on the sphere of quaternions this is parallel transport.
+    The result is correct to first order. On the sphere of quaternions it is parallel transport.
     """
     return vectors + cross(half, vectors)
 
@@ -376,13 +376,13 @@ def _walk_of(parts: Sequence[SplineToFit]) -> Float64Array:
 
 
 def _chord_vectors(turns: Float64Array) -> Float64Array:
-    """Return the rotation vectors of turns, quaternions of either sign, as long as the chord, 4 sin(angle / 4)."""
+    """Return rotation vectors of turns (quaternions of either sign), with the chord length 4 sin(angle / 4)."""
     vectors: Float64Array = turns[1:] * (np.copysign(2.0, turns[0]) / np.sqrt(0.5 + 0.5 * np.abs(turns[0])))
     return vectors
 
 
 def _nearest_vectors(turns: Float64Array, further: Float64Array, axis: Float64Array) -> Float64Array:
-    """Return the rotation vectors of turns, with the whole turns about an axis that bring them nearest to others."""
+    """Return the rotation vectors of turns, with full turns added to make them closest to given vectors."""
     vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
     whole = np.rint(sphere.dot(further - vectors, axis) / (2.0 * np.pi))
     result: Float64Array = vectors + axis * (2.0 * np.pi * whole)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The factors of TCB tangents, and their derivatives by tension, continuity and bias.
+"""The factors of TCB tangents, and their derivatives with respect to tension, continuity and bias.
 
-A tangent is a sum of the chords beside its key, with factors that the three shape. Source: docs/formulas,
-"TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
+A tangent is a sum of the chords beside its key, with factors that depend on the three parameters. Source:
+docs/formulas, "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..keys import Float64Array
 from ..splines import tcb
 
 SHAPING = 3
-"""Parameters that shape tangents: tension, continuity and bias, the first three."""
+"""The number of parameters that shape tangents: tension, continuity and bias come first."""
 
 
 def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
-    """Return the factors of the chords beside keys in their tangents, at keys with a key on either side.
+    """Return the factors of the chords in the tangents of keys that have a key on either side.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
     Returns
     -------
     ndarray, shape (2, 2, …)
-        Of the incoming and the outgoing tangent, by the chord before and the one after.
+        Factors in the incoming and the outgoing tangent, of the chord before and the chord after.
     """
     tension, continuity, bias = shapes[:SHAPING]
     slack, level = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
@@ -44,9 +44,9 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
 
 
 def chord_factor_changes(shapes: Float64Array, share: Float64Array) -> Float64Array:
-    """Return the derivatives of `chord_factors` by tension, continuity and bias, shape (2, 2, 3, …).
+    """Return the derivatives of `chord_factors` with respect to tension, continuity and bias, shape (2, 2, 3, …).
 
-    By continuity, at 0, that toward 1.
+    At continuity 0, the derivative with respect to continuity is the one toward 1.
     """
     tension, continuity, bias = shapes[:SHAPING]
     lean = share - 0.5
@@ -56,7 +56,7 @@ def chord_factor_changes(shapes: Float64Array, share: Float64Array) -> Float64Ar
     for side, sign in ((0, 1.0), (1, -1.0)):
         adjust = 0.5 + sign * level
         for chord, toward in ((0, 1.0), (1, -1.0)):
-            # Before a key the chord before it counts with 1 - C, after it with 1 + C.
+            # The incoming tangent weights the chord before with 1 - C, the outgoing tangent with 1 + C.
             turn = -sign * toward
             continued, biased = 1.0 + turn * continuity, 1.0 + toward * bias
             loose = adjust * continued
@@ -75,16 +75,14 @@ def rotation_end_changes(shapes: Float64Array, is_last: bool) -> Float64Array:
 
 
 class TangentChanges(NamedTuple):
-    """The derivatives of tangents by tension, continuity and bias of their own keys."""
+    """The derivatives of tangents with respect to the tension, continuity and bias of their own keys."""
 
     incoming: Float64Array
     outgoing: Float64Array
-    """Both of shape (3, d, K)."""
+    """Derivatives of the incoming and outgoing tangents, each of shape (3, d, K)."""
     from_next: Float64Array
     from_last: Float64Array
-    """Shape (K,). At the first key of a track of values the outgoing tangent is also made from the following key's
-    incoming one, `from_next` times. At the last key the incoming tangent is made from the previous outgoing one,
-    `from_last` times. They are 0 elsewhere."""
+    """At the ends of value tracks, the shares of the adjacent keys' tangents. 0 at other keys. Shape (K,)."""
 
 
 def tangent_changes(tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: tcb.Ends) -> TangentChanges:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compute with arrays of rotations: quaternions w, x, y, z, angles in radians, and matrices for column vectors.
 
-The package exports functions for orientations and turns. Curves on the quaternion sphere are in modules.
+The package exports functions for orientations and turns. Curves on the quaternion sphere are in separate modules.
 """
 
 from .euler import Order, from_euler, to_euler

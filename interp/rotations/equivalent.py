@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Equivalent numbers of keys: the same orientations, in the numbers closest to the previous key's.
+"""Equivalent key values: the same orientations, with values closest to the previous key.
 
-A quaternion and its negative mean one orientation, and so do an axis with its angle and both negated, Euler angles and
-their other solution, and all angles with whole turns more. Each of these changes multiplies a channel by 1 or -1 and
-adds a constant. Applied to a key's handles, too, it keeps the motion beside the key.
+A quaternion and its negative represent the same orientation. The same applies to an axis and angle with both negated,
+to the two solutions for Euler angles, and to angles with additional full turns. Each of these changes multiplies a
+channel by 1 or -1 and adds a constant. If also applied to the handles of a key, it preserves the motion beside the key.
 
 Arrays have shape (n, c), with one row per key, in order, and one column per channel, as in Blender: w, x, y, z, or
 angle, x, y, z, or x, y, z in radians.
@@ -22,23 +22,23 @@ from .representations import rotation_representation
 BoolArray = npt.NDArray[np.bool_]
 
 UNKNOWN_ORDER = "EULER"
-"""The name of Euler angles whose order is not known: only whole turns are known to be equivalent."""
+"""The name for Euler angles of unknown order, for which only full turns are known to be equivalent."""
 GAIN = 1e-5
-"""Numbers that come closer by less than this are as good as before: float32 keys round half turns to either side."""
+"""The least improvement that counts, because float32 keys round half turns to either side."""
 
 
 class Maps(NamedTuple):
-    """Changes of numbers, one row per key, that keep orientations: numbers * factors + terms."""
+    """Changes of key values that preserve orientations, one row per key: values * factors + terms."""
 
     factors: Float64Array
-    """Shape (n, c): 1 or -1."""
+    """1 or -1, shape (n, c)."""
     terms: Float64Array
-    """Shape (n, c): 0, or a multiple of pi."""
+    """0 or a multiple of pi, shape (n, c)."""
 
     def applied(self, values: npt.ArrayLike) -> Float64Array:
-        """Return the equivalent numbers of values, shape (n, c), which may be values of handles.
+        """Return the equivalent values, shape (n, c), of keys or handles.
 
-        Numbers that don't change keep every bit, also the sign of a zero.
+        Values that do not change keep every bit, including the sign of a zero.
         """
         scaled = numbers("values", values) * self.factors
         result: Float64Array = np.where(self.terms == 0.0, scaled, scaled + self.terms)
@@ -46,24 +46,24 @@ class Maps(NamedTuple):
 
     @property
     def changed(self) -> BoolArray:
-        """Return whether each channel of each key is changed, shape (n, c)."""
+        """Return whether each channel of each key changes, shape (n, c)."""
         changed: BoolArray = (self.factors != 1.0) | (self.terms != 0.0)
         return changed
 
     def of_keys(self, keys: BoolArray) -> Maps:
-        """Return the changes of these keys, shape (n,), and none of the others."""
+        """Return the changes of the chosen keys, shape (n,), with no change of the others."""
         return Maps(np.where(keys[:, np.newaxis], self.factors, 1.0), np.where(keys[:, np.newaxis], self.terms, 0.0))
 
 
 def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Maps:
-    """Return the changes that bring numbers closest to the previous ones, and none where they come no closer.
+    """Return the changes that bring values closest to the previous values, with no change if none is closer.
 
     Parameters
     ----------
     name : str
         "QUATERNION", "AXIS_ANGLE", an Euler order, or `UNKNOWN_ORDER`.
     values, before : array_like, shape (n, c)
-        The numbers of keys, and for each row the numbers to approach.
+        The values of keys, and for each row the values to approach.
 
     Notes
     -----
@@ -88,7 +88,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
 
 
 def chained(steps: Maps) -> Maps:
-    """Return the changes of whole sequences: each row of `steps` relates a key to the unchanged key before it.
+    """Return the changes of whole sequences. Each row of `steps` relates a key to the unchanged previous key.
 
     The first row relates the first key to itself.
 
@@ -99,8 +99,8 @@ def chained(steps: Maps) -> Maps:
     >>> np.degrees(equivalent.chained(steps).applied(angles)[:, 0])
     array([170., 190., 210.])
     """
-    # A change keeps distances. So if the previous key is changed, the same change brings the next one close to it.
-    # Changes are multiplied.
+    # A change preserves distances. If the previous key changes, the same change brings the next key close to it.
+    # Changes are therefore multiplied.
     factors: Float64Array = np.multiply.accumulate(steps.factors, axis=0)
     terms = steps.terms.copy()
     terms[1:] *= factors[:-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Euler angles of orientations, and back, each triple by itself. Source: docs/formulas, "Euler angles"."""
+"""Convert single orientations to Euler angles and back. Source: docs/formulas, "Euler angles"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
 def axes_of(order: str) -> tuple[int, int, int, float]:
-    """Return the axes that an Euler order turns about, first to last, and +1 for a cyclic order, -1 for the others."""
+    """Return the rotation axes of an Euler order, first to last, and +1 for a cyclic order, otherwise -1."""
     if order not in get_args(Order):
         raise ValueError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
     i, j, k = ("XYZ".index(letter) for letter in order)
@@ -58,7 +58,7 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """Convert unit quaternions (…, 4) to Euler angles (…, 3), with the middle angle in [-pi/2, pi/2].
 
     The alternative triple for the orientation has the middle angle pi - a. In gimbal lock the turn about the common
-    axis is split evenly between the outer angles. For sequences see `follow_euler`. `order` is as for `from_euler`.
+    axis is split evenly between the outer angles. For sequences, see `follow_euler`. For `order`, see `from_euler`.
     Source: docs/formulas, "Euler angles".
 
     Examples
@@ -77,11 +77,11 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 def euler_halves(
     q: Float64Array, order: str
 ) -> tuple[Float64Array, Float64Array, Float64Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the middle angle, half the outer angles' sum and difference, and where each of these two is undetermined.
+    """Return the middle angle, half the sum and difference of the outer angles, and masks where these are undetermined.
 
-    Take half angles a/2, b/2, c/2 of an order i, j, k and its sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
-    a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths belong to b, and their angles to
-    the sum and difference.
+    Let a/2, b/2, c/2 be the half angles of an order i, j, k with the sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2)
+    cos((s c +- a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths determine b, and their
+    angles determine the sum and difference.
     """
     i, j, k, sign = axes_of(order)
     first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
@@ -100,7 +100,7 @@ def euler_halves(
 def euler_of_halves(
     middle: Float64Array, half_sum: Float64Array, half_difference: Float64Array, order: str
 ) -> Float64Array:
-    """Return Euler angles (3, …) of the numbers that `euler_halves` returns."""
+    """Return Euler angles (3, …) from the result of `euler_halves`."""
     i, j, k, sign = axes_of(order)
     angles = np.empty((3, *middle.shape))
     angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)

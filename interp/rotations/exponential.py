@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert derivatives of rotation vectors to angular velocities: the left Jacobian of SO(3).
 
-Arrays have the component axis first. A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its
-derivative is an angular velocity only where the axis stays: the Jacobian converts it. Source: docs/formulas,
-"Left Jacobian".
+Arrays have the component axis first. A rotation vector t(u) represents the orientation ``sphere.exp(t / 2)``. Its
+derivative is an angular velocity only if the axis is constant. Otherwise, the Jacobian converts it. Source:
+docs/formulas, "Left Jacobian".
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ def cross(a: Float64Array, b: Float64Array) -> Float64Array:
 
 
 def turned(turn: Float64Array, vectors: Float64Array) -> Float64Array:
-    """Return vectors turned by rotation vectors."""
+    """Return vectors rotated by rotation vectors."""
     return rotated(sphere.exp(turn / 2.0), vectors)
 
 
 def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
-    """Return vectors turned by unit quaternions."""
+    """Return vectors rotated by unit quaternions."""
     across = cross(2.0 * q[1:], vectors)
     result: Float64Array = vectors + q[0] * across + cross(q[1:], across)
     return result
 
 
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return (1 - cos) / angle² and (angle - sin) / angle³: the factors of the left Jacobian of SO(3)."""
+    """Return (1 - cos) / angle² and (angle - sin) / angle³, the factors of the left Jacobian of SO(3)."""
     square = angle * angle
-    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0; there its series, whose next term is angle⁴ / 5040.
+    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0. The series used there has the next term angle⁴ /
+    # 5040.
     small = angle < 1e-2
     cube = np.where(small, 1.0, square * angle)
     second = np.where(small, (1.0 - square / 20.0) / 6.0, (angle - np.sin(angle)) / cube)
@@ -46,9 +47,9 @@ def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 
 def _jacobian_rates(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the derivatives of `_jacobian`'s factors by the angle, each divided by it."""
+    """Return the derivatives of the factors of `_jacobian` with respect to the angle, divided by the angle."""
     square = angle * angle
-    # The closed forms lose the digits of 1 / angle⁴; below this angle the series, whose next terms are below 1e-16.
+    # The closed forms lose the digits of 1 / angle⁴. Below this angle the next terms of the series are below 1e-16.
     small = angle < 1.0
     divisor = np.where(small, 1.0, square)
     first, second = _jacobian(angle)
@@ -68,14 +69,14 @@ def _jacobian_rates(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 
 def velocity_of_exp(turn: Float64Array, rate: Float64Array) -> Float64Array:
-    """Return exp(turn(u) / 2)'s angular velocity in the parent's frame: the left Jacobian of SO(3) times the rate."""
+    """Return the angular velocity of exp(turn(u) / 2) in the parent's frame (left Jacobian of SO(3) times rate)."""
     first, second = _jacobian(sphere.length(turn))
     across = cross(turn, rate)
     return rate + first * across + second * cross(turn, across)
 
 
 def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64Array) -> Float64Array:
-    """Return the derivative of `velocity_of_exp`, where the rate has the derivative `change`."""
+    """Return the derivative of `velocity_of_exp`, where `change` is the derivative of the rate."""
     first_rate, second_rate = (factor * sphere.dot(turn, rate) for factor in _jacobian_rates(sphere.length(turn)))
     second = _jacobian(sphere.length(turn))[1]
     across = cross(turn, rate)
@@ -88,12 +89,13 @@ def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64A
 
 
 def rate_of_velocity(turn: Float64Array, velocity: Float64Array) -> Float64Array:
-    """Return the derivative that a rotation vector has where it turns with an angular velocity in the parent's frame.
+    """Return the derivative of a rotation vector from the angular velocity in the parent's frame.
 
-    The inverse of `velocity_of_exp`, for turns of less than 360 degrees: at a whole turn the Jacobian is singular.
+    The inverse of `velocity_of_exp`, for turns of less than 360 degrees. The Jacobian is singular at a full turn.
     """
     half = 0.5 * sphere.length(turn)
-    # (1 - x cot x) / (2 x)² loses its digits near 0, where it is 1/12; they count as its product with the turn twice.
+    # (1 - x cot x) / (2 x)² loses digits near 0, where it is 1/12. There it hardly matters, because it is multiplied by
+    # the squared turn.
     small = half < 1e-4
     safe = np.where(small, 1.0, half)
     factor = np.where(small, 1.0 / 12.0, (1.0 - safe / np.tan(safe)) / (4.0 * safe * safe))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Euler angles, or axes and angles, of sequences of orientations, each nearest to those before it."""
+"""Convert sequences of orientations to Euler angles, or axes and angles, each closest to the previous ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     q : array_like, shape (…, m, 4), or (4,)
         Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
     order : str
-        Blender's rotation order, as for `from_euler`.
+        Blender's rotation order. See `from_euler`.
     start : array_like, shape (3,) or (…, 3)
         The angles from which the first orientation continues. The sequence includes their full turns.
 
@@ -68,14 +68,14 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
 
 
 def _other_euler(angles: Float64Array, middle: int) -> Float64Array:
-    """Return the other triples (3, …) of the same orientations."""
+    """Return the alternative triples (3, …) of the same orientations."""
     other = angles + np.pi
     other[middle] = np.pi - angles[middle]
     return other
 
 
 def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Float64Array:
-    """Return values with unknown ones replaced with the last known, or else the first, before them on the last axis."""
+    """Replace unknown values with the last known value before them on the last axis, or else the first."""
     if not unknown.any():
         return values
     index = np.where(unknown, 0, np.arange(values.shape[-1]))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lay turns over a curve on the sphere, which is too small for long ones. Source: docs/formulas, "Long turns".
+"""Add turns to a curve on the sphere, which cannot represent long turns. Source: docs/formulas, "Long turns".
 
-The turn of each segment is a chord, a rotation vector; the chords of a track have tangents like any vector track. Along
-the segment's own axis the turn runs from 0 to all of the chord, and across it from 0 back to 0. So ``q(u) = exp(along /
-2) exp(across / 2) p(u)`` meets the keys where p(1) is the next key less the chord. It is C1 there wherever p is, and
-about one axis it is the vector spline of the angle.
+The turn of each segment is a chord, given as a rotation vector. The chords of a track have tangents like any vector
+track. Along the axis of the segment, the turn runs from 0 to the full chord, and across it from 0 back to 0. ``q(u) =
+exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. It is C1 at the
+keys where p is C1. For rotation about one axis, it is the vector spline of the angle.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 
 
 class LongTurns:
-    """The turns laid over the segments of several tracks.
+    """The turns added to the segments of several tracks.
 
     Parameters
     ----------
     chords : ndarray, shape (3, K)
-        The rotation vector of each segment, in the parent's frame; zero where there is none.
+        The rotation vector of each segment in the parent's frame, or zero for no turn.
     outgoing, incoming : ndarray, shape (3, K)
         Tangents at each segment's start and end.
 
     Attributes
     ----------
     axis : ndarray, shape (3, K)
-        The unit axis of each chord; 0 where there is none.
+        The unit axis of each chord, or 0 for no turn.
     """
 
     def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
@@ -39,14 +39,14 @@ class LongTurns:
         self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
         self._leaving, self._arriving = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
         self._start = outgoing - self.axis * self._leaving
-        # The turn along the axis comes after the turn across it, and turns its end.
+        # The turn along the axis follows the turn across it, and therefore rotates its end.
         self._end = turned(-chords, incoming - self.axis * self._arriving)
         self._turns: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
 
     def turns(
         self, segment: IndexArray, u: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-        """Return the turns along and across the axis as rotation vectors (3, samples), and both derivatives by u."""
+        """Return the turns along and across the axis as rotation vectors (3, samples), and their derivatives."""
         axis, start, end = self.axis[:, segment], self._start[:, segment], self._end[:, segment]
         length, leaving, arriving = self._length[segment], self._leaving[segment], self._arriving[segment]
         (rise, leave, arrive), (rise_rate, leave_rate, arrive_rate) = hermite_weights(u), hermite_weights(u, 1)
@@ -60,16 +60,16 @@ class LongTurns:
         )
 
     def turn_changes(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the second derivatives by u of the turns along and across the axis, both (3, samples)."""
+        """Return the second derivatives, with respect to u, of the turns along and across the axis."""
         rise, leave, arrive = 6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0
         along = self._length[segment] * rise + self._leaving[segment] * leave + self._arriving[segment] * arrive
         return self.axis[:, segment] * along, self._start[:, segment] * leave + self._end[:, segment] * arrive
 
     def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the rotation vectors (samples, 3) from the segment's key, long turns included.
+        """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
 
-        `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis, and otherwise near enough
-        to count them.
+        `turns` (samples, 4) are equal except for full turns. The sum is exact for rotation about one axis, and
+        otherwise accurate enough to count full turns.
         """
         along, across, _, _ = self.turns(segment, u)
         winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
@@ -77,7 +77,7 @@ class LongTurns:
         return (along + across + rest).T
 
     def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions with the turns laid over them."""
+        """Return the quaternions with the turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, _, _ = self.turns(segment[at], u[at])
@@ -86,7 +86,7 @@ class LongTurns:
         return values
 
     def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the angular velocities by u with the turns laid over them."""
+        """Return the angular velocities with respect to u with the turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
@@ -97,7 +97,7 @@ class LongTurns:
     def add_to_accelerations(
         self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
     ) -> Float64Array:
-        """Return the angular accelerations by u with the turns laid over them; `velocities` are those without."""
+        """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])

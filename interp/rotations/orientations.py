@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The orientations of rotation keys, checked, with the signs that decide the arcs from key to key."""
+"""The checked orientations of rotation keys, with the signs that determine the arcs from key to key."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
 
-# Neighbors "as keyed" whose sum is shorter than this are refused: the error of their arc's direction is
-# 1e-16 / 1e-10 = 1e-6 radian, the largest that a baked rotation may have.
+# Neighbors "as keyed" whose sum is shorter than this are refused. The direction of their arc has an error of 1e-16 /
+# 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
 """Radians. Smaller angles are rounding errors, not turns."""
@@ -34,10 +34,10 @@ ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
 
 
 def normalised(keys: Keys) -> Float64Array:
-    """Return unit quaternions, or raise KeysError for a zero one."""
+    """Return unit quaternions, or raise KeysError for a zero quaternion."""
     if keys.values.shape[1] != 4:
         raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
-    # Scaled first, since squares can overflow or vanish.
+    # Scaled first, because squares can overflow or vanish.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
         raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
@@ -47,7 +47,7 @@ def normalised(keys: Keys) -> Float64Array:
 
 
 def check_arcs(keys: Keys) -> None:
-    """Raise KeysError where a unit quaternion is antipodal to the one before it: as keyed, no arc joins them."""
+    """Raise KeysError if a unit quaternion is antipodal to the previous one, so that no unique arc joins them."""
     values = keys.values
     gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
     if (gaps < ANTIPODAL).any():
@@ -58,32 +58,32 @@ def check_arcs(keys: Keys) -> None:
 def turned_keys(
     turns: Keys, axes: npt.ArrayLike, first: npt.ArrayLike, convention: Convention
 ) -> tuple[Keys, Float64Array, Float64Array]:
-    """Return the keys of orientations that are reached by turns from the key before.
+    """Return the keys of orientations that are reached by turns from the previous key.
 
     Parameters
     ----------
     turns : Keys
-        Whose values are angles in radians, of any size.
+        Keys whose values are angles in radians, of any size.
     axes : array_like, shape (n, 3)
-        In the parent's frame, of any length above 0; where the angle is 0 the axis may be 0 too.
+        Axes in the parent's frame, of any length above 0. If the angle is 0, the axis may also be 0.
     first : array_like, shape (4,)
         The orientation w, x, y, z from which key 0 turns.
     convention : "BLENDER" or "3DS"
-        As for `rotations.turns_to_rotations`.
+        See `rotations.turns_to_rotations`.
 
     Returns
     -------
     keys : Keys
-        With the orientations, of the signs that the products have.
+        Keys with the orientations, with the signs of the products.
     angles : ndarray, shape (n,)
-        In Blender's convention.
+        Angles in Blender's convention.
     axes : ndarray, shape (n, 3)
-        Of length 1, or 0.
+        Axes of length 1 or 0.
 
     Raises
     ------
     KeysError
-        For angles and axes of the wrong shape, and where a key turns about a zero axis.
+        If angles or axes have the wrong shape, or a key turns about a zero axis.
     """
     if turns.values.shape[1] != 1:
         raise KeysError(n_("angles must be one number per key, not {:d}", turns.values.shape[1]))
@@ -103,9 +103,9 @@ def turned_keys(
 
 
 def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes. A turn by 0 gets the axis of the turn before it, or else of the turn after it.
+    """Return the axes. A turn by 0 gets the axis of the previous turn, or else of the next turn.
 
-    A turn by 0 has no axis, but the tangents of whole turns beside it need one.
+    A turn by 0 has no axis, but the tangents of adjacent full turns need one.
     """
     turns = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
     if not len(turns):
@@ -140,16 +140,16 @@ def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64
 
 
 class OrientationSpline(BaseSpline):
-    """The base class of tracks of rotations.
+    """The base class for tracks of rotations.
 
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4), non-zero quaternions w, x, y, z, which are normalized.
+        Keys with values of shape (n, 4), nonzero quaternions w, x, y, z, which are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
         Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
-        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
+        Rotate from key to key by the shorter way, or along the arc between the quaternions as keyed, up to 360 degrees.
 
     Raises
     ------
@@ -169,17 +169,17 @@ class OrientationSpline(BaseSpline):
 
     @property
     def loop_gap(self) -> float:
-        """Return the angle in radians from the last key's orientation to the first's: 0 for a closed loop."""
+        """Return the angle in radians between the orientations of the last and first key. It is 0 for a closed loop."""
         return float(angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: all tracks of the method are computed together."""
+        """Return the batch identifier. All tracks of the method are computed together."""
         return type(self)
 
 
 class TurnedSpline(OrientationSpline):
-    """The base class of tracks of rotations whose keys can be turns from the key before, whole turns kept."""
+    """The base class for tracks of rotations whose keys can be turns from the previous key, preserving full turns."""
 
     @classmethod
     def _of_turns(
@@ -191,10 +191,10 @@ class TurnedSpline(OrientationSpline):
         convention: Convention,
         **options: Any,
     ) -> Self:
-        """Make the spline of turns, as `turned_keys` takes them; `options` are other parameters of the constructor."""
+        """Create the spline from turns as in `turned_keys`. `options` are other parameters of the constructor."""
         keys, angles, unit = turned_keys(turns, axes, first, convention)
         spline = cls(keys, **options)
-        # Keys that are turns may be antipodal neighbors: the constructor would refuse them as keyed.
+        # Keys given as turns may be antipodal neighbors, which the constructor would refuse as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
             spline._keep_turns(angles[1:, np.newaxis] * unit[1:])
@@ -202,17 +202,18 @@ class TurnedSpline(OrientationSpline):
 
     @classmethod
     def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
-        """Make the spline of orientations with the way from each to the next, as channels of angles have it.
+        """Create the spline from orientations and the rotation from each key to the next, as angle channels define it.
 
         Parameters
         ----------
         keys : Keys
-            Values of shape (n, 4): quaternions w, x, y, z of either sign, not zero. They are normalized.
+            Keys with values of shape (n, 4): nonzero quaternions w, x, y, z of either sign. They are normalized.
         walk : array_like, shape (n - 1, 3)
-            Rotation vectors from key to key in the parent's frame, as long as the turn, as `rotations.walk_euler` and
-            `rotations.walk_axis_angle` return them. They choose the way, and the keys determine its end.
+            Rotation vectors from key to key in the parent's frame, as returned by `rotations.walk_euler` and
+            `rotations.walk_axis_angle`. Their length is the angle of the turn. They choose the way, and the keys
+            determine its end.
         cycle
-            As for the constructor.
+            See the constructor.
         **options
             Other parameters of the constructor.
 
@@ -234,7 +235,7 @@ class TurnedSpline(OrientationSpline):
         reached = multiply(from_rotation_vector(vectors), q[:-1])
         flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
         signs = np.append(1.0, np.cumprod(flips))
-        # Signs on the way may make neighbors antipodal: the constructor would refuse them as keyed.
+        # The signs may make neighbors antipodal, which the constructor would refuse as keyed.
         spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
         spline._keep_turns(vectors)
         return spline

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Quaternions as arrays, and conversions to turns about axes, rotation vectors and matrices.
+"""Compute with arrays of quaternions, and convert them to axes and angles, rotation vectors and matrices.
 
-Components w, x, y, z on the last axis, angles in radians, matrices for column vectors. A product ``multiply(p, q)``
-turns by q first, then by p, both about the parent's axes. Functions broadcast over leading axes unless noted otherwise.
-They are exact to a few units in the last place, also near zero angles.
+Components w, x, y, z are on the last axis, angles are in radians, and matrices are for column vectors. A product
+``multiply(p, q)`` rotates by q first, then by p, both about the parent's axes. Functions broadcast over leading axes
+unless noted otherwise. They are exact to a few units in the last place, also near zero angles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..keys import Float64Array, numbers
 from . import sphere
 
-# The sine of half an angle (to gimbal lock, to no turn) below which float32 keys do not determine its direction.
+# The sine of half the angle from gimbal lock, or from no turn, below which float32 keys determine no direction.
 UNKNOWN = 1e-7
 
 
@@ -69,7 +69,7 @@ def normalise(q: npt.ArrayLike) -> Float64Array:
 
 
 def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
-    """Return unit quaternions of an argument of that name. Raises ValueError as `normalise` does."""
+    """Return the unit quaternions of an argument with the given name. Raises ValueError like `normalise`."""
     array = numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
@@ -91,8 +91,8 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
     Notes
     -----
-    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends. Between
-    exactly antipodal ends an arbitrary arc is used. Source: docs/formulas, "Slerp".
+    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, multiplied by 1 / (pi - angle) near antipodal ends.
+    Between exactly antipodal ends an arbitrary arc is used. Source: docs/formulas, "Slerp".
 
     Examples
     --------
@@ -105,7 +105,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
 
 def shorter(q: npt.ArrayLike) -> Float64Array:
-    """Return the quaternions of the same orientations with w not negative, which are turns of at most 180 degrees.
+    """Return the quaternions with nonnegative w of the same orientations, which are turns of at most 180 degrees.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
 
 
 def unroll_signs(q: npt.ArrayLike) -> Float64Array:
-    """Choose the sign of each quaternion (…, m, 4) that is closer to the previous quaternion.
+    """Choose the sign of each quaternion (…, m, 4) that makes it closer to the previous quaternion.
 
     The first quaternion keeps its sign, and so does a single quaternion (4,).
 
@@ -149,7 +149,7 @@ def unroll_signs(q: npt.ArrayLike) -> Float64Array:
 
 
 def flips(dots: Float64Array) -> Float64Array:
-    """Return running signs from the dot products of neighbors."""
+    """Return cumulative signs from the dot products of neighbors."""
     return np.multiply.accumulate(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
 
 
@@ -196,9 +196,9 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
 
 
 def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Float64Array, Float64Array]:
-    """Convert unit quaternions (…, 4) to unit axes (…, 3) and angles (…) in [0, 2 pi], keeping the longer way.
+    """Convert unit quaternions (…, 4) to unit axes (…, 3) and angles (…) in [0, 2 pi].
 
-    Without a turn the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
+    The shorter way is not chosen. Without a turn, the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
 
     Examples
     --------
@@ -223,7 +223,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     """
     array = numbers("vectors", vectors)
     if not array.ndim:
-        raise ValueError("vectors must have components, and is one number")
+        raise ValueError("vectors must have components, but the argument is one number")
     largest = np.abs(array).max(axis=-1, keepdims=True)
     scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0.0)
     size = np.sqrt(np.einsum("...i,...i->...", scaled, scaled))[..., np.newaxis]
@@ -253,7 +253,7 @@ def to_matrix(q: npt.ArrayLike) -> Float64Array:
 
 
 def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
-    """Convert rotation matrices (…, 3, 3) for column vectors to unit quaternions (…, 4) with w not negative.
+    """Convert rotation matrices (…, 3, 3) for column vectors to unit quaternions (…, 4) with nonnegative w.
 
     Among the four formulas (Shepperd 1978), the one with the largest square root is used to avoid loss of digits.
     Source: docs/formulas, "Conventions of quaternions".
@@ -268,7 +268,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
         raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, not the shape {array.shape}")
     m = np.moveaxis(array, (-2, -1), (0, 1))
     trace = m[0, 0] + m[1, 1] + m[2, 2]
-    # Four times the products of the quaternion's components, row by row; every row is the quaternion times one of them.
+    # Four times the products of the components. Every row is the quaternion times one of its components.
     wx, wy, wz = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
     squares = [1.0 + trace] + [1.0 + 2.0 * m[i, i] - trace for i in range(3)]

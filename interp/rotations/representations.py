@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Representations of rotations in animation channels: a quaternion, Euler angles, an axis and an angle.
 
-A representation converts orientations to the channels' numbers, angular velocities to their rates, and back, and knows
-which numbers mean the same orientation. Arrays have the component axis first; the last axis runs over spans, pieces of
-one motion between two frames. Numbers are "local" where any that mean the orientation do; `map_to_nearest` brings them
-onto a sequence that begins at a key's own numbers. Source: docs/formulas, "Euler angles" and "Axis and angle".
+A representation converts orientations to channel values, angular velocities to their rates, and back, and knows
+equivalent channel values. Arrays have the component axis first. The last axis runs over spans, pieces of one motion
+between two frames. "Local" values are any values of the orientation. `map_to_nearest` connects them to a sequence that
+begins at the values of a key. Source: docs/formulas, "Euler angles" and "Axis and angle".
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from . import sphere
 from .euler import Order, from_euler
 from .following import follow_axis_angle, follow_euler
 
-# Sines below this, to gimbal lock and to no turn, determine no direction, as in `rotations`.
+# Sines below this, near gimbal lock or no turn, determine no direction, as in `rotations`.
 _UNKNOWN = 1e-7
-# Rates are divided by sines that are no smaller. Key angles are float32, and their sine is off by 4e-8 at a right
-# angle. So closer to gimbal lock a rate would only be that rounding, amplified.
+# The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
+# Closer to gimbal lock, a rate would only amplify that rounding error.
 _DAMPED = 1e-6
 JUMP = 1e-3
-"""Radians, or the same part of an axis or a quaternion: a channel that arrives at a key farther off than this has
-another number than the key for the same orientation, and jumps there."""
+"""The difference, in radians or relative to an axis or quaternion, from which a channel jumps at a key."""
 
 WithDerivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values with their first and second derivatives."""
@@ -36,72 +35,72 @@ class RotationRepresentation(Protocol):
 
     components: int
     counts_turns: bool
-    """Whether a whole turn more has other numbers."""
+    """Whether an additional full turn changes the channel values."""
     homogeneous: bool
-    """Whether all numbers times one factor mean the same orientation."""
+    """Whether a common factor of all values preserves the orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where several are as good."""
+        """Return channel values (c, n) for orientations (4, n), if ambiguous according to the velocity (3, n)."""
         ...
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return the numbers (c, m, n) of orientations (4, m, n) after `numbers` (c, n), which mean `start` (4, n)."""
+        """Return values (c, m, n) for orientations (4, m, n) that continue from `numbers` (c, n) at `start` (4, n)."""
         ...
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives (c, n) of the numbers from angular velocities (3, n) in the parent's frame."""
+        """Return the derivatives (c, n) of channel values from angular velocities (3, n) in the parent's frame."""
         ...
 
     def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions (4, …), of any length, that Blender plays for channel values (c, …).
 
-        They are continuous in the values.
+        The quaternions are continuous functions of the values.
         """
         ...
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        """Return `orientation` (4, n) of channel values (c, n) and its derivatives, by their first and second ones."""
+        """Return `orientation` (4, n) and derivatives from channel values (c, n) and their derivatives."""
         ...
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the angle (n,) by which a small change of channel values turns."""
+        """Return the angle (n,) of the rotation due to a small change in channel values."""
         ...
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms (c, n) of the map that keeps orientations and brings `numbers` nearest to `chain`.
+        """Return factors and terms (c, n) of the equivalence map that brings `numbers` closest to `chain`.
 
         Derivatives are only multiplied by the factors.
         """
         ...
 
     def lengths(self, numbers: Float64Array) -> Float64Array:
-        """Return the lengths (n,) of quaternions or axes in the channels, which may be any; 1 for Euler angles."""
+        """Return the lengths (n,) of the quaternions or axes in the channels, or 1 for Euler angles."""
         ...
 
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates of numbers scaled to a length with a rate of change."""
+        """Return channel values and rates scaled to a length that has a rate of change."""
         ...
 
 
 class Quaternion:
-    """Quaternions w, x, y, z, of any length but 0."""
+    """Quaternions w, x, y, z of any length except 0."""
 
     components = 4
     counts_turns = False
     homogeneous = True
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return numbers of orientations: see `RotationRepresentation`."""
+        """Return channel values for orientations. See `RotationRepresentation`."""
         return q
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return the numbers of orientations after given ones."""
+        """Return channel values that continue from given values."""
         return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the numbers."""
+        """Return the derivatives of the channel values."""
         half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
         return sphere.product(half, numbers)
 
@@ -114,14 +113,14 @@ class Quaternion:
         return channels, rates, changes
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the angle of a small change."""
+        """Return the rotation angle of a small change."""
         square = sphere.dot(channels, channels)
         across = change - channels * (sphere.dot(channels, change) / square)
         angle: Float64Array = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent numbers."""
+        """Return factors and terms of the map to the nearest equivalent values."""
         sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
 
@@ -132,12 +131,12 @@ class Quaternion:
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return numbers and rates of other lengths."""
+        """Return channel values and rates scaled to given lengths."""
         return numbers * length, rates * length + numbers * change
 
 
 class Euler:
-    """Angles about x, y, z in Blender's order; see `rotations.from_euler`."""
+    """Angles about x, y, z in Blender's order. See `rotations.from_euler`."""
 
     components = 3
     counts_turns = True
@@ -149,16 +148,16 @@ class Euler:
         self._sign = 1.0 if (self._j - self._i) % 3 == 1 else -1.0
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return numbers of orientations: see `RotationRepresentation`."""
+        """Return channel values for orientations. See `RotationRepresentation`."""
         i, j, k, sign = self._i, self._j, self._k, self._sign
 
         def halves(q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-            """Return cosine and sine of the outer angles' half sum and half difference, each pair scaled."""
+            """Return scaled cosines and sines of half the sum and half the difference of the outer angles."""
             first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
             return q[0] - middle, first + last, q[0] + middle, last - first
 
-        # The two polar pairs of `rotations.to_euler`, linear in q: where one vanishes, its derivative has the direction
-        # that the pair has nearby.
+        # The two polar pairs of `rotations.to_euler` are linear in q. Where a pair vanishes, its derivative has the
+        # direction of the pair nearby.
         sum_cosine, sum_sine, difference_cosine, difference_sine = halves(q)
         sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
         middle = 2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0
@@ -175,13 +174,13 @@ class Euler:
         return angles
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return the numbers of orientations after given ones."""
+        """Return channel values that continue from given values."""
         followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the numbers."""
-        # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k, solved for the three rates.
+        """Return the derivatives of the channel values."""
+        # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k is solved for the three rates.
         i, j, k, sign = self._i, self._j, self._k, self._sign
         cosine, sine = np.cos(numbers[k]), np.sin(numbers[k])
         middle_cosine, middle_sine = np.cos(numbers[j]), np.sin(numbers[j])
@@ -204,14 +203,14 @@ class Euler:
         return _product(last, _product(middle, first))
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the angle of a small change."""
-        # Of the three axes of rotation only the first and the last are not at right angles.
+        """Return the rotation angle of a small change."""
+        # Of the three rotation axes, only the first and last are not perpendicular to each other.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
         angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent numbers."""
+        """Return factors and terms of the map to the nearest equivalent values."""
         turn = 2.0 * np.pi
         other = numbers + np.pi
         other[self._j] = np.pi - numbers[self._j]
@@ -229,12 +228,12 @@ class Euler:
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return numbers and rates of other lengths."""
+        """Return channel values and rates scaled to given lengths."""
         return numbers, rates
 
 
 def _about(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
-    """Return the quaternions of turns about x, y or z, and their derivatives from the angle's."""
+    """Return the quaternions of turns about x, y or z, and their derivatives from the derivatives of the angle."""
     half, speed = 0.5 * angle, 0.5 * rate
     cosine, sine = np.cos(half), np.sin(half)
     course = np.zeros((3, 4, *half.shape))
@@ -255,22 +254,22 @@ def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
 def _directed(
     cosine: Float64Array, sine: Float64Array, size: Float64Array, onward_cosine: Float64Array, onward_sine: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return a pair, or its derivative where the pair itself has no direction."""
+    """Return a pair, or its derivative if the pair has no direction."""
     unknown = size < _UNKNOWN
     return np.where(unknown, onward_cosine, cosine), np.where(unknown, onward_sine, sine)
 
 
 class AxisAngle:
-    """The angle, then the axis x, y, z of any length, as Blender's channels have them."""
+    """The angle and the axis x, y, z of any length, in the order of Blender's channels."""
 
     components = 4
     counts_turns = True
     homogeneous = False
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return numbers of orientations: see `RotationRepresentation`."""
+        """Return channel values for orientations. See `RotationRepresentation`."""
         sine = sphere.length(q[1:])
-        # Where there is no turn, it is the axis of the motion.
+        # Without a turn, use the axis of the motion.
         towards = np.where(sine < _UNKNOWN, velocity, q[1:])
         size = sphere.length(towards)
         upright = np.zeros_like(towards)
@@ -279,16 +278,16 @@ class AxisAngle:
         return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return the numbers of orientations after given ones."""
+        """Return channel values that continue from given values."""
         sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
         axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
         followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the numbers."""
-        # From q' = w q / 2: the angle has the part of w along the axis, and the axis a has (w x a + cot(angle/2) rest)
-        # / 2.
+        """Return the derivatives of the channel values."""
+        # From q' = w q / 2. The rate of the angle is the part of w along the axis. The rate of the axis a is
+        # (w x a + cot(angle/2) rest) / 2.
         axis, half = numbers[1:], 0.5 * numbers[0]
         along = sphere.dot(axis, velocity)
         cotangent = np.cos(half) * np.sin(half) / np.maximum(np.sin(half) ** 2, _DAMPED**2)
@@ -302,7 +301,7 @@ class AxisAngle:
         half = 0.5 * channels[:1]
         size = sphere.length(channels[1:])
         unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
-        # Blender takes an axis of length 0 for no turn.
+        # Blender does not rotate about an axis of length 0.
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
@@ -310,7 +309,7 @@ class AxisAngle:
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
         unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
-        # The part along the axis changes its length, the rest turns it.
+        # The part along the axis changes its length, and the rest rotates the axis.
         stretch = sphere.dot(unit, towards)
         turning = towards - unit * stretch
         bend = further - 2.0 * stretch * turning
@@ -327,7 +326,7 @@ class AxisAngle:
         )
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the angle of a small change."""
+        """Return the rotation angle of a small change."""
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
         across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
@@ -336,7 +335,7 @@ class AxisAngle:
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent numbers."""
+        """Return factors and terms of the map to the nearest equivalent values."""
         factors = np.ones_like(numbers)
         factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
         terms = np.zeros_like(numbers)
@@ -350,7 +349,7 @@ class AxisAngle:
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return numbers and rates of other lengths."""
+        """Return channel values and rates scaled to given lengths."""
         values, derivatives = numbers.copy(), rates.copy()
         values[1:] = numbers[1:] * length
         derivatives[1:] = rates[1:] * length + numbers[1:] * change
@@ -362,19 +361,19 @@ def angular_motion(
 ) -> tuple[Float64Array, Float64Array]:
     """Return angular velocities and accelerations (3, n) in the parent's frame.
 
-    They belong to channel values (c, n) with given first and second derivatives. Source: docs/formulas,
+    The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
     "Angular velocity and acceleration".
     """
     q, first, second = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)
     inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
-    # From q' = w q / 2 for q of any length, which changes only the scalar part.
+    # From q' = w q / 2. The length of q changes only the scalar part.
     half = sphere.product(first, inverse)
     return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
 
 
 def rotation_representation(name: str) -> RotationRepresentation:
-    """Return the representation of a name: "QUATERNION", "AXIS_ANGLE" or an Euler order."""
+    """Return the representation with the name "QUATERNION", "AXIS_ANGLE" or an Euler order."""
     if name == "QUATERNION":
         return Quaternion()
     if name == "AXIS_ANGLE":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults of rotation keys: flips, jumps, turns of more than 180 degrees, and keys near gimbal lock."""
+"""Find faults of rotation keys: flips, jumps, turns of more than 180 degrees, and keys near gimbal lock."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .euler import axes_of
 GIMBAL = np.radians(2.0)
 """Closer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
 _CLOSE = np.pi / 2.0
-"""Radians. Numbers that come this close in every channel jumped, because no keyed motion looks like that."""
+"""Radians. If equivalent values are this close in every channel, the key jumped."""
 _ONE_FRAME = 1.001
-"""Frames. Between keys this near no frame can show a turn of more than 180 degrees."""
+"""Frames. Between keys this close, no frame can show a turn of more than 180 degrees."""
 
 
 @dataclass(frozen=True)
 class KeyFaults:
-    """Faults of a sequence of keys, one number per key; a fault of a step between keys is the later key's."""
+    """Faults of a sequence of keys, one element per key. A fault between two keys is attributed to the later key."""
 
     flips: BoolArray
-    """The key has the opposite sign to the one before it, or the other Euler solution, which is close to it."""
+    """The key has the opposite sign of the previous key, or the alternative Euler solution is closer to it."""
     turns: BoolArray
-    """An angle changes by more than 180 degrees from the previous key, and equivalent numbers are closer."""
+    """An angle changes by more than 180 degrees from the previous key, and equivalent values are closer."""
     jumps: BoolArray
-    """The ones of `turns` that no frame can show, because only they jump within a frame."""
+    """The elements of `turns` that no frame can show, because the key jumps within a frame."""
     gimbal: BoolArray
-    """The key is within 2 degrees of gimbal lock, which no equivalent numbers avoid."""
+    """The key is within 2 degrees of gimbal lock, which no equivalent values avoid."""
     steps: Maps
-    """The change of each key that brings it nearest to the unchanged key before it."""
+    """The change of each key that brings it closest to the unchanged previous key."""
 
     def repaired(self, turns: bool) -> Maps:
         """Return the changes that repair flips and jumps, or with `turns` all turns."""
@@ -46,17 +46,17 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     Parameters
     ----------
     name : str
-        As for `nearest_maps`.
+        See `nearest_maps`.
     frames : array_like, shape (n,)
         Ascending.
     values : array_like, shape (n, c)
     moves : array_like of bool, shape (n,)
-        Whether something moves from the key to the next: after constant keys nothing does, so there is no fault.
+        Whether there is motion from the key to the next. Without motion, as after constant keys, there is no fault.
 
     Notes
     -----
-    Flips and jumps are representation only. Other turns of more than 180 degrees may be meant, as a wheel's are: the
-    keys alone do not show it. Source: docs/formulas, "Equivalent keys".
+    Flips and jumps are representation only. Other turns of more than 180 degrees may be intended, for example for a
+    wheel. The keys alone do not show the intention. Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------
@@ -77,7 +77,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     turns = steps.changed.any(axis=-1) & (change > np.pi + GAIN) & ~flips
     brief = turns & (np.diff(at, prepend=at[:1]) <= _ONE_FRAME)
     ways = np.sign(steps.terms) * brief[:, np.newaxis]
-    # A rotation that continues in one direction, frame by frame, spins.
+    # A rotation that continues in one direction at every frame is spinning.
     same = ((ways[1:] == ways[:-1]) & (ways[1:] != 0.0)).any(axis=-1)
     alone = ~np.concatenate(([False], same)) & ~np.concatenate((same, [False]))
     gimbal = np.zeros(len(own), dtype=np.bool_)

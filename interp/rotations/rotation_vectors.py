@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
-Methods of this kind differ in h alone. It is a rotation vector in the parent's frame, from 0 at a key to the turn to
-the next key. Source: docs/formulas, "Cubics of rotation vectors".
+Methods of this kind differ only in h. It is a rotation vector in the parent's frame that runs from 0 at a key to the
+turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 class Turns(NamedTuple):
     """The turns of several tracks from key to key.
 
-    `start` has the keys' quaternions, shape (4, K), with signs that continue from key to key. `onward` has the rotation
-    vector from each key to the next in the parent's frame, shape (3, K), with whole turns, and 0 at a track's last key:
-    ``start[n+1] = exp(onward[n] / 2) start[n]``.
+    `start` contains the quaternions of keys, shape (4, K), with signs that continue from key to key. `onward` contains
+    the rotation vectors from each key to the next in the parent's frame, shape (3, K), including full turns. They are 0
+    at the last key of a track: ``start[n+1] = exp(onward[n] / 2) start[n]``.
     """
 
     start: Float64Array
     onward: Float64Array
 
     def around(self, tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the turns to each key from the one before, and from it to the one after, a loop's seam included.
+        """Return the turns from the previous key and to the next key of each key, including the seam of a loop.
 
-        At the ends of a track that is not a loop the side where there is no key holds any other turn.
+        At the ends of a track that is not a loop, the turn on the side without a key is arbitrary.
         """
         return self.onward[:, tracks.previous], self.onward[:, np.maximum(tracks.following - 1, 0)]
 
@@ -51,11 +51,11 @@ class RotationVectors:
     Parameters
     ----------
     start : ndarray, shape (4, K)
-        The quaternions that segments begin at.
+        The quaternions at which segments begin.
     coefficients : ndarray, shape (degree, 3, K)
-        Of h by the powers of u, the first power first: a rotation vector, in the parent's frame.
+        Coefficients of the powers of u, first power first, of the rotation vector h in the parent's frame.
     long_turns : LongTurns or None
-        Whole turns to lay over them.
+        Full turns to add to the segments.
     """
 
     def __init__(self, start: Float64Array, coefficients: Float64Array, long_turns: LongTurns | None = None) -> None:
@@ -72,14 +72,14 @@ class RotationVectors:
         turns : Turns
             The keys.
         outgoing, incoming : ndarray, shape (3, K)
-            Angular velocities by u in the parent's frame, at each segment's start and end.
+            Angular velocities with respect to u in the parent's frame, at the start and end of each segment.
 
         Notes
         -----
-        Hermite's cubic in h, whose derivative at the end is the one that gives the velocity there: at a turn t the
-        inverse of the left Jacobian of SO(3) times it. That has no bounds near whole turns, so h is the shortest
-        rotation vector, of half a turn at most, and the missing whole turns are added to it. About one axis both add up
-        to the Hermite spline of the angle.
+        h is a Hermite cubic. Its derivative at the end of a turn t is the inverse of the left Jacobian of SO(3) times
+        the angular velocity. The inverse is unbounded near full turns, so h is the shortest rotation vector, at most
+        half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
+        spline of the angle.
         """
         count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
         long_turns, rest = None, turns.onward
@@ -94,13 +94,13 @@ class RotationVectors:
 
     @classmethod
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
-        """Return cubic segments through keys of given angular velocities per frame, shape (3, K)."""
+        """Return cubic segments through keys with given angular velocities per frame, shape (3, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls.through(turns, velocities * length, velocities[:, end] * length)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
             values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
@@ -116,7 +116,7 @@ class RotationVectors:
     def _vectors(
         self, segment: IndexArray, u: Float64Array, nu: int
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return h and its first and second derivative by u, as far as `nu` needs them."""
+        """Return h and its first and second derivatives with respect to u, as far as `nu` needs them."""
         coefficients = self._coefficients.take(segment, axis=2)
         value, rate, half_change = coefficients[-1], np.zeros_like(coefficients[-1]), np.zeros_like(coefficients[-1])
         for coefficient in (*coefficients[-2::-1], 0.0):
@@ -134,7 +134,7 @@ class TurningSpline(TurnedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `orientations.OrientationSpline`.
+        See `orientations.OrientationSpline`.
     """
 
     _turns: Float64Array | None
@@ -165,7 +165,7 @@ class TurningSpline(TurnedSpline):
         Parameters
         ----------
         frames, angles, axes, tension, continuity, bias, ease_to, ease_from, cycle, path, first, convention
-            As for `tcb.RotationSpline.from_turns`.
+            See `tcb.RotationSpline.from_turns`.
         **options
             Other parameters of the method's constructor.
         """
@@ -178,7 +178,7 @@ class TurningSpline(TurnedSpline):
     @staticmethod
     def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:
         """Return the turns from key to key of all splines."""
-        # Keys that are turns have the signs of the products already, for any path.
+        # Keys given as turns already have the signs of the products, for any path.
         paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
         start = np.ascontiguousarray(tracks.values.T) * path_signs(paths, tracks)
         onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base class of rotation tracks that solve equations; without a solution the constructor raises an error."""
+"""The base class for rotation tracks that solve equations. Without a solution, the constructor raises an error."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class SolvedSpline(TurningSpline):
-    """A `TurningSpline` with equations.
+    """A `TurningSpline` that solves equations.
 
     Attributes
     ----------
     certain_turn : float
-        Radians. If no turn from key to key is larger, there is a solution.
+        A solution exists if no turn from key to key is larger than this angle in radians.
 
     Raises
     ------
     KeysError
-        As `TurningSpline` does, and where no solution is found.
+        If `TurningSpline` raises it, or no solution is found.
     """
 
     certain_turn: ClassVar[float]
 
     @classmethod
     def from_turns(cls, *turns: Any, **options: Any) -> Self:
-        """Make the spline of keys that are turns, as `TurningSpline.from_turns` does."""
+        """Create the spline from keys given as turns. See `TurningSpline.from_turns`."""
         spline = super().from_turns(*turns, **options)
         spline.check()
         return spline
 
     @classmethod
     def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
-        """Make the spline of orientations with the way from each to the next, as `TurningSpline.from_walk` does."""
+        """Create the spline from orientations and the rotation between them. See `TurningSpline.from_walk`."""
         spline = super().from_walk(keys, walk, cycle, **options)
         spline.check()
         return spline

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Arcs on the unit sphere of quaternions, many at once. Arrays have the component axis first: shape (4, …).
 
-`rotations` offers the same to scripts with the component axis last. With it first, each operation runs over one
-unbroken row.
+For scripts, `rotations` provides the same functions with the component axis last. With the component axis first, each
+operation runs over contiguous memory.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from ..keys import Float64Array
 
-# Below this angle slerp's weights equal those at the angle itself to the last bit (their error is angle² / 6).
+# Below this angle, slerp's weights are linear to the last bit (their error is angle² / 6).
 SMALLEST_ANGLE = 1e-8
 
 
 def dot(p: Float64Array, q: Float64Array) -> Float64Array:
-    """Return the sums of products over components."""
+    """Return dot products over components."""
     products = p * q
     total: Float64Array = products[0].copy()
     for row in products[1:]:
@@ -53,7 +53,8 @@ def conjugate(q: Float64Array) -> Float64Array:
 def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return cosine and sine of twice an angle, from one tangent.
 
-    Where NumPy has a vector unit to use its tangent is eight times faster than its sine. At 0 they are exactly 1 and 0.
+    If NumPy can use a vector unit, its tangent is eight times faster than its sine. At 0 the results are exactly 1 and
+    0.
     """
     tangent = np.tan(half)
     cosine = 2.0 / (1.0 + tangent * tangent)
@@ -63,7 +64,7 @@ def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 
 def exp(v: Float64Array) -> Float64Array:
-    """Return the unit quaternions exp(v) of vectors (3, …): a turn by twice their length."""
+    """Return the unit quaternions exp(v) of vectors (3, …), which are turns by twice their length."""
     angle = length(v)
     rows = np.empty((4, *angle.shape))
     rows[0], sine = cosine_and_sine(0.5 * angle)
@@ -72,7 +73,7 @@ def exp(v: Float64Array) -> Float64Array:
 
 
 def log(q: Float64Array) -> Float64Array:
-    """Return the vectors (3, …) whose exp is q, of length 0 to pi: half the turn, literal, no shorter way."""
+    """Return the vectors (3, …) of length 0 to pi whose exp is q, without choosing the shorter way."""
     sine = length(q[1:])
     angle = np.arctan2(sine, q[0])
     vector: Float64Array = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
@@ -80,30 +81,30 @@ def log(q: Float64Array) -> Float64Array:
 
 
 class Arc(NamedTuple):
-    """Great-circle arcs: their angle, their start, and the unit quaternion a quarter circle ahead of the start."""
+    """Great-circle arcs, with their angle, their start, and the unit quaternion a quarter circle ahead of the start."""
 
     angle: Float64Array
     start: Float64Array
     ahead: Float64Array
 
     def at(self, t: Float64Array | float) -> Float64Array:
-        """Return the points at t, any real number; 1 is the end."""
+        """Return the points at any real number t, where 1 is the end."""
         turned = t * self.angle
         return self.start * np.cos(turned) + self.ahead * np.sin(turned)
 
 
 def arc(p: Float64Array, q: Float64Array) -> Arc:
-    """Return the arcs from p to q, literal: with no change of sign for the shorter way.
+    """Return the arcs from p to q, without changing signs to choose the shorter way.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
-    direction comes from the difference, or past a quarter circle from the sum, so it keeps the digits of the input. Its
-    error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is no
-    arc: one of the many possible is taken, so that results stay finite. Source: docs/formulas, "Angles on the sphere".
+    direction is computed from the difference, or beyond a quarter circle from the sum, to preserve digits. Its error is
+    the input error times 1 / angle or 1 / (pi - angle), the condition of the problem. If p = -q, the arc is undefined.
+    An arbitrary arc is then used, so results stay finite. Source: docs/formulas, "Angles on the sphere".
     """
     difference, total = q - p, q + p
     apart, along = length(difference), length(total)
     towards = np.where(apart < along, difference, total)
-    # A second pass of the projection only pays where `towards` is mostly along p, which it never is.
+    # A second pass of the projection would help only if `towards` were mostly along p, which never happens.
     ahead = towards - p * dot(p, towards)
     size = length(ahead)
     sideways = np.stack([-p[1], p[0], p[3], -p[2]])
@@ -113,15 +114,16 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
 
 
 def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64Array:
-    """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas, "Slerp")."""
+    """Return slerp(p, q, t) for any real t, without changing signs (docs/formulas, "Slerp")."""
     return arc(p, q).at(t)
 
 
 class _TurningArc(NamedTuple):
-    """An arc whose ends move, and a point on it, from which slerp is differentiated.
+    """An arc with moving ends and a point on it, for the derivatives of slerp.
 
-    The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is that direction at q,
-    and `across` is e's derivative times sin(a). `cosine` and `sine` belong to t a, and `share` is sin(t a) / sin(a).
+    The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is this direction at q,
+    and `across` is the derivative of e times sin(a). `cosine` and `sine` belong to t a, and `share` is sin(t a) /
+    sin(a).
     """
 
     path: Arc
@@ -142,10 +144,10 @@ class _TurningArc(NamedTuple):
 def _turning_arc(
     p: Float64Array, p_rate: Float64Array, q: Float64Array, q_rate: Float64Array, t: Float64Array
 ) -> _TurningArc:
-    """Return the arcs from p to q, with the derivatives that follow from the motion of their ends.
+    """Return the arcs from p to q, with the derivatives due to the motion of their ends.
 
-    The parts of the end's motion along the arc lengthen it; those across turn it, and are the only ones divided by
-    sin(a).
+    The motion of the end along the arc changes its length. The motion across the arc rotates it, and only this part is
+    divided by sin(a).
     """
     angle, _, ahead = path = arc(p, q)
     turned = t * angle
@@ -171,15 +173,15 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
 
     Notes
     -----
-    With r the point, o the direction along the arc there, f that at q, and g = t a, differentiating
-    ``r = p cos(g) + e sin(g)`` and ``q = p cos(a) + e sin(a)`` twice and taking e'' of the second gives
+    Let r be the point, o the direction along the arc there, f the direction at q, and g = t a. Differentiate ``r = p
+    cos(g) + e sin(g)`` and ``q = p cos(a) + e sin(a)`` twice and substitute e'' from the second equation:
 
         r'' = p'' sin((1-t) a) / sin(a) + q'' sin(g) / sin(a) + 2 e' (g' cos(g) - a' cos(a) sin(g) / sin(a))
               + 2 p' (a' - g') sin(g) + (t'' a + 2 t' a') o + a'' (t o - f sin(g) / sin(a))
               + a'^2 q sin(g) / sin(a) - g'^2 r
 
-    Where the arc vanishes e' and a'' grow as 1 / sin(a), though r'' stays: their factors vanish with it, and are
-    written below with that sine taken out, in closed form.
+    Where the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
+    Below, the factors are written in closed form with that sine canceled.
     """
     turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
     (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across
@@ -213,7 +215,8 @@ def _sinc_drop(angle: Float64Array, t: Float64Array) -> Float64Array:
     """Return (sinc((1-t) a) - sinc((1+t) a)) / a², with sinc(x) = sin(x) / x."""
     near, far = (1.0 - t) ** 2, (1.0 + t) ** 2
     square = angle * angle
-    # Below this angle the difference loses digits; the series' next term is (2 a)¹² / 13!, below 1e-13 of the first.
+    # Below this angle the difference loses digits. The next term of the series is (2 a)¹² / 13!, below 1e-13 of the
+    # first.
     small = angle < 0.5
     series = np.zeros_like(angle)
     divisor, near_power, far_power = 1.0, np.ones_like(angle), np.ones_like(angle)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves on the sphere of quaternions from four quaternions per segment: de Casteljau, squad and Shoemake's blend.
+"""Curves on the quaternion sphere from four quaternions per segment: de Casteljau, squad and Shoemake's blend.
 
-All are slerps of slerps. Evaluated as slerps, each arc costs two sines, and each intermediate quaternion eight
-multiplications. The values here come from the Gram form instead. The sample is a weighted sum of the segment's four
-controls. The weights need only the angles of the arcs, whose cosines are weighted sums of the six dot products of the
-controls. No intermediate quaternion is computed, and terms of the segment alone are computed once per segment.
-Derivatives of the weights give angular velocities. Only near-antipodal arcs, where a cosine does not determine the
-angle well enough, and second derivatives go through the slerps as written.
+All are nested slerps. Evaluated directly, each arc costs two sines, and each intermediate quaternion eight
+multiplications. This module uses the Gram form instead. A sample is a weighted sum of the four controls of its segment.
+The weights need only the angles of the arcs, whose cosines are weighted sums of the six dot products of the controls.
+No intermediate quaternion is computed, and terms that depend only on the segment are computed once. Derivatives of the
+weights give angular velocities. Only second derivatives and near-antipodal arcs, where a cosine does not determine the
+angle accurately enough, are evaluated as slerps.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from ..keys import Float64Array
 from . import sphere
 from .long_turns import LongTurns
 
-# An angle from its cosine has an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more. Down to
-# this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
+# An angle computed from its cosine has an error of 1e-16 / sin(angle), and slerp's weights divide by the sine again.
+# Down to this cosine (154 degrees on the sphere, 308 degrees of rotation), the Gram form loses less than one digit.
 _LEAST_COSINE = -0.9
-# The largest cosine whose angle is not 0; slerp's weights at that angle, 1.5e-8, are the straight ones to the last bit.
+# The largest cosine whose angle is not 0. At that angle, 1.5e-8, slerp's weights are linear to the last bit.
 _MOST_COSINE = 1.0 - 2.0**-53
 
-# Radians. Down to this angle `_turning_share` loses four digits of an equally small term. Below it the series has all.
+# Radians. Down to this angle `_turning_share` loses four digits of an equally small term. Below, the series is
+# accurate.
 _SMALL_ANGLE = 1e-2
 
 
 def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return half the angles of arcs, their 1 / sine and cosines for `_weights`, which needs angles above 0."""
+    """Return half the angles of arcs, with 1 / sine and cosine for `_weights`, which needs angles above 0."""
     apart, along = sphere.length(q - p), sphere.length(q + p)
     angle = 2.0 * np.arctan2(apart, along)
     sine = 0.5 * apart * along
@@ -45,7 +46,7 @@ def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64
 
 
 class _Rated:
-    """Numbers with their derivatives, which sums and products carry along."""
+    """Numbers with their derivatives, for automatic differentiation of sums and products."""
 
     __array_ufunc__ = None
     __slots__ = ("rate", "value")
@@ -58,7 +59,7 @@ class _Rated:
         return _Rated(self.value + other.value, self.rate + other.rate)
 
     def __mul__(self, other: _Rated | Float64Array | float) -> _Rated:
-        """Return the product; a plain number is constant."""
+        """Return the product. A float is a constant."""
         if isinstance(other, _Rated):
             return _Rated(self.value * other.value, self.rate * other.value + self.value * other.rate)
         return _Rated(self.value * other, self.rate * other)
@@ -74,8 +75,8 @@ def _slerp_weights(
 ) -> tuple[_Number, _Number]:
     """Return slerp's weights of an arc's start and end at u.
 
-    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). The derivatives of the
-    angle are its cosine's over -sin(a), which cancels.
+    For the angle a, the weights are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). The
+    derivatives of the angle are the derivatives of its cosine over -sin(a), which cancels.
     """
     t, g = (each.value if isinstance(each, _Rated) else each for each in (u, cosine))
     along, across = sphere.cosine_and_sine(t * half_angle)
@@ -93,7 +94,7 @@ def _slerp_weights(
 
 
 def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Array) -> Float64Array:
-    """Return (t cos(t a) - sin(t a) cos(a) / sin(a)) / sin(a)², by its series where the angle a is small.
+    """Return (t cos(t a) - sin(t a) cos(a) / sin(a)) / sin(a)², by a series for small angles a.
 
     The next term is below a⁶ / 169, 6e-15 at the largest angle.
     """
@@ -108,7 +109,7 @@ def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Arr
 
 
 def _weights_of_cosine(cosine: _Number, u: _Number) -> tuple[_Number, _Number]:
-    """Return slerp's weights at u of an arc that is known by its cosine only, not near -1."""
+    """Return slerp's weights at u of an arc that is known only by its cosine, which is not near -1."""
     value = cosine.value if isinstance(cosine, _Rated) else cosine
     value = np.minimum(np.maximum(value, _LEAST_COSINE), _MOST_COSINE)
     clipped = _Rated(value, cosine.rate) if isinstance(cosine, _Rated) else value
@@ -125,16 +126,16 @@ def _blend(controls: Iterable[Float64Array], weights: Sequence[Float64Array | fl
 
 
 class GramCurve(ABC):
-    """Segments whose points are weighted sums of four quaternions of the segment.
+    """Segments whose points are weighted sums of four quaternions per segment.
 
     Parameters
     ----------
     controls : ndarray, shape (4, 4, K)
-        The quaternions, components, segments.
+        The axes are quaternions, components and segments.
     constants : sequence of ndarray, shape (K,)
-        Other data of a segment for `_construct`: angles, and dot products of the controls.
+        Other segment data for `_construct`, such as angles and dot products of the controls.
     steep : ndarray of bool, shape (K,)
-        The segments that have an arc of their own near half a circle.
+        Mask of segments that have an arc near half a circle.
     """
 
     def __init__(self, controls: Float64Array, constants: Iterable[Float64Array], steep: BoolArray) -> None:
@@ -145,21 +146,21 @@ class GramCurve(ABC):
 
     @property
     def starts(self) -> Float64Array:
-        """Return the quaternions that the segments begin at, shape (4, K)."""
+        """Return the quaternions at which the segments begin, shape (4, K)."""
         starts: Float64Array = self._controls[0]
         return starts
 
     @staticmethod
     @abstractmethod
     def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
-        """Return the weights of the four controls at u, and the cosines of the arcs between points that move."""
+        """Return the weights of the four controls at u, and the cosines of the arcs between moving points."""
 
     @abstractmethod
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with their first and second derivatives by u, (4, samples) each, by slerps as written."""
+        """Return quaternions and two derivatives with respect to u, each (4, samples), from nested slerps."""
 
     def _controls_of(self, segment: IndexArray) -> Iterator[Float64Array]:
-        """Give the four controls, (4, samples) each, when they are needed: they would fill the processor's cache."""
+        """Provide the four controls, each (4, samples), when needed. Together they would fill the processor cache."""
         return (control.take(segment, axis=1, mode="clip") for control in self._controls)
 
     def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
@@ -173,7 +174,7 @@ class GramCurve(ABC):
         return values
 
     def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return quaternions and their derivatives by u, both of shape (4, samples)."""
+        """Return quaternions and their derivatives with respect to u, both of shape (4, samples)."""
         weights, cosines = self._construct(self._constants.take(segment, axis=1, mode="clip"), _Rated(u, 1.0))
         controls = [*self._controls_of(segment)]
         values = _blend(controls, [weight.value for weight in weights])
@@ -206,8 +207,8 @@ class DeCasteljau(GramCurve):
     @staticmethod
     def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
         half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = constants
-        # The first level has e0, e1, e2 between neighboring controls, the second has f0, f1 between those, and the
-        # third is the sample.
+        # The first level contains e0, e1, e2 between neighboring controls, the second f0, f1 between these points, and
+        # the third the sample.
         a0, b0 = _slerp_weights(half0, per_sine0, g01, u)
         a1, b1 = _slerp_weights(half1, per_sine1, g12, u)
         a2, b2 = _slerp_weights(half2, per_sine2, g23, u)
@@ -223,7 +224,7 @@ class DeCasteljau(GramCurve):
         return (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2), (e0_e1, e1_e2, f0_f1)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         at = local_parameter(u)
         points = [constant_points(control) for control in self._controls.take(segment, axis=2)]
         while len(points) > 1:
@@ -257,7 +258,7 @@ class Squad(GramCurve):
         return (x0 * a0, x1 * a1, x1 * b1, x0 * b0), (e0_e1,)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
         at = local_parameter(u)
         blend = sphere.WithDerivatives(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
@@ -267,23 +268,23 @@ class Squad(GramCurve):
 
 
 def _between(u: _Number) -> _Number:
-    """Return squad's blend of its two arcs, 2 u (1 - u)."""
+    """Return the squad blend of two arcs, 2 u (1 - u)."""
     if isinstance(u, _Rated):
         return _Rated(2.0 * u.value * (1.0 - u.value), (2.0 - 4.0 * u.value) * u.rate)
     return 2.0 * u * (1.0 - u)
 
 
 class Blend(GramCurve):
-    """Segments blended from the arc between their keys and those that leave and arrive at them.
+    """Segments blended from the arc between their keys and the arcs that leave and arrive at the keys.
 
     Parameters
     ----------
     start, end : ndarray, shape (4, K)
         The keys.
     leaving, arriving : ndarray, shape (3, K)
-        Angular velocities by u at both.
+        Angular velocities with respect to u at both keys.
     weight : ndarray, shape (2, K)
-        Of the curve that arrives right, as a + b u.
+        The weight of the curve with the correct arrival velocity, as a + b u.
     """
 
     def __init__(
@@ -296,7 +297,7 @@ class Blend(GramCurve):
     ) -> None:
         self._parts = np.concatenate([start, end, leaving, arriving, weight])
         half_angle, cosine_row = _ready_arcs(start, end)[:2], sphere.dot(start, end)
-        # A quarter circle on from the keys in the directions of their velocities; 0 where there is none.
+        # The points a quarter circle from the keys in the directions of their velocities, or 0 without velocity.
         speeds = sphere.length(leaving), sphere.length(arriving)
         ahead, behind = (
             sphere.product(np.concatenate([np.zeros_like(turn[:1]), turn]), q)
@@ -311,7 +312,7 @@ class Blend(GramCurve):
     def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
         half, per_sine, g, leaving, arriving, ahead_end, start_behind, ahead_behind, constant, slope = constants
         a, b = _slerp_weights(half, per_sine, g, u)
-        # The point that leaves the start, that on the arc between the keys, and the one that arrives at the end.
+        # The point that leaves the start, the point on the arc between the keys, and the point that arrives at the end.
         c1, s1 = _turning(leaving, u, 0.0)
         c2, s2 = _turning(arriving, u, 1.0)
         start_arrives = c2 * g + s2 * start_behind
@@ -327,7 +328,7 @@ class Blend(GramCurve):
         return weights, (left_arc, right_arc, across)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         parts = self._parts.take(segment, axis=1)
         start, end, leaving, arriving, (constant, slope) = np.split(parts, [4, 8, 11, 14])
         at = local_parameter(u)
@@ -340,7 +341,7 @@ class Blend(GramCurve):
 
 
 def _turning(speed: Float64Array, u: _Number, origin: float) -> tuple[_Number, _Number]:
-    """Return cosine and sine of an angle that grows with u at a speed, from 0 at the origin."""
+    """Return the cosine and sine of an angle that grows with u at a constant speed from 0 at the origin."""
     angle = speed * ((u.value if isinstance(u, _Rated) else u) - origin)
     cosine, sine = sphere.cosine_and_sine(0.5 * angle)
     if isinstance(u, _Rated):
@@ -356,26 +357,26 @@ def _linear(constant: Float64Array, slope: Float64Array, u: _Number) -> _Number:
 
 
 def _turning_points(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithDerivatives:
-    """Return quaternions that turn at constant angular velocities, from q at 0."""
+    """Return quaternions that rotate from q at constant angular velocities."""
     value = sphere.product(sphere.exp(u * velocity / 2.0), q)
     half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
     return sphere.WithDerivatives(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 
 
 class RotationSegments:
-    """Segments of rotation tracks: a curve on the sphere, with long turns laid over it."""
+    """Segments of rotation tracks: a curve on the sphere, with long turns added."""
 
     def __init__(self, curve: GramCurve, long_turns: LongTurns | None = None) -> None:
         self._curve = curve
         self.long_turns = long_turns
 
     def since_start(self, values: Float64Array, segment: IndexArray) -> Float64Array:
-        """Return the turns to values (4, samples) from the starts of their segments, quaternions (samples, 4)."""
+        """Return the turns from the starts of segments to values (4, samples), as quaternions (samples, 4)."""
         starts = self._curve.starts.take(segment, axis=1)
         return sphere.product(values, sphere.conjugate(starts)).T
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples).
+        """Return values or derivatives with respect to u, shape (components, samples).
 
         Source: docs/formulas, "Angular velocity and acceleration".
         """
@@ -388,7 +389,7 @@ class RotationSegments:
             velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
             return velocity if self.long_turns is None else self.long_turns.add_to_velocities(velocity, segment, u)
         values, rates, changes = self._curve.value_and_derivatives(segment, u)
-        # The rest of w', 2 q' q'*, is a number and no vector.
+        # The rest of w', 2 q' q'*, is a scalar without a vector part.
         acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
         if self.long_turns is None:
             return acceleration
@@ -397,10 +398,10 @@ class RotationSegments:
 
 
 def constant_points(points: Float64Array) -> sphere.WithDerivatives:
-    """Return points that do not move."""
+    """Return constant points."""
     return sphere.WithDerivatives(points, np.zeros_like(points), np.zeros_like(points))
 
 
 def local_parameter(u: Float64Array) -> sphere.WithDerivatives:
-    """Return the local parameter with its derivatives by itself, 1 and 0."""
+    """Return the local parameter with its derivatives with respect to itself, 1 and 0."""
     return sphere.WithDerivatives(u, np.ones_like(u), np.zeros_like(u))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns from key to key, of any size: an angle and an axis each, as 3D Studio keeps rotations.
+"""Turns of any size from key to key, each with an angle and an axis, as 3D Studio stores rotations.
 
-The product of turns is an orientation. Between orientations there are shortest turns. Curves of Euler angles, or of an
-axis and an angle, are followed in steps to count their whole turns.
+Products of turns are orientations, and orientations are connected by shortest turns. Curves of Euler angles, or of an
+axis and an angle, are followed in steps to count full turns.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from .quaternions import (
 Convention = Literal["BLENDER", "3DS"]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
-# Turns below this determine no axis: rounding alone is 1e-16 / 1e-10, a millionth of a radian.
+# Turns below this angle determine no axis, because the rounding error is 1e-16 / 1e-10, a millionth of a radian.
 _NO_TURN = 1e-10
-# Steps in which a path between keys is followed to count its turns; any below half a turn would do for one axis.
+# The length of steps in which a path between keys is followed to count its turns. For one axis, any step below half a
+# turn would suffice.
 _STEP = np.pi / 8.0
-# Some 12 000 turns from key to key: more are a mistake, and following them would fill the memory.
+# About 12,000 turns from key to key. More turns are a mistake, and following them would exhaust the memory.
 _MOST_STEPS = 200_000
 
 
 def turn_sign(convention: str) -> float:
-    """Return the sign of turn angles in a convention, which is +1 for Blender.
+    """Return the sign of turn angles in a convention, which is 1 for Blender.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def turns_to_rotations(
     w, x, y, z = normalised("first", first).tolist()
     turns = np.atleast_2d(from_axis_angle(rows, turned))
     orientations = np.empty_like(turns)
-    # Plain floats: each product needs the one before, and NumPy's calls cost more than their work here.
+    # Python floats, because each product needs the previous one, and NumPy calls would cost more than the arithmetic.
     for row, (a, b, c, d) in enumerate(turns.tolist()):
         w, x, y, z = (
             a * w - b * x - c * y - d * z,
@@ -114,7 +115,7 @@ def rotations_to_turns(
     q : array_like, shape (n, 4), or (4,)
         Unit quaternions.
     convention : "BLENDER" or "3DS"
-        As for `turns_to_rotations`.
+        See `turns_to_rotations`.
     path : "SHORTEST" or "AS_KEYED"
         Turns of at most 180 degrees, or literal turns between the quaternions of up to 360 degrees. The turn of key 0
         is always the shortest.
@@ -122,9 +123,9 @@ def rotations_to_turns(
     Returns
     -------
     angles : ndarray, shape (n,), or ()
-        Angles in radians, not negative in Blender's convention and not positive in the other.
+        Angles in radians, nonnegative in Blender's convention and nonpositive in the other.
     axes : ndarray, shape (n, 3), or (3,)
-        Unit axes. z without a turn.
+        Unit axes, or the z axis without a turn.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     angles : array_like, shape (n, 3), or (3,)
         Angles of the keys about x, y, z. From 0 to 450 degrees about z is one and a quarter turns.
     order : str
-        Blender's rotation order, as for `from_euler`.
+        Blender's rotation order. See `from_euler`.
 
     Returns
     -------
@@ -170,7 +171,8 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     Notes
     -----
     Between keys the channels are interpolated linearly and their rotation vectors are summed. The result is the turn to
-    the exact orientation of the key that is closest to the sum. If only one channel changes, it is that channel's turn.
+    the exact orientation of the key that is closest to the sum. If only one channel changes, the result is the turn of
+    that channel.
 
     Examples
     --------
@@ -194,18 +196,18 @@ def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     angles : array_like, shape (n, 3)
         Angles of the keys about x, y, z.
     order : str
-        Blender's rotation order, as for `from_euler`.
+        Blender's rotation order. See `from_euler`.
 
     Returns
     -------
     ndarray, shape (n - 1, 3)
         Sums of rotation vectors in the parent frame, over small steps of channels interpolated linearly between keys.
-        If only one channel changes, it is that channel's turn.
+        If only one channel changes, the result is the turn of that channel.
 
     Raises
     ------
     KeysError
-        As for `turns_of_euler`.
+        See `turns_of_euler`.
 
     Examples
     --------
@@ -237,7 +239,7 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     Returns
     -------
     angles, axes
-        As for `turns_of_euler`, computed by the same method.
+        Turns in the format of `turns_of_euler`, computed by the same method.
 
     Examples
     --------
@@ -267,7 +269,7 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
     Returns
     -------
     ndarray, shape (n - 1, 3)
-        Rotation vectors as for `walk_euler`.
+        Rotation vectors in the format of `walk_euler`.
 
     Examples
     --------
@@ -290,7 +292,7 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
 
 
 def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes, or raise an error if they are not one for each of the angles."""
+    """Return the axes, or raise an error if there is not one axis per angle."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
         raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
     return axes
@@ -304,7 +306,7 @@ def _check_finite(keys: Float64Array) -> None:
 
 
 def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
-    """Return the number of steps in which to follow curves of some length, in radians, from each key to the next."""
+    """Return the number of steps in which to follow curves of given lengths, in radians, from key to key."""
     steps = np.maximum(np.ceil(length / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
         fault = n_("has too many turns from the previous key")
@@ -313,7 +315,7 @@ def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
 
 
 def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Float64Array, Float64Array]:
-    """Return for each step its pair of keys, and where it starts and ends between them, shape (steps, 1)."""
+    """Return the pair of keys of each step, and its start and end between them, shape (steps, 1)."""
     pair = np.repeat(np.arange(len(steps)), steps)
     number = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
     count = steps[pair]
@@ -321,7 +323,7 @@ def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], F
 
 
 def _added_up(before: Float64Array, after: Float64Array, steps: npt.NDArray[np.intp]) -> Float64Array:
-    """Return the sums of the steps' rotation vectors, one a pair of keys, shape (pairs, 3)."""
+    """Return the sums of rotation vectors over the steps of each pair of keys, shape (pairs, 3)."""
     if not len(steps):
         return np.empty((0, 3))
     turns = to_rotation_vector(shorter(multiply(after, conjugate(before))))
@@ -329,7 +331,7 @@ def _added_up(before: Float64Array, after: Float64Array, steps: npt.NDArray[np.i
 
 
 def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return keys' turns, each with the whole turns that bring it nearest to a summed rotation vector."""
+    """Return the turns of keys, with the full turns that bring them closest to summed rotation vectors."""
     angles, axes = rotations_to_turns(q)
     angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
     return angles, axes

@@ -2,9 +2,9 @@
 """Provide cubic B-splines, approximating with the keys as controls or interpolating with solved controls.
 
 The knots are the frames of the keys, so the parameter remains the frame for any spacing. The weight of each control is
-largest around the frame of its key. At its ends the spline is natural: it starts at the first key and ends at the last
-without curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring the
-keys and knots at the end, so the spline stays within the convex hull there too. A loop is periodic.
+largest around the frame of its key. The ends of the spline are natural: it starts at the first key and ends at the last
+key without curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring
+the keys and knots at the end, so the spline stays within the convex hull there too. A loop is periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -33,17 +33,17 @@ from .cubic import NaturalVectorSpline
 if TYPE_CHECKING:
     from typing import Self
 
-# Radians. Longer steps of Newton's method are shortened: the linearisation holds for no larger turns.
+# Radians. Longer steps of Newton's method are shortened, because the linearization is valid only for smaller turns.
 _LONGEST_STEP = 0.5
-# Enough for controls some whole turns from their keys.
+# Enough for controls several full turns from their keys.
 _MOST_ITERATIONS = 80
 
 
 class _Weights(NamedTuple):
-    """The weights of the four controls about each segment, as cumulative B-splines.
+    """The weights of the four controls around each segment, as cumulative B-splines.
 
-    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u, whose
-    Bezier ordinates these are: of ``1 - b1`` the first (the others are 0), of b2 all four, of b3 the last.
+    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
+    attributes are Bezier ordinates: the first of ``1 - b1`` (the others are 0), all four of b2, and the last of b3.
     """
 
     first: Float64Array
@@ -54,7 +54,7 @@ class _Weights(NamedTuple):
     def of(cls, tracks: KeyBatch) -> _Weights:
         """Return the weights of all segments, from the knots around them."""
         length = tracks.frames[tracks.segment_end] - tracks.frames
-        # A last key's segment has no length and no motion, so any length does.
+        # The segment of a last key has no length and no motion, so any length is correct.
         length[tracks.last] = 1.0
         before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
         further_before, further_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
@@ -64,13 +64,13 @@ class _Weights(NamedTuple):
         first = (1.0 - into) * length / (further_before + before + length)
         middle = np.stack([into * near, near, far, far + out_of * (1.0 - far)])
         last = out_of * length / (length + after + further_after)
-        # The segment that begins at a loop's last key is its first.
+        # The segment that begins at the last key of a loop is the first segment.
         same = np.arange(len(length))
         same[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
         return cls(first[same], middle[:, same], last[same])
 
     def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
-        """Return b1 - 1, b2 and b3, or their derivatives by u."""
+        """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
         rest = 1.0 - u
         first, last = self.first[segment], self.last[segment]
         p0, p1, p2, p3 = self.middle[:, segment]
@@ -85,7 +85,7 @@ class _Weights(NamedTuple):
 
 
 def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
-    """Return the segments `offset` after each: across a loop's seam, and mirrored at the ends of other tracks."""
+    """Return the segment `offset` after each segment, across a loop's seam or mirrored at other ends."""
     counts = tracks.last - tracks.first + 1
     first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
     index = np.arange(len(tracks.frames)) - first + offset
@@ -101,14 +101,14 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. The spline meets the first and last key of a track, but no key of a loop.
+        See `components.ComponentSpline`. The spline meets the first and last key of a track, but no key of a loop.
 
     Notes
     -----
-    The value at a frame is a mean, with non-negative weights, of the two keys around it and the next key on each side.
-    It is therefore within their convex hull. The support is one key larger, whose frame is a knot. The error is below
-    1e-15 times the track's largest value. The error of derivatives is below 1e-14 times that value over the shortest
-    segment's length to the order of the derivative. Source: docs/formulas, "B-splines".
+    The value at a frame is a weighted mean, with nonnegative weights, of the two keys around it and the next key on
+    each side. It is therefore within their convex hull. The support is one key larger, because the frame of that key is
+    a knot. The error is below 1e-15 times the track's largest value. The error of a derivative of order k is below
+    1e-14 times that value over the k-th power of the shortest segment length. Source: docs/formulas, "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -140,16 +140,16 @@ class RotationSpline(TurningSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. The spline meets the first and last key of a track, but no key of a
+        See `rotation_vectors.TurningSpline`. The spline meets the first and last key of a track, but no key of a
         loop.
 
     Notes
     -----
     In the cumulative B-spline, turns to the following controls are applied with the weights of cumulative B-splines.
-    About one axis it is the B-spline of the angle, including full turns. The error is below 1e-13. The error of angular
-    velocities is below 1e-13 times the largest turn over the shortest segment's length. The error of angular
-    accelerations is below 1e-12 times the square of that turn over the square of that length. Source: docs/formulas,
-    "B-splines of rotations".
+    For rotation about one axis, it is the B-spline of the angle, including full turns. The error is below 1e-13. The
+    error of angular velocities is below 1e-13 times the largest turn over the shortest segment's length. The error of
+    angular accelerations is below 1e-12 times the square of that turn over the square of that length. Source:
+    docs/formulas, "B-splines of rotations".
     """
 
     continuity: Continuity = "C2"
@@ -171,7 +171,7 @@ class ThroughVectorSpline(NaturalVectorSpline):
 
     Notes
     -----
-    Errors are as for `cubic.NaturalVectorSpline`.
+    See `cubic.NaturalVectorSpline` for the error bounds.
     """
 
 
@@ -181,19 +181,19 @@ class ThroughRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`.
+        See `rotation_vectors.TurningSpline`.
 
     Raises
     ------
     KeysError
-        As for `rotation_vectors.TurningSpline`, and if no controls are found. This happens for one in twenty random
+        If `rotation_vectors.TurningSpline` raises it, or no controls are found. This happens for one in twenty random
         tracks with turns of more than 90 degrees between keys about changing axes. It also happens for some tracks that
         turn back and forth by more than 360 degrees.
 
     Notes
     -----
-    The error at keys is below 1e-12 radians. Other errors are as for `RotationSpline`. About one axis it is the natural
-    cubic spline of the angle. Source: docs/formulas, "B-splines through keys".
+    The error at keys is below 1e-12 radians. Other error bounds are the same as for `RotationSpline`. For rotation
+    about one axis, it is the natural cubic spline of the angle. Source: docs/formulas, "B-splines through keys".
     """
 
     continuity: Continuity = "C2"
@@ -222,9 +222,9 @@ class _CumulativeTurns:
     tracks : KeyBatch
         The keys.
     control : ndarray, shape (4, K)
-        A quaternion a key.
+        One quaternion per key.
     onward : ndarray, shape (3, K)
-        The rotation vectors from each to the next, in the control's own frame.
+        The rotation vectors from each control to the next, in the control's own frame.
     weights : _Weights
         b1, b2 and b3.
     """
@@ -244,7 +244,7 @@ class _CumulativeTurns:
         ]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         steps = self._steps(segment, self._weights.at(segment, u, 0))
         control = self._control.take(segment, axis=1)
         if nu == 0:
@@ -262,14 +262,14 @@ class _CumulativeTurns:
         changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
         acceleration = np.zeros_like(velocity)
         for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
-            # Each turn's rate is along its own axis, which the turn does not change.
+            # The rate of each turn is along its own axis, which the turn does not change.
             velocity, acceleration = rotated(step, velocity), rotated(step, acceleration)
             acceleration = change + acceleration + cross(rate, velocity)
             velocity = rate + velocity
         return rotated(control, acceleration)
 
     def _steps(self, segment: IndexArray, along: Sequence[Float64Array]) -> list[Float64Array]:
-        """Return the quaternions of parts of the three turns, each of shape (4, samples)."""
+        """Return the quaternions of the three weighted turns, each of shape (4, samples)."""
         steps = []
         for size, axis, part in zip(self._sizes, self._axes, along, strict=True):
             step = np.empty((4, len(segment)))
@@ -282,9 +282,10 @@ class _CumulativeTurns:
 def _controls(
     tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: _Weights
 ) -> tuple[Float64Array, Float64Array]:
-    """Return controls (4, K) with which the cumulative B-spline meets the keys, and the turns between them (3, K).
+    """Return the controls (4, K) for which the cumulative B-spline meets the keys, and the turns (3, K) between them.
 
-    At a key it is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turns t1 to its control and t2 from it.
+    At a key the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the control and the turn t2
+    from it.
     """
     before_key, after_key = segments_beside(tracks)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
@@ -297,17 +298,17 @@ def _controls(
         back, on = first * into, middle * out_of
         met = sphere.product(sphere.product(control, sphere.exp(-back / 2.0)), sphere.exp(on / 2.0))
         missing = np.where(inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(met), keys)), 0.0)
-        # The derivatives of the turn at the key by each control's own turn, which multiplies it from the right.
+        # The derivatives of the turn at the key with respect to a turn of each control, multiplied from the right.
         back_rate = first * times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, -into))
         own = times(matrices(turned, -on), matrices(turned, back) - back_rate)
         own -= middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, out_of))
         from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
         before = first * times(matrices(turned, -on), from_before)
         after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
-        # Where the matrix is singular the step is not a number; the error is raised below.
+        # If the matrix is singular, the step is NaN, and the error is raised below.
         with np.errstate(all="ignore"):
             step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
-        # A solved track stays as it is while others continue, so that its result does not depend on them.
+        # A solved track does not change while others continue, so its result does not depend on them.
         going = np.repeat(unsolved, counts)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
         shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, moved, out=np.ones_like(moved), where=moved > 0.0))
@@ -329,11 +330,11 @@ def _controls(
 
 
 def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> Float64Array:
-    """Return the turns from control to control, in the control's own frame, with the whole turns of turns near them."""
+    """Return the turns from control to control, in the control's own frame, with the full turns of nearby turns."""
     onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
     size = sphere.length(onward)
     axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)
-    # Two whole turns bring a quaternion back to its sign, too.
+    # Only two full turns restore the sign of a quaternion.
     missing = np.rint((sphere.dot(axis, near) - size) / (4.0 * np.pi))
     turns: Float64Array = onward + axis * (4.0 * np.pi * missing)
     turns[:, tracks.last] = 0.0

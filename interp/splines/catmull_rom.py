@@ -3,7 +3,7 @@
 
 Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it follows Barry and Goldman,
 with the velocity of the parabola through a key and its neighbors. A fast segment beside a slow segment has the larger
-weight, and overshoots. The difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer. `tcb`
+weight and overshoots. The difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer. `tcb`
 uses it if all parameters are 0.
 """
 
@@ -22,16 +22,16 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:
-    """Return the velocities at keys, a frame, shape (d, K).
+    """Return the velocities per frame at keys, shape (d, K).
 
     Parameters
     ----------
     tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
-        Chords from the key before each key, and to the key after it. At the ends of a track that is not a loop, the
-        numbers on the side without a key are ignored. The velocity there is the velocity of the parabola through the
-        first or last three keys, or with two keys the slope of the line.
+        Chords from the previous key to each key, and from each key to the next. At the ends of a track that is not a
+        loop, the numbers on the side without a key are ignored. There the velocity is the velocity of the parabola
+        through the first or last three keys, or with two keys the slope of the line.
     """
     arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
@@ -51,12 +51,12 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`.
+        See `components.ComponentSpline`.
 
     Notes
     -----
     Parabolas are reproduced for any spacing. Key values are exact. The error is below 1e-13 times the track's largest
-    value or change of velocity within a segment.
+    value or change in velocity within a segment.
     """
 
     continuity: Continuity = "C1"
@@ -76,17 +76,18 @@ class RotationSpline(TurningSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`.
+        See `rotation_vectors.TurningSpline`.
 
     Notes
     -----
-    The chords of the central differences are the rotation vectors between keys, in the parent frame. A segment ends
-    with the velocity with which the next segment starts, so the motion is C1. Holden's spline is not C1, because it
+    The chords of the central differences are the rotation vectors between keys, in the parent frame. Each segment ends
+    with the velocity at which the next segment starts, so the motion is C1. Holden's spline is not C1, because it
     treats each segment's end velocity as the derivative of its rotation vector. For turns about a single axis, both
     splines reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error of angular
-    velocities is below 1e-11 radians per segment length, and the error of accelerations below 1e-11 radians per its
-    square. Both errors are multiplied by the largest velocity, in half turns per segment length, if that is above 1.
-    For a literal arc near 360 degrees both errors are divided by pi - angle, where the angle is half the rotation.
+    velocities is below 1e-11 radians per segment length, and the error of accelerations is below 1e-11 radians per
+    squared segment length. Both errors are multiplied by the largest velocity, in half turns per segment length, if
+    that is above 1. For a literal arc near 360 degrees both errors are divided by pi - angle, where the angle is half
+    the rotation.
     """
 
     continuity: Continuity = "C1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide C2 cubic splines, clamped with given velocities at the ends, or natural without curvature there.
+"""Provide C2 cubic splines with clamped ends (given velocities), natural ends (zero curvature) or other conditions.
 
 Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
@@ -25,7 +25,7 @@ from ..rotations.solved_turns import SolvedSpline
 if TYPE_CHECKING:
     from typing import Self
 
-# Radians. With turns of up to this from key to key all keys tried had a solution; at 2.4 some had none.
+# Radians. With turns of up to this angle between keys, all tested keys had a solution. At 2.4 some had none.
 _CERTAIN_TURN = 1.7
 
 
@@ -35,14 +35,14 @@ class NaturalVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam.
+        See `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam.
         A loop of two keys repeats.
 
     Notes
     -----
     At keys with an ease the spline is only C1. The error of a value is below 1e-13 times the track's largest value,
-    slope times segment length, or second derivative times length squared. The error of a derivative is this error over
-    the shortest segment's length to the order of the derivative. Source: docs/formulas, "C2 cubics".
+    slope times segment length, or second derivative times length squared. The error of a derivative of order k is this
+    error over the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -62,18 +62,19 @@ class ClampedVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`. A loop of more than two keys ignores velocities.
+        See `NaturalVectorSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        Velocities per frame. Only the first and the last are used. None starts and ends at rest.
+        Velocities per frame. Only the first and last velocities are used. With None, the motion starts and ends at
+        rest.
 
     Raises
     ------
     KeysError
-        If velocities are not finite or not one row per key.
+        If velocities are not finite or do not have one row per key.
 
     Notes
     -----
-    The error bounds are as for `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
+    The error bounds are the same as for `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -99,12 +100,12 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `NaturalVectorSpline`. A loop of more than two keys ignores `ends` and equals scipy's "periodic".
+        See `NaturalVectorSpline`. A loop of more than two keys ignores `ends` and equals scipy's "periodic".
     ends : str, or a pair of conditions
-        The condition at both ends, or a pair for the first and last key. With "NOT_A_KNOT" the two segments at an end
-        are one cubic. Two keys give a line, and three a parabola. With "NATURAL" the second derivative is 0. With
-        "CLAMPED" the end is at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with one
-        number, or one per component.
+        The condition at both ends, or a pair for the first and last key. With "NOT_A_KNOT", the two segments at an end
+        are one cubic, two keys give a line, and three keys give a parabola. With "NATURAL", the second derivative is 0.
+        With "CLAMPED", the end is at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with
+        one number, or one per component.
 
     Raises
     ------
@@ -113,7 +114,7 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    The error bounds are as for `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
+    The error bounds are the same as for `NaturalVectorSpline`. Source: docs/formulas, "Ends of C2 cubics".
 
     Examples
     --------
@@ -145,13 +146,13 @@ class NaturalRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. Loops are as for `NaturalVectorSpline`.
+        See `rotation_vectors.TurningSpline`, and `NaturalVectorSpline` for loops.
 
     Raises
     ------
     KeysError
-        As for `rotation_vectors.TurningSpline`, and for some turns of more than 120 degrees between keys about changing
-        axes. See `cubic_equations.c2_velocities`.
+        If `rotation_vectors.TurningSpline` raises it, or for some turns of more than 120 degrees between keys about
+        changing axes. See `cubic_equations.c2_velocities`.
 
     Notes
     -----
@@ -160,8 +161,8 @@ class NaturalRotationSpline(SolvedSpline):
     over the square of that segment's length. These bounds hold for steps of up to 115 degrees and segments whose
     lengths differ by less than ten times. Compared with the equations solved at 50 digits, the largest error was 3e-15.
     The difference from scipy's RotationSpline is 1e-11 if scipy iterates to convergence. RotationSpline stops at an
-    error of 1e-9, and its closed forms lose digits at turns of less than a few hundredths of a radian. About one axis
-    it is the spline of the angle, including full turns. Source: docs/formulas, "C2 rotations".
+    error of 1e-9, and its closed forms lose digits at turns of less than a few hundredths of a radian. For rotation
+    about one axis, it is the spline of the angle, including full turns. Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -186,19 +187,20 @@ class ClampedRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. A loop of more than two keys ignores velocities.
+        See `rotation_vectors.TurningSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent frame, in radians per frame. Only the first and the last are used. None starts
-        and ends at rest. With the mean velocities of the first and last turn it equals scipy's RotationSpline.
+        Angular velocities in the parent frame, in radians per frame. Only the first and last velocities are used. With
+        None, the motion starts and ends at rest. With the mean velocities of the first and last turn it equals scipy's
+        RotationSpline.
 
     Raises
     ------
     KeysError
-        As for `NaturalRotationSpline`, and if velocities are not finite or not one row per key.
+        If `NaturalRotationSpline` raises it, or velocities are not finite or do not have one row per key.
 
     Notes
     -----
-    The error bounds are as for `NaturalRotationSpline`.
+    The error bounds are the same as for `NaturalRotationSpline`.
     """
 
     continuity: Continuity = "C2"
@@ -226,7 +228,7 @@ class ClampedRotationSpline(SolvedSpline):
 
 
 def _end_to_end(velocities: Sequence[Float64Array]) -> Float64Array:
-    """Return the velocities of all keys, the component axis first."""
+    """Return the velocities of all keys, with the component axis first."""
     return np.ascontiguousarray(np.concatenate(velocities).T)
 
 

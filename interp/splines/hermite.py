@@ -26,20 +26,20 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. A loop is smooth across the seam if its first and last key have equal
+        See `components.ComponentSpline`. A loop is smooth across the seam if its first and last key have equal
         velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        Velocities per frame. None is at rest at each key.
+        Velocities per frame. With None, the motion is at rest at each key.
 
     Raises
     ------
     KeysError
-        If velocities are not finite or not one row per key.
+        If velocities are not finite or do not have one row per key.
 
     Notes
     -----
-    Key values are exact. The error is below 1e-13 times the track's largest value, or its velocity times the length of
-    a segment.
+    Key values are exact. The error is below 1e-13 times the track's largest value or product of velocity and segment
+    length.
     """
 
     continuity: Continuity = "C1"
@@ -64,20 +64,20 @@ class RotationSpline(TurningSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. Loops are as for `VectorSpline`.
+        See `rotation_vectors.TurningSpline`, and `VectorSpline` for loops.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent frame, in radians per frame. None is at rest at each key.
+        Angular velocities in the parent frame, in radians per frame. With None, the motion is at rest at each key.
 
     Raises
     ------
     KeysError
-        As for `rotation_vectors.TurningSpline`, and if velocities are not finite or not one row per key.
+        If `rotation_vectors.TurningSpline` raises it, or velocities are not finite or do not have one row per key.
 
     Notes
     -----
     The motion has exactly these angular velocities at the keys. Holden treats the velocity at a segment's end as the
-    derivative of its rotation vector, which is correct only about one axis. Errors are as for
-    `catmull_rom.RotationSpline`.
+    derivative of its rotation vector, which is correct only for rotation about one axis. The error bounds are the same
+    as for `catmull_rom.RotationSpline`.
     """
 
     continuity: Continuity = "C1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Provide Lagrange interpolation, with one polynomial through all keys.
 
-This method is for comparison, because between many keys the polynomial overshoots far beyond them. Source:
+This method is only for comparison, because a polynomial through many keys overshoots far beyond them. Source:
 docs/formulas, "Lagrange".
 """
 
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
     from typing import Self
 
 CALM_KEYS = 10
-"""Through this many evenly spaced keys the polynomial swings 18 times as far as the keys, at worst."""
-# Where it may swing farther than this many times the keys, fewer than four digits are exact.
+"""Through this number of evenly spaced keys, the polynomial overshoots by a factor of up to 18."""
+# If the polynomial may overshoot by more than this factor, fewer than four digits are correct.
 _FARTHEST = 1e12
 # The time grows with the square of the number of keys.
 _MOST_KEYS = 1000
-# Where in each segment `swing` is measured: near the middle, in the outermost segments closer to the end.
+# The places in each segment where `swing` is measured: near the middle, and in the outermost segments closer to the
+# end.
 _LOOKS = (0.3, 0.5, 0.7)
-# One sample of so many keys at most is faster in plain numbers than in arrays.
+# Up to this number of keys, one sample is faster with Python numbers than with arrays.
 _FEW = 24
-# Where keys are at least one of these and at most the other apart, no product of so few distances that is in this range
-# has passed through numbers of fewer digits.
+# If distances between keys are in this range, products of so few distances that are in the range have not lost digits
+# on the way.
 _NEAREST, _WIDEST = 2.0**-30, 2.0**30
 _SMALL, _LARGE = 2.0**-300, 2.0**960
-# An exponent of 2 that is beyond the range of numbers.
+# An exponent of 2 outside the range of float64.
 _LOWEST = -5000
 
 
@@ -46,7 +47,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`, but a loop repeats, because a polynomial continues beyond its last key.
+        See `components.ComponentSpline`. A loop repeats, because a polynomial does not return to its first key.
 
     Attributes
     ----------
@@ -63,8 +64,8 @@ class VectorSpline(ComponentSpline):
     Notes
     -----
     Key values are exact. The error of a value is below 1e-14 `swing` times the largest value. The error of a derivative
-    is below 1e-13 `swing` squared times the largest value, over the shortest segment's length to the order of the
-    derivative.
+    of order k is below 1e-13 `swing` squared times the largest value, over the k-th power of the shortest segment
+    length.
     """
 
     support = None
@@ -89,7 +90,7 @@ class VectorSpline(ComponentSpline):
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
-        """Return C2, although keys are smoother, or C0 for a loop of more than two keys with a seam."""
+        """Return C2 (although the curve is smoother at its keys), or C0 for a loop of more than two keys."""
         return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
 
     @property
@@ -110,9 +111,9 @@ class VectorSpline(ComponentSpline):
 
 
 class _Polynomials:
-    """Polynomials in barycentric form. Sums run in the order of keys, so results do not depend on the other samples.
+    """Polynomials in barycentric form. Sums run in the order of keys, so results do not depend on other samples.
 
-    Products of many distances leave the range of numbers, so theirs are kept as mantissas and exponents of 2.
+    Products of many distances exceed the range of float64, so they are stored as mantissas and exponents of 2.
     """
 
     def __init__(self, tracks: KeyBatch) -> None:
@@ -120,12 +121,12 @@ class _Polynomials:
         self._most = int(counts.max())
         self._frames = tracks.frames
         self._length = tracks.frames[tracks.segment_end] - tracks.frames
-        # The factor from a derivative by frame to one by u, by its order.
+        # The factor from a derivative per frame to a derivative with respect to u, by order.
         self._per_segment = np.ones_like(self._length), self._length, self._length * self._length
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
-        # Values and derivatives at the keys: a derivative is a polynomial too, evaluated by the same sum.
+        # Values and derivatives at the keys. Derivatives are also polynomials, and are evaluated by the same sum.
         self._at_keys = {0: np.ascontiguousarray(tracks.values.T)}
-        # 1 over the products of each key's distances to the others, times 2^scale: a track's largest is near 1.
+        # 1 over the product of each key's distances to the others, times 2^scale. The largest in a track is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
         scale = np.minimum.reduceat(exponent, tracks.first)
         self._scale = np.repeat(scale, counts)
@@ -151,7 +152,7 @@ class _Polynomials:
         return largest
 
     def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
-        """Give the first, second and further keys of given keys' tracks, and 1 or, where there are no more, 0."""
+        """Yield the first, second and further keys of tracks, with 1, or 0 if the track has no more keys."""
         first, last = self._first[key], self._last[key]
         for number in range(self._most):
             yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
@@ -159,13 +160,13 @@ class _Polynomials:
     def _distances(
         self, segment: IndexArray, u: Float64Array
     ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
-        """Give each key of a track, the distance from it, and 1 or, where there is no such key, 0."""
+        """Yield each key of a track and the distance from it, with 1, or 0 if there is no such key."""
         start, along = self._frames[segment], u * self._length[segment]
         for other, there in self._others(segment):
             yield other, (start - self._frames[other]) + along, there
 
     def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
-        """Return the products of the distances from all keys but those that are met, mantissas and exponents."""
+        """Return the products of the distances from all keys not at the frame, as mantissas and exponents."""
         product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
         for _, distance, there in self._distances(segment, u):
             product, shift = np.frexp(product * np.where((there > 0.0) & (distance != 0.0), distance, 1.0))
@@ -173,13 +174,13 @@ class _Polynomials:
         return product, exponent
 
     def _scaled(self, mantissa: Float64Array, exponent: IndexArray, segment: IndexArray) -> Float64Array:
-        """Return sums of weights times products of distances as numbers."""
+        """Return sums of weights times products of distances as float64."""
         with np.errstate(over="ignore"):
             numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST))
             return numbers
 
     def _derivatives_at_keys(self, nu: int) -> Float64Array:
-        """Return derivatives by frame at the keys, (d, K), from those one lower (Schneider and Werner)."""
+        """Return derivatives per frame at the keys, (d, K), from the next lower derivatives (Schneider and Werner)."""
         for order in range(1, nu + 1):
             if order in self._at_keys:
                 continue
@@ -197,7 +198,7 @@ class _Polynomials:
         return self._at_keys[nu]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         data = self._derivatives_at_keys(nu)
         total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)
         for other, distance, there in self._distances(segment, u):
@@ -209,9 +210,9 @@ class _Polynomials:
         return values * self._per_segment[nu][segment]
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return the value or derivative by u at one place, shape (components,): the same bits, 5 to 40 times as fast.
+        """Return one value or derivative with respect to u, with equal bits, 5 to 40 times as fast.
 
-        Powers of 2 change no digits, and a product of 1000 mantissas is not too small to be a number.
+        Powers of 2 do not change digits, and a product of 1000 mantissas does not underflow.
         """
         if self._is_plain:
             value = self._one_of_few(segment, u, nu)
@@ -232,7 +233,7 @@ class _Polynomials:
         return scaled
 
     def _one_of_few(self, segment: int, u: float, nu: int) -> Float64Array | None:
-        """Return the result of `evaluate_one` for the only track, or None at a key and out of the range of numbers."""
+        """Return the result of `evaluate_one` for the only track, or None at a key and outside the range of float64."""
         if nu not in self._columns:
             data, lengths = self._derivatives_at_keys(nu).tolist(), self._per_segment[nu].tolist()
             self._columns[nu] = data, lengths, self._frames.tolist(), self._weights.tolist()
@@ -246,7 +247,7 @@ class _Polynomials:
         values = []
         for column in data:
             total = 0.0
-            # Not `sum`, which rounds otherwise.
+            # Not `sum`, which rounds differently.
             for share, value in zip(shares, column, strict=True):
                 total += share * value
             values.append(total)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Provide tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
 
-The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys all three are equal between inner keys. They
-differ for uneven spacing and at the ends. LightWave rotates objects by three numbers, so there is no rotation track.
-Source: docs/formulas, "Dialects of TCB".
+The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys, all three methods are equal between inner
+keys. They differ for uneven spacing and at the ends. LightWave rotates objects by three numbers, so there is no
+rotation track. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class LightWaveSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. LightWave does not support ease.
+        See `components.ComponentSpline`. LightWave does not support ease.
 
     Notes
     -----
-    Tangents are weighted by their own segment's share of the frames on both sides, for any continuity. 3D Studio
+    Tangents are weighted by the segment's share of the frames on both sides of the key, for any continuity. 3D Studio
     reduces this weighting with continuity. At an end the tangent is the chord, weighted as on that side of an inner
     key: ``(1-T)(1-C)(1-B)`` at the first key, ``(1-T)(1-C)(1+B)`` at the last. In LightWave itself these end tangents
     are shorter by ``L / (L + 1/3600)``, where ``L`` is the segment length in seconds. The error is below 1e-13 times
@@ -61,18 +61,19 @@ class LightWaveSpline(ComponentSpline):
 
 
 class KochanekBartelsSpline(ComponentSpline):
-    """Represent a track of numbers by the formulas of 1984, for uneven keys as in the PyPI package `splines`.
+    """Represent a track of numbers by the formulas of 1984, with uneven spacing as in the PyPI package `splines`.
 
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`.
+        See `components.ComponentSpline`.
 
     Notes
     -----
-    The parameters weight velocities instead of chords, each by the other side's share of the frames. With parameters 0
-    the spline equals `catmull_rom`, except at the natural ends, whose second derivative is 0. The parameters of the
-    first and last key are used only in a loop. The error is below 1e-13 times the track's largest value or tangent.
+    The parameters weight velocities instead of chords, each by the share of the frames on the other side. With
+    parameters 0 the spline equals `catmull_rom`, except at the natural ends, whose second derivative is 0. The
+    parameters of the first and last key are used only in a loop. The error is below 1e-13 times the track's largest
+    value or tangent.
 
     Examples
     --------
@@ -104,13 +105,14 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `orientations.OrientationSpline`.
+        See `orientations.OrientationSpline`.
 
     Notes
     -----
     The parameters weight the rotation vectors between keys, per frame, in the parent frame. Segments use de Casteljau's
     construction. At the first and last key the control is halfway to the next control, and the parameters are used only
-    in a loop. Errors are as for `tcb.RotationSpline`, which weights arcs instead of rotation vectors.
+    in a loop. The error bounds are the same as for `tcb.RotationSpline`, which weights arcs instead of rotation
+    vectors.
 
     Examples
     --------
@@ -146,9 +148,9 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
 
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents of chords or turns (d, K), each by its own segment's local parameter.
+    """Return incoming and outgoing tangents from chords or turns (d, K), by the local parameter of their segment.
 
-    At the ends of a track that is not a loop they mean nothing.
+    At the ends of a track that is not a loop, the tangents are arbitrary.
     """
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
     length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)

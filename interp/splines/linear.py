@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide linear interpolation of values, and of rotations along great arcs (slerp), both at a constant speed.
+"""Provide linear interpolation of values, and of rotations along great arcs (slerp), both at constant speed.
 
 Source: docs/formulas, "Linear".
 """
@@ -23,7 +23,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`. Loops also have corners at keys.
+        See `components.ComponentSpline`. Loops also have corners at keys.
 
     Notes
     -----
@@ -48,12 +48,13 @@ class RotationSpline(TurningSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `rotation_vectors.TurningSpline`. Loops also have corners at keys.
+        See `rotation_vectors.TurningSpline`. Loops also have corners at keys.
 
     Notes
     -----
-    The error of a sample is below 1e-14, times 1 / (pi - angle) for a literal arc near 360 degrees, where the angle on
-    the sphere is half the rotation. For turns that include full turns it is 1e-15 times their angle.
+    The error of a sample is below 1e-14. For a literal arc near 360 degrees it is multiplied by 1 / (pi - angle), where
+    the angle on the sphere is half the rotation. For turns that include full turns, the error is 1e-15 times their
+    angle.
     """
 
     continuity: Continuity = "C0"

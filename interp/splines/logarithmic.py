@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the Catmull-Rom spline of logarithms, with equal factors in equal times, for values of one sign.
+"""Provide the Catmull-Rom spline of logarithms, with equal factors in equal times, for values that keep their sign.
 
-Halfway from 1 to 4 is 2, which matches the perception of scales and focal lengths. Source: docs/formulas,
-"Logarithmic". Uneven spacing and ends are as for `catmull_rom`.
+Halfway from 1 to 4 is 2, which matches the perception of scales and focal lengths. Uneven spacing and ends are handled
+as in `catmull_rom`. Source: docs/formulas, "Logarithmic".
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ..messages import n_
 from . import catmull_rom
 
 _LARGEST = float(np.log(np.finfo(np.float32).max))
-# Parameters at which a segment is sampled: between two a cubic rises at most 1/512 of its second derivative above them.
+# The parameters at which a segment is sampled. Between two samples, a cubic rises above both by at most 1/512 of its
+# second derivative.
 _PARTS = 8
 
 
@@ -30,7 +31,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        As for `components.ComponentSpline`.
+        See `components.ComponentSpline`.
 
     Raises
     ------
@@ -40,8 +41,8 @@ class VectorSpline(ComponentSpline):
 
     Notes
     -----
-    Key values are exact. The relative error is below 1e-13 times the largest logarithm, or change of its velocity in a
-    segment, if that is above 1.
+    Key values are exact. The relative error is below 1e-13 times the largest logarithm, or the largest change in its
+    velocity within a segment, if that is above 1.
     """
 
     continuity: Continuity = "C1"
@@ -74,7 +75,7 @@ class VectorSpline(ComponentSpline):
 
 
 def _onward(tracks: KeyBatch) -> Cubics:
-    """Return the splines of the logarithms, from 0 in each segment, so that key values come out as they are."""
+    """Return the splines of the logarithms, relative to the start of each segment, so that key values are exact."""
     logs = np.log(np.abs(np.ascontiguousarray(tracks.values.T)))
     rates = catmull_rom.velocities(tracks, *tracks.chords(logs))
     end = tracks.segment_end
@@ -83,7 +84,7 @@ def _onward(tracks: KeyBatch) -> Cubics:
 
 
 def _largest_logarithms(keys: Keys, onward: Cubics) -> Float64Array:
-    """Return about the largest logarithm in the segment after each key, shape (n,)."""
+    """Return approximately the largest logarithm in the segment after each key, shape (n,)."""
     segment = np.repeat(np.arange(len(keys)), _PARTS + 1)
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(keys))
     logs = onward.evaluate(segment, u, 0) + np.log(np.abs(keys.values.T))[:, segment]
@@ -92,25 +93,25 @@ def _largest_logarithms(keys: Keys, onward: Cubics) -> Float64Array:
 
 
 class Exponentials:
-    """Segments that are their first value times the exponential of a cubic."""
+    """Segments given by their first value times the exponential of a cubic."""
 
     def __init__(self, start: Float64Array, onward: Cubics) -> None:
         self._start = start
         self.onward = onward
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         onward = [self.onward.evaluate(segment, u, order) for order in range(nu + 1)]
         return _exponential(self._start.take(segment, axis=1), *onward)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return the value or derivative by u at one place, shape (components,): the same bits."""
+        """Return one value or derivative with respect to u, shape (components,), with equal bits."""
         onward = [self.onward.evaluate_one(segment, u, order) for order in range(nu + 1)]
         return _exponential(self._start[:, segment], *onward)
 
 
 def _exponential(start: Float64Array, way: Float64Array, *derivatives: Float64Array) -> Float64Array:
-    """Return a value times the exponential of a way; with derivatives of the way, its derivative of the last order."""
+    """Return a value times the exponential of an exponent or, if given its derivatives, the highest derivative."""
     values: Float64Array = start * np.exp(way)
     if not derivatives:
         return values

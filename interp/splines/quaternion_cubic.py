@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the normalized Catmull-Rom spline of quaternion components, which corresponds to nlerp for lines.
+"""Provide the normalized Catmull-Rom spline of quaternion components, the counterpart of nlerp.
 
-Source: docs/formulas, "Quaternion components". Uneven spacing and ends are as for `catmull_rom`.
+Uneven spacing and ends are handled as in `catmull_rom`. Source: docs/formulas, "Quaternion components".
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs
 from . import catmull_rom
 
-# Components shorter than this are refused: their direction has lost two digits, and turns within a few thousandths of a
-# segment.
+# Components shorter than this are refused, because their direction has lost two digits and turns within a few
+# thousandths of a segment.
 _SHORTEST = 0.01
-# Parts in which a segment is sampled. For an even track of half turns each is within 1e-3 of its chord.
+# The number of parts in which a segment is sampled. For an even track of half turns, each part is within 1e-3 of its
+# chord.
 _PARTS = 64
 
 
@@ -32,20 +33,20 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `orientations.OrientationSpline`.
+        See `orientations.OrientationSpline`.
 
     Raises
     ------
     KeysError
-        As for `OrientationSpline`, and if the length of the components falls below 0.01, where they barely determine an
-        orientation. This occurs for large turns with uneven spacing or with the path as keyed.
+        If `OrientationSpline` raises it, or the length of the components falls below 0.01, where they barely determine
+        an orientation. This occurs for large turns with uneven spacing or with the path as keyed.
 
     Notes
     -----
-    For small turns it equals `catmull_rom.RotationSpline`, except for terms quadratic in the turns. The error of a
-    sample is below 1e-14 times the largest tangent per segment, if above 1, over the length of the components. The
-    errors of angular velocities and accelerations are below 1e-13 times this ratio, squared or cubed, per segment
-    length or its square.
+    For small turns the spline equals `catmull_rom.RotationSpline`, except for terms quadratic in the turns. Let r be
+    the largest tangent per segment, at least 1, over the length of the components. The error of a sample is below 1e-14
+    r. The error of angular velocities is below 1e-13 r² per segment length, and the error of angular accelerations is
+    below 1e-13 r³ per squared segment length.
     """
 
     continuity: Continuity = "C1"
@@ -69,19 +70,19 @@ class RotationSpline(OrientationSpline):
 
 
 class Normalised:
-    """Segments of four components, normalized."""
+    """Segments of four normalized components."""
 
     def __init__(self, components: Cubics) -> None:
         self.components = components
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         p = self.components.evaluate(segment, u, 0)
         if nu == 0:
             values: Float64Array = p / sphere.length(p)
             return values
         # p = r q gives p' / p = r' / r + q' / q, whose vector part is half the angular velocity. Its derivative is p''
-        # / p less the square of p' / p.
+        # / p minus the square of p' / p.
         inverse = sphere.conjugate(p) / sphere.dot(p, p)
         ratio = sphere.product(self.components.evaluate(segment, u, 1), inverse)
         if nu == 1:
@@ -92,18 +93,18 @@ class Normalised:
 
 
 def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
-    """Return the segments of the four components, not normalized."""
+    """Return the segments of the four components before normalization."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
     return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
 
 
 def _first_short(components: Cubics, keys: int) -> int | None:
-    """Return the key after which a track's components come too close to 0, or None."""
+    """Return the key after which the components of a track are too close to 0, or None."""
     segments = np.arange(keys - 1)
     leaving, arriving = np.zeros(keys - 1), np.ones(keys - 1)
     start, end = components.evaluate(segments, leaving, 0), components.evaluate(segments, arriving, 0)
-    # A cubic stays in the hull of its Bezier points. Where these are all on one side of 0 no parts need be sampled.
+    # A cubic stays in the hull of its Bezier points. If these are all on one side of 0, no samples are needed.
     points = [
         start,
         start + components.evaluate(segments, leaving, 1) / 3.0,

@@ -31,7 +31,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle
-        As for `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
+        See `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
     angles : Method
         A method for values, such as `linear.METHOD`.
     order : str
@@ -52,7 +52,7 @@ class RotationSpline(OrientationSpline):
     velocities and accelerations this error is multiplied by the rates of the angles and their squares.
     """
 
-    # On all keys: those before a key decide which of its equivalent triples it takes.
+    # On all keys, because the previous keys determine which equivalent triple a key uses.
     support = None
     order: rotations.Order
     angles: Method
@@ -75,14 +75,14 @@ class RotationSpline(OrientationSpline):
         Parameters
         ----------
         keys : Keys
-            Values of shape (n, 3), in radians about x, y, z for any order. In a loop the last key may differ from the
-            first by full turns.
+            Keys with values of shape (n, 3), in radians about x, y, z for any order. In a loop the last key may differ
+            from the first by full turns.
         cycle, angles, order
-            As for `RotationSpline`.
+            See `RotationSpline`.
         """
         if keys.values.shape[1] != 3:
             raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
-        # Made with a method that accepts all keys at first: the spline of the given angles replaces it below.
+        # First created with a method that accepts all keys. The spline of the given angles replaces it below.
         spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
         values = keys.values
         if spline._is_looped:
@@ -93,11 +93,11 @@ class RotationSpline(OrientationSpline):
 
     @property
     def _is_looped(self) -> bool:
-        """Return whether it is a loop of more than two keys."""
+        """Return whether the track is a loop of more than two keys."""
         return self.cycle == "LOOP" and len(self.keys) > 2
 
     def _angle_keys(self, values: Float64Array) -> Keys:
-        """Return the keys of the angles, for a loop with the periods before and after."""
+        """Return the keys of the angles, including the periods before and after for a loop."""
         keys, looped = self.keys, self._is_looped
         if not looped:
             return keys.with_values(values)
@@ -112,7 +112,7 @@ class RotationSpline(OrientationSpline):
 
     @property
     def interpolating(self) -> bool:  # type: ignore[override]
-        """Return whether the angles' method is interpolating."""
+        """Return whether the method of the angles is interpolating."""
         return self.spline.interpolating
 
     @property
@@ -122,7 +122,7 @@ class RotationSpline(OrientationSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: tracks of one order and one method of angles are computed together."""
+        """Return the batch identifier. Tracks with the same order and angle method are computed together."""
         return type(self), self.order, self.spline.batch
 
     @classmethod
@@ -150,21 +150,21 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
 
 
 def _with_neighbours(rows: Float64Array, looped: bool) -> Float64Array:
-    """Return the rows of a loop's keys with the periods before and after, and other rows unchanged."""
+    """Return the rows of a loop's keys with the periods before and after. Return other rows unchanged."""
     return np.concatenate([rows[:-1], rows, rows[1:]]) if looped else rows
 
 
 class EulerCurve:
-    """Segments of orientations whose Euler angles are given.
+    """Segments of orientations given by Euler angles.
 
     Parameters
     ----------
     angles : Curve
         Segments of x, y, z angles.
     segment : ndarray, shape (K,)
-        Which of them belongs to each segment here.
+        The angle segment of each segment.
     order : str
-        Blender's.
+        Blender's rotation order.
     """
 
     def __init__(self, angles: Curve, segment: IndexArray, order: rotations.Order) -> None:
@@ -173,14 +173,14 @@ class EulerCurve:
         self._order = order
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives by u, shape (components, samples)."""
+        """Return values or derivatives with respect to u, shape (components, samples)."""
         own = self._segment[segment]
         angles = self._angles.evaluate(own, u, 0)
         if nu == 0:
             return np.ascontiguousarray(rotations.from_euler(angles.T, self._order).T)
         rates = self._angles.evaluate(own, u, 1)
-        # The angular velocity is the sum of the three rates along their axes; later turns rotate the axes of the
-        # earlier ones.
+        # The angular velocity is the sum of the three rates along their axes. Later turns rotate the axes of earlier
+        # turns.
         first, middle, last = ("XYZ".index(letter) for letter in self._order)
         axes = _rotated_axes(angles, first, middle, last)
         parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
@@ -196,7 +196,7 @@ class EulerCurve:
 def _rotated_axes(
     angles: Float64Array, first: int, middle: int, last: int
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the axes (3, samples) that the first, middle and last angle turn about, in the parent's frame."""
+    """Return the axes (3, samples) of the first, middle and last angle, in the parent's frame."""
     unit = np.eye(3)[:, :, np.newaxis] * np.ones_like(angles[0])
     by_last = sphere.exp(unit[last] * angles[last] / 2.0)
     by_both = sphere.product(by_last, sphere.exp(unit[middle] * angles[middle] / 2.0))

@@ -4,10 +4,10 @@
 Source: docs/formulas, "Shoemake 1985".
 
 The previous key is mirrored at each key, and the arc from the mirrored point to the next key is bisected. This point is
-the outgoing control of the key. Mirrored at the key, it is the incoming control. The publications require even timing.
+the outgoing control of the key. Mirrored at the key, it is the incoming control. The publications assume even timing.
 For uneven spacing both neighbors are moved along their arcs to the smaller distance in frames, and the arc is divided
-in proportion to the lengths. The motion is therefore C1 in frames for any spacing. About one axis it is the Catmull-Rom
-spline of the angle.
+in proportion to the lengths. The motion is therefore C1 in frames for any spacing. For rotation about one axis, it is
+the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `orientations.OrientationSpline`.
+        See `orientations.OrientationSpline`.
 
     Notes
     -----
@@ -39,10 +39,10 @@ class RotationSpline(OrientationSpline):
     control of the equivalent cubic is two thirds of the way. With two keys the motion is their arc.
 
     The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in its
-    construction. On the sphere of quaternions, this angle is half the rotation. The error of angular velocities and
-    accelerations is below 1e-11 radians per segment length or its square, times 1 / (pi - angle) squared or cubed.
-    About one axis it is the Catmull-Rom spline of the angle as long as every arc of the construction is below 360
-    degrees of rotation.
+    construction. On the sphere of quaternions, this angle is half the rotation. The error of angular velocities is
+    below 1e-11 / (pi - angle)² radians per segment length. The error of angular accelerations is below 1e-11 / (pi -
+    angle)³ radians per squared segment length. For rotation about one axis, it is the Catmull-Rom spline of the angle
+    if every arc of the construction is below 360 degrees of rotation.
     """
 
     continuity: Continuity = "C1"
@@ -71,15 +71,15 @@ class BlendSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        As for `orientations.OrientationSpline`.
+        See `orientations.OrientationSpline`.
 
     Notes
     -----
     The published formula (Szirmay-Kalos, eq. 13.53) blends the segments on both sides of a key, here by slerp. A
     segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
     end. They are blended in the same way. The first and last segment of a track have one curve, as published. The
-    result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. Errors and the
-    motion about one axis are as for `RotationSpline`.
+    result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. The error bounds
+    and the motion about one axis are the same as for `RotationSpline`.
     """
 
     continuity: Continuity = "C1"
@@ -90,8 +90,8 @@ class BlendSpline(OrientationSpline):
         """Return the segments of all splines."""
         q, leaving, arriving = _key_velocities(splines, tracks)
         first, last = tracks.open
-        # Of the curve that is right at the segment's end, a + b u: u between inner keys, 1 in the first segment, and 0
-        # in the last, which have one curve each.
+        # The weight a + b u of the curve that is correct at the segment's end. It is u between inner keys, 1 in the
+        # first segment, and 0 in the last segment. The first and last segment have one curve each.
         weight = np.zeros((2, q.shape[1]))
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
@@ -104,7 +104,7 @@ class BlendSpline(OrientationSpline):
 
 
 class _KeyVelocities(NamedTuple):
-    """The keys, with their angular velocities by the local parameter u of the segment that starts at each."""
+    """The keys, and the angular velocities with respect to the local parameter u of the adjacent segments."""
 
     start: Float64Array
     """Quaternions of the keys, shape (4, K), with the signs of the path from key to key."""
@@ -115,7 +115,7 @@ class _KeyVelocities(NamedTuple):
 
 
 def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _KeyVelocities:
-    """Return the keys with the velocities that Shoemake's mirrored and bisected arcs give them."""
+    """Return the keys with the velocities from Shoemake's mirrored and bisected arcs."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
@@ -124,7 +124,7 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
     mirrored = sphere.slerp(sphere.slerp(q, before, near / d1), q, 2.0)
     control = sphere.slerp(mirrored, sphere.slerp(q, after, near / d2), d1 / (d1 + d2))
     velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / near
-    # Controls at the ends of a track have no key on one side, so the callers set them.
+    # Controls at the ends of a track have no key on one side, so callers set them.
     velocity[:, ~inner] = 0.0
     end = tracks.segment_end
     length = tracks.frames[end] - tracks.frames
@@ -132,7 +132,7 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
 
 
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
-    """Return quaternions turned by rotation vectors."""
+    """Return quaternions rotated by rotation vectors."""
     return sphere.product(sphere.exp(turn / 2.0), q)
 
 

@@ -35,11 +35,11 @@ Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
-# Closer to a whole turn the axis of the rest is uncertain. If the axis of the motion moves by a degree, it would move
-# by three.
+# Closer to a full turn, the axis of the remainder is uncertain. If the axis of the motion moves by one degree, the axis
+# of the remainder would move by three.
 _NEARLY_WHOLE = np.radians(20.0)
 _LONG = 2.0 * np.pi - _NEARLY_WHOLE
-# Turns are about one axis where they differ from it, and from the keys, by no more than this times the longest of them.
+# Turns are about one axis if they differ from the axis and from the keys by at most this fraction of the longest turn.
 _ONE_AXIS = 1e-6
 
 
@@ -51,9 +51,9 @@ class Adjust(NamedTuple):
 
 
 def adjust(tracks: KeyBatch) -> Adjust:
-    """Return the adjust values (docs/formulas, "TCB tangents"): a side's share of the frames.
+    """Return the adjustment factors (docs/formulas, "TCB tangents"), each side's share of the frames.
 
-    It is drawn to 1/2 as |C| grows.
+    The share approaches 1/2 as |C| grows.
     """
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
@@ -64,10 +64,10 @@ def adjust(tracks: KeyBatch) -> Adjust:
 def weighted_sums(
     parameters: Float64Array, before: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the incoming and outgoing sums of chords or slopes beside keys, as Kochanek and Bartels weigh them.
+    """Return the incoming and outgoing sums of chords or slopes beside keys, with the weights of Kochanek and Bartels.
 
-    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). The sums are twice the mean
-    where all parameters are 0. Source: docs/formulas, "TCB tangents".
+    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
+    the sums are twice the mean. Source: docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -80,19 +80,19 @@ def weighted_sums(
 def tangents(
     tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
 ) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents, each by its own segment's local parameter.
+    """Return incoming and outgoing tangents, with respect to the local parameter of their segment.
 
     Parameters
     ----------
     tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
-        Chords from the key before each key, and to the key after it. At the ends of a track that is not a loop they may
-        hold anything on the side where there is no key.
+        Chords from the previous key to each key, and from each key to the next. At the ends of a track that is not a
+        loop, the chord on the side without a key is arbitrary.
     ends : "3DS" or "TANGENT"
-        The rule at such ends. As rotations in 3D Studio have it, (1-T)(1+C B) times the chord after a first key and
-        (1-T)(1-C B) times that before a last one: docs/formulas, "Ends of rotation tracks". Or the rule of vector
-        tracks: "Ends of TCB tracks" there.
+        The rule at such ends. "3DS" is the rule for rotations in 3D Studio, (1-T)(1+C B) times the chord after a first
+        key and (1-T)(1-C B) times the chord before a last key. See docs/formulas, "Ends of rotation tracks". "TANGENT"
+        is the rule of vector tracks. See docs/formulas, "Ends of TCB tracks".
 
     Returns
     -------
@@ -125,7 +125,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, d).
+        Keys with values of shape (n, d).
     cycle : "SINGLE", "REPEAT" or "LOOP"
         Outside the keys, hold the end values, repeat the motion, or repeat it with continuous tangents across the seam.
 
@@ -149,12 +149,12 @@ class VectorSpline(ComponentSpline):
     is_cubic = True
 
     def with_keys(self, keys: Keys) -> VectorSpline:
-        """Return the spline of other keys of the same frames and number of components."""
+        """Return the spline of other keys with the same frames and number of components."""
         return VectorSpline(keys, self.cycle)
 
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
+        """Return the differences from the previous key and to the next key of each key, each of shape (d, K)."""
         return tracks.chords(np.ascontiguousarray(tracks.values.T))
 
     @classmethod
@@ -170,15 +170,16 @@ class RotationSpline(TurnedSpline):
     Parameters
     ----------
     keys : Keys
-        Values of shape (n, 4), non-zero quaternions w, x, y, z, which are normalized.
+        Keys with values of shape (n, 4), nonzero quaternions w, x, y, z, which are normalized.
     cycle : "SINGLE", "REPEAT" or "LOOP"
-        As for `VectorSpline`.
+        See `VectorSpline`.
     ends : "3DS" or "TANGENT"
-        The rule for the first and last key, of 3D Studio 4 or of vector tracks.
+        The rule for the first and last key, either from 3D Studio 4 or from vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
-        The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
+        The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They give the same result at keys and for rotation
+        about a single axis.
     path : "SHORTEST" or "AS_KEYED"
-        The shorter way between keys, or the literal arc between the quaternions of up to 360 degrees, for which squad
+        The shorter way between keys, or the literal arc of up to 360 degrees between the quaternions, for which squad
         does not negate neighbors.
 
     Raises
@@ -189,13 +190,13 @@ class RotationSpline(TurnedSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-12 times 1 / (pi - angle) for the longest arc in its construction, whose angle on
-    the sphere is half the rotation. The factor is necessary because nearly antipodal quaternions barely determine their
-    arc. The error of angular velocities is below 1e-11 radians per segment length, times that factor squared. The error
-    of angular accelerations is below 1e-11 radians per segment length squared, times that factor cubed and divided by
-    the segment's shorter ease. About one axis the motion is the vector spline of the angle if every arc of the
-    construction is below 360 degrees of rotation. Without negative tension this holds for steps of up to 130 degrees,
-    or 78 with squad, for any other parameters. Source: docs/formulas, "Rotations by TCB".
+    The error of a sample is below 1e-12 times 1 / (pi - angle), where the angle of the longest arc in its construction
+    is half the rotation. This factor results from nearly antipodal quaternions, which barely determine their arc. The
+    error of angular velocities is below 1e-11 radians per segment length, times that factor squared. The error of
+    angular accelerations is below 1e-11 radians per squared segment length, times that factor cubed, divided by the
+    segment's shorter ease. For rotation about one axis, the motion is the vector spline of the angle if every arc of
+    the construction is below 360 degrees of rotation. With nonnegative tension, this holds for steps of up to 130
+    degrees, or 78 degrees with squad, for any other parameters. Source: docs/formulas, "Rotations by TCB".
 
     Examples
     --------
@@ -210,7 +211,7 @@ class RotationSpline(TurnedSpline):
     ends: Ends
     construction: Construction
     _turns: Float64Array | None
-    """The turns laid over the segments, rotation vectors of shape (n-1, 3)."""
+    """The turns added to the segments, as rotation vectors of shape (n-1, 3)."""
 
     def __init__(
         self,
@@ -256,11 +257,11 @@ class RotationSpline(TurnedSpline):
         axes : array_like, shape (n, 3)
             Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
         tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
-            As for `Keys`.
+            See `Keys`.
         cycle, ends, construction
             As for `RotationSpline`.
         path : "AS_KEYED" or "SHORTEST"
-            The literal turns, or the shorter way, for files that contain small negative turns as about 357 degrees.
+            The literal turns, or the shorter way for files that contain small negative turns as about 357 degrees.
         first : array_like, shape (4,)
             The orientation w, x, y, z from which key 0 turns.
         convention : "BLENDER" or "3DS"
@@ -270,7 +271,7 @@ class RotationSpline(TurnedSpline):
         -----
         A turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn is added to the curve on the
         sphere, as a segment of the vector spline through the rotation vectors of the long turns. If all turns are about
-        one axis, all are added in this way, and the motion is the vector spline of the angle for any size and
+        one axis, all are added in this way. The motion is then the vector spline of the angle for any size and
         parameters. Source: docs/formulas, "Relative keys" and "Long turns".
 
         Examples
@@ -300,7 +301,7 @@ class RotationSpline(TurnedSpline):
         across = np.linalg.norm(turns - along, axis=1)
         left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
         if max(across.max(), left.max()) <= _ONE_AXIS * longest:
-            # The direction of a turn by 0 is rounding.
+            # The direction of a turn by 0 is only rounding error.
             self._set(_turns=along)
             return
         laid_over = lengths > _LONG
@@ -313,8 +314,8 @@ class RotationSpline(TurnedSpline):
         Parameters
         ----------
         frames : array_like, shape (m,)
-            Frames. The turn at a key starts at the previous key. Up to the first key it starts at no rotation. After
-            the last key it is the turn of that key.
+            Frames. The turn at a key starts at the previous key. Up to the first key the turn is from no rotation.
+            After the last key it is the turn of that key.
 
         Returns
         -------
@@ -356,7 +357,7 @@ class RotationSpline(TurnedSpline):
     def with_keys(self, keys: Keys) -> RotationSpline:
         """Return the same spline with other keys.
 
-        `keys` must have the same frames, and unit quaternions; neither is checked.
+        `keys` must have the same frames and unit quaternions. Neither is checked.
         """
         spline = copy(self)
         spline._set(keys=keys)
@@ -364,19 +365,19 @@ class RotationSpline(TurnedSpline):
 
     @property
     def has_long_turns(self) -> bool:
-        """Return whether turns are laid over segments, where the motion is more than orientations."""
+        """Return whether turns are added to segments, so that the motion is more than orientations."""
         return self._turns is not None
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch: tracks of one construction and one rule for ends go together."""
+        """Return the batch identifier. Tracks with the same construction and rule for ends are computed together."""
         return RotationSpline, self.construction, self.ends
 
     @classmethod
     def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the rotation vectors from the key before each key, and to the key after it, each of shape (3, K).
+        """Return the rotation vectors from the previous key and to the next key of each key, each of shape (3, K).
 
-        They are in the parent's frame, long turns included.
+        They are in the parent's frame and include long turns.
         """
         q = _signed(splines, tracks)
         turns = _laid_over(splines, tracks)
@@ -404,12 +405,12 @@ class RotationSpline(TurnedSpline):
 
 
 def _signed(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
-    """Return the keys' quaternions (4, K) with the signs for which the arcs between them follow the path."""
+    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path."""
     return np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
 
 
 def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
-    """Return the turns laid over all segments, shape (3, K), 0 at last keys; None if there are none."""
+    """Return the turns added to all segments, shape (3, K), with 0 at last keys, or None if there are none."""
     if all(spline._turns is None for spline in splines):
         return None
     turns = np.zeros((3, len(tracks.frames)))
@@ -420,12 +421,12 @@ def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Ar
 
 
 def _around(tracks: KeyBatch, turns: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the turns of the segments before and after each key, across a loop's seam too."""
+    """Return the turns of the segments before and after each key, also across the seam of a loop."""
     return turns[:, tracks.previous], turns[:, np.maximum(tracks.following - 1, 0)]
 
 
 def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -> tuple[Float64Array, Float64Array]:
-    """Return the quaternions before and after each key, less the turns laid over the segments between."""
+    """Return the quaternions before and after each key, without the turns added to the segments in between."""
     before, after = neighbours(tracks, q)
     if turns is None:
         return before, after
@@ -437,14 +438,14 @@ def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -
 
 
 def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
-    """Return quaternions at the ends of segments, less the turns laid over these."""
+    """Return quaternions at the ends of segments, without the turns added to the segments."""
     return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)
 
 
 def _segment_controls(
     tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array, turns: Float64Array | None
 ) -> Float64Array:
-    """Return four controls a segment; the segment that a last key begins stays on it."""
+    """Return four controls per segment. The segment after a last key is constant."""
     end = tracks.segment_end
     ending = incoming[:, end], q[:, end]
     if turns is not None:
@@ -470,18 +471,18 @@ def controls(
     tracks : KeyBatch
         The keys.
     q, before, after : ndarray, shape (4, K)
-        Quaternions of the keys, of the key before and of the key after each, with the signs of the path, less the turns
-        laid over the segments between. At the ends of a track that is not a loop, the numbers on the side without a key
-        are arbitrary.
+        Quaternions of each key, the previous key and the next key, with the signs of the path and without the turns
+        added to the segments in between. At the ends of a track that is not a loop, the numbers on the side without a
+        key are arbitrary.
     ends : "3DS" or "TANGENT"
-        The rule at such ends, as for `tangents`.
+        The rule at such ends. See `tangents`.
     turns : ndarray, shape (3, K), or None
-        The turns laid over the segments.
+        The turns added to the segments.
 
     Returns
     -------
     ndarray, shape (4, 4, K)
-        Of the segment after each key its start, both controls and its end, each with the components w, x, y, z.
+        The start, both controls and the end of the segment after each key, each with the components w, x, y, z.
 
     Notes
     -----
@@ -490,7 +491,8 @@ def controls(
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
-    # Both sides of the keys have their own axis, (4, 2, K), because a slerp of both takes little longer than of one.
+    # Both sides of the keys share one array, (4, 2, K), because a slerp of both takes little longer than a slerp of
+    # one.
     key = q[:, np.newaxis]
     g = sphere.slerp(key, np.stack((before, after), axis=1), np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
     across = sphere.arc(g[:, :1], g[:, 1:])
@@ -517,7 +519,7 @@ def _tangent_ends(
     outgoing: Float64Array,
     turns: Float64Array | None,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the controls after the first and before the last keys, as vector tracks have them."""
+    """Return the controls after the first and before the last keys by the rule of vector tracks."""
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
     has_two_keys = last - first == 1
@@ -543,11 +545,11 @@ def _squad_controls(
 ) -> Float64Array:
     """Return the control quaternions of squad segments (docs/formulas, "Squad").
 
-    Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.
+    Its ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
     """
     from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
     to_after = sphere.log(sphere.product(sphere.conjugate(q), after))
-    # Those at ends are set below for the other rule, which needs the inner ones only.
+    # With the other rule, the controls at ends are set below from the inner controls.
     incoming, outgoing = tangents(tracks, from_before, to_after, "3DS")
     first, last = tracks.open
     if ends == "TANGENT":
@@ -567,7 +569,7 @@ def _squad_controls(
 
 
 def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:
-    """Return the turns laid over all segments, with the tangents of a vector track through them."""
+    """Return the turns added to all segments, with the tangents of a vector track through them."""
     incoming, outgoing = tangents(tracks, *_around(tracks, turns), ends)
     arriving = incoming[:, tracks.segment_end]
     outgoing[:, tracks.last] = 0.0

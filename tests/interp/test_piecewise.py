@@ -229,7 +229,7 @@ def test_runs_that_cannot_follow_each_other_are_refused():
     first, second, _ = runs_of(tcb.VectorSpline, values)
     for runs, reason in (
         ([], "at least one"),
-        ([first, b_spline.VectorSpline(second.keys)], "one method"),
+        ([first, b_spline.VectorSpline(second.keys)], "the same method"),
         ([first, tcb.VectorSpline(second.keys, "LOOP")], "not cycle"),
         ([second, first], "follows frame"),
         ([first, first], "follows frame"),

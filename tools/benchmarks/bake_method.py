@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One measurement of bakes.py: a process that opens a file in Blender, bakes it with one method and measures.
+"""Run one measurement of bakes.py: open a file in Blender, bake it with one method, and measure.
 
     python tools/benchmarks/bake_method.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
 
-The last line of standard output is the result as JSON. Memory is read from /proc; elsewhere it is left out.
+The last line of standard output is the result as JSON. Memory is read from /proc. It is omitted on systems without
+/proc.
 """
 
 from __future__ import annotations
@@ -31,15 +32,14 @@ from tools.benchmarks.scenes import Size, animated, fcurves, make, select
 from tools.benchmarks.timing import watched
 
 SMALL = 100_000
-"""Samples; with fewer one bake is too short to measure, so the file is opened and baked several times in one
-process."""
+"""With fewer samples, the file is opened and baked several times, because one bake is too short to measure."""
 REPEATS = 5
 
 baking, keyframes = module("animation.bake.pipeline"), module("animation.fcurves.keyframes")
 
 
 class Case:
-    """The open file and a method to bake it: `prepare` is not timed, `run` is."""
+    """The open file and a method of baking it. Only `run` is timed, not `prepare`."""
 
     def __init__(self, size: Size, folder: Path) -> None:
         self.size = size
@@ -62,14 +62,14 @@ class Case:
 
 
 class Keys(Case):
-    """The animator's keys as they are, for comparison."""
+    """The unchanged keys of the animator, for comparison."""
 
     def run(self) -> None:
         pass
 
 
 class Bake(Case):
-    """A bake of everything in the file by this project."""
+    """A bake of the whole file by this project."""
 
     output = "SAMPLES"
 
@@ -87,7 +87,7 @@ class Bake(Case):
         }
 
     def finish(self) -> None:
-        """Save the keys for the floor to write."""
+        """Save the keys that the floor writes."""
         kept = self.path.with_name(f"{self.path.name}-{self.output}.npz")
         if not kept.exists():
             save_keys(kept)
@@ -100,7 +100,7 @@ class BakeCurves(Bake):
 
 
 class BakeSelected(Bake):
-    """A bake while all keys are selected: then Blender can't deselect them all in one call."""
+    """A bake while all keys are selected, so Blender cannot deselect them all in one call."""
 
     def prepare(self) -> None:
         for curve in all_curves():
@@ -138,7 +138,7 @@ class Restore(Case):
 
 
 class Floor(Case):
-    """The same attributes of the same keys, written by `add` and `foreach_set`, and nothing else."""
+    """The same attributes of the same keys, written only with `add` and `foreach_set`."""
 
     output = "SAMPLES"
 
@@ -168,7 +168,7 @@ class FloorOfCurves(Floor):
 
 
 class FCurveBake(Case):
-    """`FCurve.bake`: Blender's own interpolation, one key a frame."""
+    """`FCurve.bake`: Blender's interpolation with one key per frame."""
 
     def run(self) -> None:
         for curve in all_curves():
@@ -206,7 +206,7 @@ class GraphBakeKeys(Case):
 
 
 class NlaBake(Case):
-    """`nla.bake`: steps through the frames."""
+    """`nla.bake`, which steps through the frames."""
 
     visual = False
 
@@ -269,7 +269,7 @@ def all_curves() -> list[Any]:
 
 
 def save_keys(path: Path) -> None:
-    """Save all attributes that differ from new keys, for the keys of all curves, concatenated."""
+    """Save all attributes that differ from new keys, concatenated for the keys of all curves."""
     curves = all_curves()
     every = [keyframes.read(curve) for curve in curves]
     points = curves[0].keyframe_points
@@ -296,7 +296,7 @@ def select_all() -> None:
 
 
 def memory(name: str) -> int | None:
-    """Return bytes of this process: "VmRSS" now, "VmHWM" the peak."""
+    """Return the memory of this process in bytes, "VmRSS" for the current and "VmHWM" for the peak value."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
@@ -313,7 +313,7 @@ def settle() -> None:
 
 
 def saved(copy: Path) -> int:
-    """Return the bytes of the open file when saved."""
+    """Return the size of the open file in bytes when saved."""
     bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True, compress=False)
     size = copy.stat().st_size
     copy.unlink()
@@ -321,9 +321,9 @@ def saved(copy: Path) -> int:
 
 
 def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[str, Any]:
-    """Measure a method: seconds, memory before, at its peak and after in bytes, and keys.
+    """Measure a method: seconds, bytes of memory before, at the peak and after, and keys.
 
-    With `look` also the bytes of the saved file.
+    With `look`, also measure the size of the saved file.
     """
     case = METHODS[method](size, folder)
     results: list[dict[str, Any]] = []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the speed and memory of bakes, compared with Blender's own ways to bake: ratios count.
+"""Measure the speed and memory of bakes, relative to Blender's bake operators.
 
-All results are saved in one file, and their tables printed. Each measurement is a process of its own (bake_method.py),
-so that memory is measured separately. All methods to bake one file take turns in each round, so that other load on the
-machine slows them alike.
+All results are saved in one file, and their tables are printed. Each measurement runs in a separate process
+(bake_method.py), so memory is measured separately. All methods of baking one file take turns in each round, so other
+load on the machine affects them equally.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tools.benchmarks.report import Results, print_report
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("objects", "armature")
 PARTIAL_KINDS = ("locations", "rotations")
-"""Measured with one size only."""
+"""Methods measured with only one size."""
 STEPS = (10, 100, 1000, 10_000)
 CENTRE = (1000, 1000)
-"""Channels and frames of the file with which everything is measured."""
+"""Channels and frames of the file with which all methods are measured."""
 SKIN = 50_000
-"""Vertices of the character, which methods that step through the frames have to deform at each."""
+"""Vertices of the character, which methods that step through frames must deform at each frame."""
 
 OURS = ("samples", "floor of samples", "curves", "floor of curves")
 RIVALS = (
@@ -58,11 +58,11 @@ class Plan:
     most: int
     """Samples of the largest file."""
     patience: float
-    """Seconds that a rival may take."""
+    """Maximum seconds for a rival method."""
     skin: int
 
     def sizes(self) -> list[dict[str, Any]]:
-        """Return the files, the smallest first."""
+        """Return the files from smallest to largest."""
         sizes = [
             {"kind": kind, "channels": channels, "frames": frames, "vertices": 0}
             for kind, channels, frames in product(KINDS, self.channels, self.frames)
@@ -90,7 +90,7 @@ class Plan:
         return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
 
     def is_once(self, size: dict[str, Any], method: str) -> bool:
-        """Return whether the method is measured in the first round only, to save time."""
+        """Return whether the method is measured only in the first round, to save time."""
         return method in RIVALS and not self.is_central(size)
 
 
@@ -127,8 +127,8 @@ class Bench:
     def is_quick_enough(self, size: dict[str, Any], method: str) -> bool:
         """Return whether a rival is likely to finish in time.
 
-        It is estimated from its time per sample on the longest file of that kind so far, since for some it grows with
-        the length.
+        The estimate uses its time per sample on the longest file of that kind so far, because for some methods this
+        time grows with the length.
         """
         earlier = [
             run
@@ -147,7 +147,7 @@ class Bench:
         return self.folder / "files"
 
     def process(self, name: str, size: dict[str, Any], method: str) -> dict[str, Any] | None:
-        """Return the result of one process; None where it fails."""
+        """Return the result of one process, or None if it fails."""
         asked = {"size": size, "method": method, "folder": str(self.files), "look": self.plan.is_central(size)}
         command = [sys.executable, str(ROOT / "tools" / "benchmarks" / "bake_method.py"), json.dumps(asked)]
         # Without the user's add-ons and settings.
@@ -168,7 +168,7 @@ class Bench:
 
 
 def packed(result: dict[str, Any]) -> str:
-    """Return the result as JSON with six digits a number, one run a line."""
+    """Return the result as JSON with six digits per number and one run per line."""
     runs = ",\n".join(
         json.dumps({name: float(f"{each:.6g}") if isinstance(each, float) else each for name, each in run.items()})
         for run in result["runs"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time the evaluation of many tracks at once, beside scipy and others, taking turns, several times.
+"""Time the evaluation of many tracks at once, alternating with scipy and other libraries, several times.
 
-Peers: NumPy alone, scipy, and PyPI's `splines` and numpy-quaternion where they are installed.
+Peers: NumPy, scipy, and, if installed, PyPI's `splines` and numpy-quaternion.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Row:
 Timed = tuple[Row, Callable[[], object]]
 
 
-# The direct form of the formulas, one quaternion a row: the reference for `interp`.
+# The direct form of the formulas, with one quaternion per row, as the reference for `interp`.
 
 
 def naive_slerp(p: Float64Array, q: Float64Array, t: Float64Array) -> Float64Array:
@@ -211,7 +211,7 @@ def _numpy_quaternion_rows(pairs: Sequence[Track], frames: Float64Array) -> list
 def _splines_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     from splines.quaternion import KochanekBartels, UnitQuaternion
 
-    # Its inner loops are Python: one track, a tenth of the frames.
+    # Its inner loops are in Python, so it gets one track and a tenth of the frames.
     key_frames, q = pairs[0]
     some = np.clip(frames[::10], key_frames[0], key_frames[-1])
     units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]

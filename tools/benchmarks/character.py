@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A character of 100 bones with location, rotation and scale keys at the same frames of 250: 1,000 channels."""
+"""A character with 100 bones and 1,000 channels, with all keys at the same frames of 250."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = 10
 
 
 def plain_character(path: Path, keys: int = KEYS) -> Any:
-    """Make a new file, and return its rig."""
+    """Create a new file and return its rig."""
     make(SIZE, path)
     rig: Any = bpy.data.objects[RIG]
     for fcurve in fcurves(rig):
@@ -30,7 +30,7 @@ def plain_character(path: Path, keys: int = KEYS) -> Any:
 
 
 def character(path: Path, keys: int = KEYS) -> Any:
-    """Make the character with TCB tracks, and a parameter set on every bone's rotation."""
+    """Create the character with TCB tracks and a parameter on the rotation of every bone."""
     rig = plain_character(path, keys)
     dice = random.Random(1)
     animation.enable(rig, keep_look=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension of this checkout, loaded without installing it, in a Python that has Blender as a module."""
+"""Load the extension of this checkout without installing it, in a Python that has Blender as a module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure first bakes by this checkout and by another one, bake by bake in turns.
+"""Compare first bakes by this checkout and another checkout, alternating bake by bake.
 
     git worktree add --detach ../other COMMIT
     .venv-bpy-5.2/bin/python tools/bench.py first ../other [--sizes armature-10-100 objects-10-100] [--again]
@@ -37,11 +37,11 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 WARM_UP = 3
-"""Rounds that do not count."""
+"""Number of rounds that are ignored."""
 
 
 def serve(root: str, size: str, output: str, bakes: str) -> None:
-    """Bake one fresh file for each line of standard input, and print the seconds that it took."""
+    """Bake one new file for each line of standard input, and print the seconds per bake."""
     import bpy
     import numpy as np
 
@@ -101,7 +101,7 @@ def server(root: Path, size: str, how: Sequence[str]) -> Iterator[subprocess.Pop
         try:
             yield process
         finally:
-            # Its input ends, so it removes its file.
+            # Closing its input makes it remove its file.
             process.communicate()
 
 
@@ -113,7 +113,7 @@ def bake(process: subprocess.Popen[str]) -> float:
     for line in process.stdout:
         if line.startswith("seconds "):
             return float(line.split()[1])
-    raise SystemExit("a bake failed, see above")
+    raise SystemExit("a bake failed (see above)")
 
 
 def measure(other: Path, size: str, how: Sequence[str], rounds: int) -> tuple[list[float], list[float]]:
@@ -129,7 +129,7 @@ def measure(other: Path, size: str, how: Sequence[str], rounds: int) -> tuple[li
 
 
 def a_size(text: str) -> str:
-    """Return the size if it is one."""
+    """Return the size, or raise an error if it is invalid."""
     kind, *counts = text.split("-")
     if kind not in KINDS or len(counts) != 2 or not all(count.isdecimal() and int(count) >= 10 for count in counts):
         raise argparse.ArgumentTypeError(
@@ -139,14 +139,14 @@ def a_size(text: str) -> str:
 
 
 def a_count(text: str) -> int:
-    """Return the number, which is at least 1."""
+    """Return the number, which must be at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return int(text)
 
 
 def a_checkout(text: str) -> Path:
-    """Return the path if the extension is there."""
+    """Return the path, or raise an error if it does not contain the extension."""
     path = Path(text).resolve()
     if not (path / "blender_manifest.toml").is_file():
         raise argparse.ArgumentTypeError(f"{text!r} is not a checkout of the extension")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how long the import of a large 3D Studio file takes, with its bake, and its export.
+"""Measure the time for importing a large 3D Studio file, including its bake, and for exporting it.
 
 Each node has keys in each of its tracks: position, rotation and scale.
 """
@@ -20,7 +20,7 @@ importing, exporting = module("exchange.importing.importer"), module("exchange.e
 
 
 def make_scene(nodes: int, keys: int, every: int, with_parameters: bool) -> Any:
-    """Make a scene of triangles, each with keys of its own."""
+    """Create a scene of triangles with separate keys."""
     rng = np.random.default_rng(1)
     frames = np.arange(0, keys * every, every, dtype=np.int32)
     flags = np.full(keys, 31 if with_parameters else 0, np.uint16)

@@ -32,13 +32,13 @@ from tools.benchmarks.timing import milliseconds_of, watched
 baking, live = module("animation.bake.pipeline"), module("animation.live.update")
 LIVE = animation.Options(output="HANDLES")
 EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 * 100}
-"""The number of tracks that each edit bakes again."""
+"""The number of tracks baked again by each edit."""
 STAGES = {
     "detection": [(live.Watch, "find"), (live.Watch, "edited_at_first_look")],
     "evaluation": [(baking, "_evaluated")],
     "writing": [(baking, "with_rows"), (baking, "write_tracks"), (live.Watch, "take")],
 }
-"""The functions of each; "reading" is the rest."""
+"""The functions of each part. "reading" is the remaining time."""
 COLUMNS = ("all", "slowest", "detection", "reading", "evaluation", "writing", "co", "all else")
 RATIOS = ("all / co", "look / co")
 
@@ -71,14 +71,14 @@ def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
 
 
 def measure(count: int, path: Path) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of each edit's parts, and of a whole bake."""
+    """Return the milliseconds of the parts of each edit, and of a full bake."""
     rig = character(path)
     action = rig.animation_data.action
     animation.bake(rig, output="HANDLES")
     result = {"": {"whole bake": milliseconds_of(lambda: animation.bake(rig, output="HANDLES"))}}
     watches: dict[tuple[int, int], Any] = {}
     live.refresh_all(watches, action, live_options)
-    # The column first: after it all tracks are still keyed alike.
+    # Edit the column first, because all tracks are still keyed at the same frames afterward.
     for edit, tracks in reversed(EDITS.items()):
         looks = []
         for _, _move in zip(range(count), moves(rig, edit, random.Random(edit)), strict=False):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the steps of drags with 100 bones under Live, beside Blender's own evaluation of the same scene.
+"""Measure the steps of drags with 100 bones under Live, compared with Blender's evaluation of the same scene.
 
 The file has 100 bones with location, rotation and scale keys at the same frames of 250,
-1,000 channels, played with handles. The slider Tension of the tab is dragged, of one selected bone and of all; the
-operator Drag changes the tension of one key, of one key of each track, and of all 3,000 keys. A step processes one
+1,000 channels, played with handles. The slider Tension of the tab is dragged for one selected bone and for all bones.
+The operator Drag changes the tension of one key, of one key per track, and of all 3,000 keys. A step processes one
 mouse movement, including the handlers that Blender calls after it. "begun" is the first step, which prepares the drag,
 and "Esc" its cancellation. "released" writes the keys at the end. "Blender" is the time that Blender needs to evaluate
 the action after a step. Enable is the operation of its button in a window, with Keep Look. All times are medians in
@@ -54,7 +54,7 @@ def update() -> None:
 
 
 def without_handlers(do: Callable[[], object]) -> None:
-    """Call a function while no handler of the extension is called."""
+    """Call a function with the handlers of the extension disabled."""
     handled: Any = bpy.app.handlers.depsgraph_update_post
     kept = list(handled)
     handled.clear()
@@ -65,7 +65,7 @@ def without_handlers(do: Callable[[], object]) -> None:
 
 
 def evaluated_by_blender(rig: Any) -> float:
-    """Return the milliseconds that Blender alone needs to evaluate the action anew."""
+    """Return the milliseconds that Blender alone needs to evaluate the action again."""
     rig.animation_data.action.update_tag(refresh={"TIME"})
     times: list[float] = []
     without_handlers(lambda: times.append(milliseconds_of(update)))
@@ -73,7 +73,7 @@ def evaluated_by_blender(rig: Any) -> float:
 
 
 class Slider:
-    """The slider of the tab, held by the mouse."""
+    """The slider of the tab while the mouse drags it."""
 
     def __init__(self, rig: Any, bones: list[str]) -> None:
         self._event(presses=True)
@@ -101,7 +101,7 @@ class Slider:
 
 
 class Operator:
-    """The operator Drag, in the place of one that runs, which only a window has."""
+    """A substitute for the running operator Drag, which requires a window."""
 
     parameter = "tension"
     _typed = ""
@@ -135,7 +135,7 @@ class Operator:
 
 
 def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
-    """Drag twice: the first time to Esc, the second time to the release."""
+    """Drag twice, ending with Esc the first time and with a release the second time."""
     steps, blender, reads = [], [], []
     result: dict[str, float] = {}
     for end in ("Esc", "released"):
@@ -156,7 +156,7 @@ def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
 
 
 def give_eases(rig: Any) -> None:
-    """Give each key eases of its own."""
+    """Give each key different eases."""
     dice = np.random.default_rng(1)
     every = track_keys.keys_on_paths(rig, channels.channels_of(rig), {fcurve.data_path for fcurve in fcurves(rig)})
     eases = [{name: dice.uniform(0.0, 0.5, len(keys)) for name in ("ease_to", "ease_from")} for keys in every]
@@ -183,7 +183,7 @@ def run(options: argparse.Namespace) -> None:
     context: Any = bpy.context
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
-    # Steps that the drag would leave out are measured, too.
+    # Steps that the drag would skip are also measured.
     drags.REST = 0.0
     if options.eases:
         give_eases(rig)

@@ -36,7 +36,7 @@ WHAT = ("location", "tip", "tangent")
 
 
 def character() -> Any:
-    """Make the rig, live."""
+    """Create the rig and switch Live on."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     context: Any = bpy.context
     rig: Any = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
@@ -67,7 +67,7 @@ def character() -> Any:
 
 
 def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
-    """Return the milliseconds of taking hold, of a step, and of Live's look after it: medians."""
+    """Return the median milliseconds of the start of a drag, of a step, and of Live's comparison after it."""
     rig.pose.bones[DRAGGED].lock_location = (what == "tip",) * 3
     followed = points.Followed("ORIGIN" if what == "location" else "TAIL", "Z", 1.0)
     spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
@@ -85,7 +85,7 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
 
 
 def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
-    """Return a function that drags by a part of a way, and the milliseconds of taking hold."""
+    """Return a function that drags by a fraction of a way, and the milliseconds of the start of the drag."""
     start = time.process_time()
     recorded.Recorded.of(spot.item, spot.prefix)
     if what == "tangent":
@@ -105,13 +105,13 @@ def look_at(rig: Any) -> Callable[[], object]:
 
 
 def paths(rig: Any) -> tuple[float, float]:
-    """Return the milliseconds of computing all paths, and of those that a step reaches."""
+    """Return the milliseconds for computing all paths, and for the paths affected by a step."""
     scene: Any = bpy.context.scene
     scene.tcb_paths.show = True
     every = [((rig.session_uid, bone.name), overlay._trace(scene)) for bone in rig.pose.bones]
 
     def compute() -> None:
-        # As many are kept as twice those that are drawn, and no window draws here.
+        # The cache holds twice as many paths as are drawn, and no window draws here.
         overlay._state.drawn = BONES
         overlay._state.inputs = overlay.Fingerprints()
         overlay._state.wanted.update(dict.fromkeys(every))

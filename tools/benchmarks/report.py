@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the tables and the plot of bakes.py's results into docs/measurements/performance.md.
+"""Write the tables and the plot of the results of bakes.py into docs/measurements/performance.md.
 
 Figures are medians of the rounds, with minimum and maximum in parentheses.
 """
@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 MEMORY_LIMIT = 4 << 30
 MOST_GROWN = {("armature", "samples"): 1.2}
-"""How much longer a channel and frame may take in the largest file than in the central one, where it is not 1.5."""
+"""The allowed ratio of the time per channel and frame in the largest file to the central file, if not 1.5."""
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
-PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only turn"}
+PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only rotate"}
 TABLES = ("conditions", "ways, armature", "ways, character")
 """The tables of docs/measurements/performance.md."""
 COLOURS = {
@@ -92,7 +92,7 @@ class Results:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Return channels and frames of the file with which everything was measured."""
+        """Return channels and frames of the file with which all methods were measured."""
         return next((size.channels, size.frames) for size, methods in self.runs.items() if "restore" in methods)
 
     @property
@@ -106,15 +106,15 @@ class Results:
 
     @property
     def partial(self) -> list[Size]:
-        """Return the objects that only move and the bones that only turn, if there were any."""
+        """Return the objects that only move and the bones that only rotate, if there were any."""
         return [size for size in self.runs if size.kind in PARTIAL_KIND_NAMES]
 
     def sizes(self, kind: str) -> list[Size]:
-        """Return the sizes of a kind, the smallest first, without the character."""
+        """Return the sizes of a kind from smallest to largest, without the character."""
         return sorted(size for size in self.runs if size.kind == kind and not size.vertices)
 
     def spans(self, size: Size, method: str, *names: str) -> Span | None:
-        """Return the sum of the named figures; None where they were not measured."""
+        """Return the sum of the named figures, or None if they were not measured."""
         rounds = self.runs[size].get(method)
         return Span(tuple(sum(run[name] for name in names) for run in rounds)) if rounds else None
 
@@ -209,7 +209,7 @@ def _floor_of(results: Results, size: Size) -> str:
 
 
 def _least_frames(sizes: Sequence[Size]) -> list[Size]:
-    """Return the files with the fewest frames, by channels."""
+    """Return the files with the fewest frames, by number of channels."""
     least = min(size.frames for size in sizes)
     return [size for size in sizes if size.frames == least]
 
@@ -279,7 +279,7 @@ def _middle(span: Span | None) -> str | None:
 
 
 def stages(results: Results) -> str:
-    """Return the table of the stages: read, evaluate, write."""
+    """Return the table of the stages read, evaluate and write."""
     rows = []
     for kind in KIND_NAMES:
         sizes = results.sizes(kind)
@@ -322,7 +322,7 @@ def character(results: Results, size: Size) -> str:
 
 
 def plot(results: Results, path: Path) -> None:
-    """Plot, for each kind, seconds by channels and by frames, and memory."""
+    """Plot seconds by channels, seconds by frames, and memory for each kind."""
     import matplotlib as mpl
 
     mpl.use("Agg")

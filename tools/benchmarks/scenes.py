@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of objects, or of an armature, with keys 15 to 30 frames apart."""
+"""Create files of objects, or of an armature, with keys 15 to 30 frames apart."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RIG = "Rig"
 class Size:
     """The size of one file.
 
-    `kind`: "objects", "armature", "locations" for objects that only move, or "rotations" for bones that only turn.
+    `kind`: "objects", "armature", "locations" for objects that only move, or "rotations" for bones that only rotate.
     `vertices`: of a skin that the bones deform.
     """
 
@@ -39,7 +39,7 @@ class Size:
 
     @property
     def is_armature(self) -> bool:
-        """Return whether bones have the keys."""
+        """Return whether the keys belong to bones."""
         return self.kind in ("armature", "rotations")
 
     @property
@@ -49,7 +49,7 @@ class Size:
 
     @property
     def samples(self) -> int:
-        """Return the number of keys with one on every frame of every channel."""
+        """Return the number of keys if every channel has one at every frame."""
         return self.channels * self.frames
 
     @property
@@ -58,7 +58,7 @@ class Size:
 
 
 def make(size: Size, path: Path) -> None:
-    """Save a new file of that size."""
+    """Save a new file of the given size."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, size.frames
@@ -83,7 +83,7 @@ def make(size: Size, path: Path) -> None:
 
 
 def select(curve: Any, selected: bool) -> None:
-    """Select all keys of the F-curve, with their handles, or none."""
+    """Select or deselect all keys of the F-curve and their handles."""
     points = curve.keyframe_points
     for flag in ("select_control_point", "select_left_handle", "select_right_handle"):
         points.foreach_set(flag, np.full(len(points), selected))
@@ -134,7 +134,7 @@ def _bones(size: Size) -> Iterator[Any]:
 
 
 def _add_skin(rig: bpy.types.Object, size: Size) -> None:
-    """Add a mesh in rows along the bones; each vertex belongs to one of them."""
+    """Add a mesh in rows along the bones. Each vertex belongs to one bone."""
     mesh = bpy.data.meshes.new("Skin")
     mesh.from_pydata([(n % size.owners, n / size.vertices, 0.0) for n in range(size.vertices)], [], [])
     skin = bpy.data.objects.new("Skin", mesh)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time one sample, many samples and the construction of each method's splines, beside scipy and others.
+"""Time one sample, many samples and the construction of splines for each method, compared with scipy and others.
 
-Each time is the least of several, and the peers take turns with the methods, so that the load of the machine changes
-ratios little. Peers: scipy, and PyPI's `splines` and numpy-quaternion where they are installed.
+Each time is the minimum of several. Peers and methods take turns, so the load of the machine hardly affects ratios.
+Peers: scipy and, if installed, PyPI's `splines` and numpy-quaternion.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from interp.splines.lightwave_kochanek_bartels import (
 Float64Array = npt.NDArray[np.float64]
 MANY = 100_000
 SWINGING = "LAGRANGE"
-"""It takes no 1 000 keys."""
+"""This library does not support 1,000 keys."""
 
 
 @dataclass
 class Peer:
-    """A spline as its library has it: how it is made, and how it is evaluated (frame or frames, derivative)."""
+    """The functions of a library to create a spline, and to evaluate it (frame or frames, derivative)."""
 
     name: str
     make: Callable[[], Any]
@@ -46,7 +46,7 @@ class Peer:
 
 
 def least(run: Callable[[], object], seconds: float = 0.05) -> float:
-    """Return the least time of a call, in seconds, of as many as fit into some time, nine at least."""
+    """Return the minimum time of a call in seconds, from at least nine calls and as many as fit into a time limit."""
     times: list[float] = []
     stop = time.perf_counter() + seconds
     while len(times) < 9 or time.perf_counter() < stop:
@@ -55,7 +55,7 @@ def least(run: Callable[[], object], seconds: float = 0.05) -> float:
 
 
 def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
-    """Give the splines of values ("values") and rotations ("rotations") of others and of all methods here."""
+    """Yield the splines of values ("values") and rotations ("rotations") of other libraries and of all methods."""
     from scipy.interpolate import CubicHermiteSpline, CubicSpline
     from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
@@ -98,12 +98,12 @@ def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterat
 
 
 def made_of(cls: Callable[[Keys], Any], keys: Keys) -> object:
-    """Return the spline, of keys that are checked anew."""
+    """Return the spline from newly checked keys."""
     return cls(Keys(keys.frames, keys.values))
 
 
 def timed(peer: Peer, at: float, many: Float64Array) -> list[float]:
-    """Return the seconds of construction, first sample, and one and many samples, then the same of derivatives."""
+    """Return the seconds for construction, first sample, one sample and many samples, and the same for derivatives."""
     firsts = []
     for _ in range(3):
         spline = peer.make()
@@ -119,7 +119,7 @@ def timed(peer: Peer, at: float, many: Float64Array) -> list[float]:
 
 
 def rows(count: int) -> Iterator[str]:
-    """Give the rows of the table for a number of keys."""
+    """Yield the rows of the table for a number of keys."""
     generator = np.random.default_rng(count)
     frames = np.cumsum(generator.uniform(1.0, 5.0, count))
     q = rotations.from_rotation_vector(generator.normal(size=(count, 3)) * 0.3)

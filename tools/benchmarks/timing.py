@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Times: of a function, and of the stages of a call."""
+"""Measure the time of a function, and of the stages of a call."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Clock = Callable[[], float]
 
 
 def seconds_of(work: Callable[[], object], clock: Clock = time.process_time) -> float:
-    """Return the seconds that it takes."""
+    """Return the duration of a call in seconds."""
     start = clock()
     work()
     return clock() - start
 
 
 def milliseconds_of(work: Callable[[], object]) -> float:
-    """Return the milliseconds of processor time that it takes."""
+    """Return the processor time of a call in milliseconds."""
     return 1000.0 * seconds_of(work)
 
 
 @contextmanager
 def watched(stages: dict[str, list[tuple[Any, str]]], clock: Clock = time.thread_time) -> Iterator[dict[str, float]]:
-    """Give the seconds spent in functions while it is open, by stage.
+    """Yield the seconds spent in functions in this context, by stage.
 
-    `stages` names the functions of each stage: their owner and attribute. "before" is the time until the first of
-    them is called, "all" the whole, both known once it is closed.
+    `stages` lists the functions of each stage by owner and attribute. "before" is the time until the first call, and
+    "all" the total time. Both are available after the context ends.
     """
     seconds = dict.fromkeys(stages, 0.0)
     firsts: list[float] = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the time of verbs per object, and of the table of parameters.
 
-Ten keys per channel over 250 frames, nine channels per object. The bare write of as many keys is the measure. The table
-of 10,000 keys is read as after an undo, and written with one more row.
+Ten keys per channel over 250 frames, nine channels per object. Times are relative to a bare write of the same number of
+keys. The table of 10,000 keys is read as after an undo, and written with one more row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TABLE_KEYS = 10_000
 
 
 def make(count: int) -> list[Any]:
-    """Make objects whose location, rotation and scale have nine keys each, and a scene for them."""
+    """Create objects whose location, rotation and scale have nine keys each, and a scene for them."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     generator = np.random.default_rng(1)
@@ -43,7 +43,7 @@ def make(count: int) -> list[Any]:
 
 
 def bare_write(items: list[Any]) -> None:
-    """Write a linear key per frame into curves of new actions, and nothing else."""
+    """Write one linear key per frame into curves of new actions, and nothing else."""
     frames = np.arange(251, dtype=np.float32)
     for item in items:
         action: Any = bpy.data.actions.new("Bare")

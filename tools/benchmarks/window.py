@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure drags in a window, from the mouse's move to the last redraw, beside Blender's own of the same scene.
+"""Measure drags in a window, from mouse movement to last redraw, compared with Blender's drags in the same scene.
 
     tools/environment.sh graphical python tools/bench.py window
 
@@ -25,9 +25,9 @@ from tools.build_zip import build
 
 BONES, KEYS = 100, 10
 _WAIT = 4.0
-"""The most seconds that a redraw is waited for."""
+"""Maximum seconds to wait for a redraw."""
 _STILL = 0.35
-"""Seconds without a redraw after which there is none to come."""
+"""Seconds without a redraw after which no more redraws are expected."""
 
 _SCENE = f"""
 import random
@@ -96,14 +96,14 @@ def steps():
 
 
 class Times(NamedTuple):
-    """Milliseconds from a move of the mouse to the last redraw that it causes."""
+    """Milliseconds from a mouse movement to the last resulting redraw."""
 
     clock: float
     processor: float
 
 
 def moved(gui: Any, count: int, dx: int = 4) -> list[Times]:
-    """Move the mouse so often; return the times of the moves that are drawn."""
+    """Move the mouse this number of times, and return the times of the movements that are drawn."""
     times = []
     for _ in range(count):
         processor = gui.run(_COUNT)
@@ -136,7 +136,7 @@ def hold(gui: Any, at: tuple[int, int]) -> None:
 
 def slider(gui: Any, category: str, button: str, moves: int) -> list[Times]:
     gui.open_sidebar("VIEW_3D", category)
-    # With one bone the sidebar is drawn faster than the pointer goes over it.
+    # With one bone, the sidebar is drawn faster than the pointer moves across it.
     gui.run(_SELECT.format(which="['Bone 45']"))
     x, y = place(gui.buttons("VIEW_3D", timeout=300), button)
     gui.run(_SELECT.format(which="rig.pose.bones.keys()"))

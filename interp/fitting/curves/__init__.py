@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fit the fewest Bezier keys that play a spline within a tolerance, for many splines at once.
 
-With handles at thirds of a segment, a channel plays a cubic in time. With exact values and derivatives at both keys it
-is the Hermite cubic, which is exact for vector segments without ease. Knots divide eased segments and rotations. Each
-piece is compared with the spline, with handles rounded as Blender stores them. The length of a quaternion is arbitrary,
-so its knots may have another length if that saves a knot. Source: docs/formulas, "Fitting curves".
+With handles at thirds of a segment, a channel plays a cubic in time. With exact values and derivatives at both keys,
+this is the Hermite cubic, which is exact for vector segments without ease. Eased segments and rotations are divided by
+knots. Each piece is compared with the spline, with handles rounded as Blender stores them. The length of a quaternion
+is arbitrary, so a knot may change the length if that saves another knot. Source: docs/formulas, "Fitting curves".
 """
 
-# The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until each piece is
-# good, where `cubics` measures, and `knots` places and balances the knots by `subdivision`. `fit` sorts the pieces by
+# The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until `cubics` finds
+# each piece accurate enough. `knots` places and balances the knots with `subdivision`. `fit` sorts the pieces by
 # request.
 
 from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
+"""Cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..channel_splines import parabola
 from . import subdivision
 from .strands import Pieces, Samples, Spans, Strands
 
-# Radians. The most that the numbers of a rotation may change in a span and still be followed by the nearest ones.
+# Radians. The largest change of a rotation's channel values in a span that nearest values can follow.
 _FAST = 1.0
-# The largest error is this factor larger than a parabola through the sampled errors finds, at most.
+# The largest error exceeds the peak of a parabola through the sampled errors by at most this factor.
 _MARGIN = 1.01
-# And by this factor where the acceleration jumps within a piece, which no polynomial through the samples does.
+# The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces.
 _JUMP_MARGIN = 1.08
-# A jump of the acceleration that is closer to an end than this part of a piece counts as a jump at the end.
+# A jump of the acceleration closer to an end than this fraction of a piece counts as a jump at the end.
 _AT_END = 1e-3
 
 
 class Cubics:
-    """Fit one cubic to each span of some strands, and measure its error."""
+    """Fit one cubic to each span, and measure its error."""
 
     def __init__(self, strands: Strands) -> None:
         self._strands = strands
         self._representation = strands.representation
 
     def fit(self, spans: Spans) -> Pieces:
-        """Return the cubics of spans, with their errors."""
+        """Return the cubics of spans with their errors."""
         return self.from_samples(self.sample(spans))
 
     def sample(self, spans: Spans, basis: Float64Array = subdivision.BERNSTEIN) -> Samples:
@@ -44,7 +44,7 @@ class Cubics:
         return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
 
     def from_samples(self, samples: Samples) -> Pieces:
-        """Return the cubics with the samples' values and rates at the ends of spans, with their errors."""
+        """Return the cubics through the sampled values and rates at the ends of spans, with their errors."""
         spans = samples.spans
         points, rest, differences = self._compare(samples, subdivision.BERNSTEIN)
         error = _largest(differences)
@@ -52,7 +52,7 @@ class Cubics:
         return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
 
     def has_jump(self, spans: Spans) -> BoolArray:
-        """Return for each span whether an ease ends or begins within it, where the acceleration jumps."""
+        """Return whether an ease begins or ends within each span, where the acceleration jumps."""
         first, last = spans.frames
         jumps = self._strands.ease_ends[:, spans.strand]
         edge = _AT_END * (last - first)
@@ -60,10 +60,10 @@ class Cubics:
         return found
 
     def with_dense_errors(self, pieces: Pieces) -> Pieces:
-        """Return the pieces, those with errors above their goals with errors from dense samples.
+        """Return the pieces. Errors above their goals are measured again with dense samples.
 
-        These are too short to be divided, and five samples need not resolve them. A missing turn counts until then, but
-        not in the played motion.
+        These pieces are too short to divide, and five samples may not resolve them. Unlike the earlier errors, these
+        ignore a missing full turn, as the played motion does.
         """
         poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
         if not len(poor):
@@ -84,15 +84,15 @@ class Cubics:
         return replace(pieces, error=error)
 
     def dense_errors(self, spans: Spans) -> Float64Array:
-        """Return the errors of the cubics of spans from so many samples that none has to be interpolated."""
+        """Return the errors of the cubics of spans, from samples so dense that no interpolation is needed."""
         _, _, differences = self._compare(self.sample(spans, subdivision.DENSE), subdivision.DENSE)
         errors: Float64Array = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
         return errors
 
     def _compare(self, samples: Samples, basis: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the cubics' Bezier points, the exact values less the cubics', and the differences as errors.
+        """Return the Bezier points of the cubics, the exact values minus the cubics, and the differences as errors.
 
-        The last are rotation vectors for rotations, otherwise the second.
+        For rotations, the errors are rotation vectors. Otherwise they are the differences themselves.
         """
         spans, knots, exact, values, rates, between = samples
         first, leave, arrive, last = knots
@@ -112,7 +112,7 @@ class Cubics:
     def _channel_values(
         self, spans: Spans, at: Float64Array, exact: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the channels' values (2, c, n) and rates at the ends of spans, and their values (m, c, n) between."""
+        """Return the channels' values (2, c, n) and rates at the ends of spans, and values (m, c, n) in between."""
         representation = self._representation
         if representation is None:
             return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
@@ -138,10 +138,10 @@ class Cubics:
         return values, rates, np.moveaxis(between, 1, 0)
 
     def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
-        """Return the numbers (c, n) at the ends of spans: at keys those equivalent to the key's own.
+        """Return the channel values (c, n) at the ends of spans. At keys they are equivalent to the key's values.
 
-        A channel has one value at a key. Where there is no turn, and in gimbal lock, it can differ from the number with
-        which the motion arrives, and close to these by the root of the rounding of the orientation.
+        A channel has one value at a key. Without a turn and in gimbal lock, it can differ from the value with which the
+        motion arrives. Close to these cases the difference is the square root of the orientation's rounding.
         """
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
@@ -158,10 +158,10 @@ class Cubics:
     def _integrate(
         self, representation: RotationRepresentation, spans: Spans, at: Float64Array, exact: Float64Array
     ) -> Float64Array:
-        """Return the numbers (c, m, n) of orientations that are far apart.
+        """Return the channel values (c, m, n) of orientations that are far apart.
 
-        From one sample to the next the numbers are predicted by the trapezoidal rule from their rates, and the
-        nearest numbers of the orientation to that prediction are taken.
+        From one sample to the next, the trapezoidal rule predicts the values from their rates. The values of the
+        orientation nearest to the prediction are used.
         """
         frames = np.concatenate([at, spans.frames[1:]])
         velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
@@ -181,7 +181,7 @@ class Cubics:
 
 
 def _places(frames: Float64Array, basis: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the frames (m, n) within spans to which `basis` maps the frames of Bezier points, and these (4, n)."""
+    """Return the frames of Bezier points (4, n), and the frames (m, n) within spans to which `basis` maps them."""
     first, last = frames
     third = (last - first) / 3.0
     leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
@@ -206,7 +206,7 @@ def _rotation_vectors(
 
 
 def _largest(differences: Float64Array) -> Float64Array:
-    """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
+    """Return the largest differences along whole spans (n,), from the differences at the nodes (nodes, k, n)."""
     between = subdivision.apply(subdivision.TO_BETWEEN, differences)
     size = np.zeros((len(subdivision.PARAMETERS), differences.shape[2]))
     size[1:-1:2] = np.sqrt(_squares(between))
@@ -221,7 +221,7 @@ def _largest(differences: Float64Array) -> Float64Array:
 
 
 def _squares(vectors: Float64Array) -> Float64Array:
-    """Return the squares of lengths (m, n) of vectors (m, k, n)."""
+    """Return the squared lengths (m, n) of vectors (m, k, n)."""
     return dot(vectors, vectors)
 
 

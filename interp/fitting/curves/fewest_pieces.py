@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The search for the fewest pieces within the tolerance: divide bad pieces, join, balance, free the lengths.
 
-A quaternion's length means nothing, so a knot may have another, with one rate on both sides, so that channels stay
-smooth. The spline's own keys keep their lengths.
+The length of a quaternion has no effect, so a knot may use any length, with the same rate on both sides to keep
+channels smooth. The spline's keys keep their lengths.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .knots import Balancing, Division
 from .strands import Pieces, Samples, Spans, Strands, concatenate, count_of_strands, sort_pieces
 
 _MOST_LEVELS = 40
-# Two neighbors are tried as one where the fourth power of their lengths predicts at most this part of the goal.
+# Two neighbors are tried as one piece if the fourth power of the length predicts at most this fraction of the goal.
 _HOPEFUL = 4.0
 
 
@@ -53,8 +53,8 @@ def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) 
         poor = pieces.error > strands.goal[spans.strand]
         covered = division.zones.cover(spans) | (cubics.has_jump(spans) & (level > 0))
         if len(near := np.flatnonzero(poor & covered)):
-            # A measured error must require a knot close to a key, not an estimated one. Spans are divided at the ends
-            # of eases first. The remaining spans are close to keys.
+            # Only a measured error, not an estimated one, may require a knot close to a key. Spans are divided at the
+            # ends of eases first. The remaining spans are close to keys.
             pieces.error[near] = cubics.dense_errors(spans.take(near))
             poor = pieces.error > strands.goal[spans.strand]
         done.append((spans.take(~poor), pieces.take(~poor)))
@@ -73,7 +73,7 @@ def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) 
 
 
 def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pieces:
-    """Return the pieces without provisional knots that are not needed: from halvings, and from ends of eases."""
+    """Return the pieces without unnecessary provisional knots, which come from halving and from the ends of eases."""
     order = np.lexsort((spans.frames[0], spans.strand))
     spans, pieces = spans.take(order), pieces.take(order)
     tried = np.zeros(len(order), dtype=np.bool_)
@@ -94,7 +94,7 @@ def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pie
         if not good.any():
             continue
         left = left[good]
-        # With a new neighbor it is another attempt.
+        # With a new neighbor this is a new attempt.
         tried[np.maximum(left - 1, 0)] = False
         tried[left] = False
         kept = np.ones(len(spans.strand), dtype=np.bool_)
@@ -107,7 +107,7 @@ def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pie
 
 
 def _with_next(spans: Spans, left: IndexArray) -> Spans:
-    """Return the spans of some indices, each joined with the one after it."""
+    """Return the spans at some indices, each joined with the next span."""
     joined = spans.take(left)
     return Spans(
         joined.strand,
@@ -120,17 +120,17 @@ def _with_next(spans: Spans, left: IndexArray) -> Spans:
 
 
 _MOST_TRIES = 3
-# Equal shares of errors that predict so many more pieces than there are can still turn out to be good.
+# Equal shares of the errors may be accurate enough even if they predict this many additional pieces.
 _HOPED = 0.1
-# The most that the lengths of the knots and their rates may change a piece, in the units of `_best_lengths`: no knot
-# is then longer or shorter by more than half of it.
+# The largest change of a piece by knot lengths and their rates, in the units of `_best_lengths`. This limits the change
+# in the length of a knot to half as much.
 _MOST_CHANGE = 1.0 / 32.0
 
 
 def with_free_lengths(
     strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
 ) -> Pieces:
-    """Return the pieces, fewer where quaternions of other lengths do with fewer."""
+    """Return the pieces, with fewer where other quaternion lengths save knots."""
     tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
     step = np.ones_like(tries)
     trial = pieces
@@ -145,7 +145,7 @@ def with_free_lengths(
         pieces, good = balancing.take_good(pieces, trial)
         _, needed = balancing.needed(trial)
         count = count_of_strands(trial)[1]
-        # Steps are half of the estimated rest. A step that was too long is tried again as the shortest.
+        # Steps are half of the estimated remainder. A step that was too long is tried again as the shortest step.
         left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
         tries[strand] += np.where(step[strand] > 1, 0, np.where(needed <= count + _HOPED, 1, _MOST_TRIES))
         step[strand] = np.where(np.isin(strand, good), left, 1)
@@ -153,7 +153,7 @@ def with_free_lengths(
 
 
 def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepresentation) -> Pieces:
-    """Return the cubics of spans with quaternions of the lengths that are best for them."""
+    """Return the cubics of spans with the best quaternion lengths."""
     samples = cubics.sample(spans)
     lengths = _best_lengths(samples, cubics.from_samples(samples))
     sides = [representation.scaled(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
@@ -162,20 +162,21 @@ def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepr
 
 
 def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return the lengths of quaternions at the pieces' ends, and their rates per frame, that reduce the errors most.
+    """Return the quaternion lengths at the ends of pieces, and their rates per frame, that reduce the errors most.
 
     Returns
     -------
     lengths, rates : ndarray, shape (2, n)
-        At start and end of each piece.
+        The lengths and rates at the start and end of each piece.
 
     Notes
     -----
     The error of a cubic with exact ends has the shape t² (1-t)². A rate of the length at an end adds the same shape to
-    its turn along the motion, where most of the error is. A length does so with opposite signs before and after the
-    knot. With the rate g and the length 1 + d at a knot, the piece of h frames before it has h g - 2 d more. The piece
-    of k frames after it has k g + 2 d more. Each piece needs a certain change, which is limited. Of all lengths that
-    produce this change, these minimize the sum of d² + h k g² / 4.
+    its turn along the motion, where most of the error is. A change of length has this effect with opposite signs before
+    and after the knot. With the rate g and the length 1 + d at a knot, the coefficient increases by h g - 2 d in the
+    piece of h frames before the knot. It increases by k g + 2 d in the piece of k frames after the knot. Each piece
+    needs a certain change, which is limited. The returned lengths produce this change and minimize the sum of d² + h k
+    g² / 4.
     """
     exact = samples.between
     square = dot(exact, exact)

@@ -19,17 +19,17 @@ from .fewest_pieces import fewest_pieces
 from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands
 
 VALUE_TOLERANCE = 1e-4
-"""The default tolerance of values, as a part of a track's range: not visible."""
+"""The default tolerance of values, relative to the range of a track. Smaller errors are not visible."""
 ROTATION_TOLERANCE = float(np.radians(0.01))
-"""The default tolerance of rotations in radians: not visible."""
+"""The default tolerance of rotations in radians. Smaller errors are not visible."""
 
-# Relative: the error of sums in float64.
+# The relative error of sums in float64.
 _SUM = 1e-12
 
 
 @dataclass(frozen=True)
 class Knots:
-    """Hold the m additional keys of a channel between the spline's keys.
+    """The m additional keys of a channel between the spline's keys.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Knots:
         Ascending frames, rounded to float32.
     values, derivatives : ndarray, shape (m,)
         The values of the channel and its derivatives per frame, equal on both sides. The length of a quaternion may
-        differ by up to 1.6 % from linear interpolation between keys. The derivative includes the change of the length.
+        differ by up to 1.6 % from linear interpolation between keys. The derivative includes the change in length.
     """
 
     frames: Float64Array
@@ -47,7 +47,7 @@ class Knots:
 
 @dataclass(frozen=True)
 class Fit:
-    """Hold the knots and derivatives that make channels play a spline.
+    """The knots and derivatives that make channels play a spline.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Fit:
     @property
     def misses(self) -> Float64Array:
         """Return the errors relative to the allowed errors, with the shape of `errors`."""
-        # The sum of a piece's error and of rounding is itself rounded.
+        # The sum of a piece's error and the rounding error is itself rounded.
         misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
         return misses
 
@@ -163,7 +163,7 @@ def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
 
 
 class _AtKeys(NamedTuple):
-    """The arrays of `Fit` that have a row for each key, for the keys of all requests."""
+    """The arrays of `Fit` that have one row per key, for the keys of all requests."""
 
     outgoing: Float64Array
     incoming: Float64Array
@@ -201,7 +201,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
 
 
 def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return values and rates (2, c, n) in numbers that continue the previous key's, piece by piece."""
+    """Return values and rates (2, c, n) as channel values that continue from the previous key, piece by piece."""
     values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
         return values, rates
@@ -231,7 +231,7 @@ def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Floa
     if strands.representation is not None:
         outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
         arriving[last] = values[1][:, ends].T
-        # Orientations are nowhere farther apart than half a turn.
+        # Orientations are never more than half a turn apart.
         errors[first] = np.fmin(largest, np.pi)[:, np.newaxis]
         rounding[first] = least[:, np.newaxis]
         jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
@@ -273,7 +273,7 @@ def handles(
     Notes
     -----
     Handles are at thirds of the segment, rounded to float32, and their values match the rounded frames. Rounding a
-    frame by dt therefore changes the value only by dt times the change of the derivative in that time.
+    frame by dt therefore changes the value only by dt times the change in the derivative over that time.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Knots that divide spans: where they go, how far from keys they stay, and how pieces get equal errors."""
+"""Place the knots that divide spans, keep them away from keys, and give pieces equal errors."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from . import subdivision
 from .cubics import Cubics
 from .strands import Cuts, Pieces, Spans, Strands, count_of_strands, first_of_strands, sort_pieces
 
-# Frames. Blender merges keys closer than 0.01 frame, and float32 frames have to resolve the thirds of a piece.
+# Frames. Blender merges keys closer than 0.01 frame, and float32 must resolve the thirds of a piece.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
-# Frames. Closer to a key than this, a click can't pick either of them.
+# Frames. If keys are closer than this, a click cannot select one of them reliably.
 _APART = 0.5
 
 
 class Zones:
-    """The frames around the keys of some strands that knots keep out of."""
+    """The frames around the keys of some strands where knots should not be placed."""
 
     def __init__(self, strands: Strands) -> None:
         zones, offsets, end = [], [], 0.0
@@ -31,7 +31,7 @@ class Zones:
             joined = low[1:] < high[:-1]
             low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
             zones.append(np.stack([_round_out(low, -np.inf), _round_out(high, np.inf)]))
-            # The zones of all tracks lie one after the other along one axis.
+            # The zones of all tracks are arranged one after the other on one axis.
             offsets.append(end - zones[-1][0, 0])
             end += zones[-1][1, -1] - zones[-1][0, 0] + 1.0
         self._zones = np.concatenate(zones, axis=1)
@@ -40,20 +40,20 @@ class Zones:
         self._needed = np.empty(0, dtype=np.intp)
 
     def allow_needed(self, pieces: Pieces, whole: Spans) -> None:
-        """Allow knots in the zones of these pieces' knots, because the tolerance needs them there."""
+        """Allow knots in the zones where these pieces have knots, because the tolerance requires them."""
         number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
         self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
 
     def find(
         self, strand: IndexArray, frames: Float64Array
     ) -> tuple[IndexArray, BoolArray, Float64Array, Float64Array]:
-        """Return the number of a zone for each strand and frame, which frames are in it, and its start and end."""
+        """Return the zone of each strand and frame, whether the frame is inside, and the zone's start and end."""
         zone = np.searchsorted(self._starts, frames + self._offset[strand]) - 1
         low, high = self._zones[:, zone]
         return strand * len(self._starts) + zone, (frames > low) & (frames < high), low, high
 
     def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
-        """Return the frames of knots, with knots in zones moved to an edge within their span, if there is one."""
+        """Return the frames of knots. Knots in zones are moved to a zone edge within their span, if there is one."""
         number, inside, low, high = self.find(spans.strand[span], frames)
         inside &= ~np.isin(number, self._needed)
         if not inside.any():
@@ -65,7 +65,7 @@ class Zones:
         return np.where(before, low, np.where(behind, high, frames))
 
     def cover(self, spans: Spans) -> BoolArray:
-        """Return for each span whether it has no room for a knot outside zones."""
+        """Return whether each span has no room for a knot outside zones."""
         start, end = spans.frames
         _, inside, low, high = self.find(spans.strand, (start + end) / 2.0)
         least = least_distance(start, end)
@@ -74,14 +74,14 @@ class Zones:
 
 
 def least_distance(start: Float64Array, end: Float64Array) -> Float64Array:
-    """Return how far knots have to be apart within spans from `start` to `end`."""
+    """Return the minimum distance between knots within spans from `start` to `end`."""
     steps = np.spacing(np.maximum(-start, end).astype(np.float32))
     least: Float64Array = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
     return least
 
 
 def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
-    """Return which knots, in order of span and frame, are too close to the previous one or to an end."""
+    """Return a mask of sorted knots that are too close to the previous knot or to an end."""
     start, end = spans.frames[:, span]
     least = least_distance(start, end)
     before = start.copy()
@@ -92,18 +92,18 @@ def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
 
 
 def _round_out(frames: Float64Array, towards: float) -> Float64Array:
-    """Return the frames as float32 has them, none rounded away from `towards`, which is infinite."""
+    """Return the frames rounded to float32 in the direction of `towards`, which is infinite."""
     rounded = frames.astype(np.float32)
     short = (rounded < frames) if towards > 0.0 else (rounded > frames)
     return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
 
 
-# Frames. How much farther from a key the knots that stand for the end of an ease are tried.
+# Frames. Distances by which knots for the end of an ease are moved away from a key.
 _FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
 
 
 class Division:
-    """Place knots in spans of some strands."""
+    """Place knots in spans."""
 
     def __init__(self, strands: Strands, cubics: Cubics) -> None:
         self._strands = strands
@@ -111,11 +111,11 @@ class Division:
         self.zones = Zones(strands)
 
     def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
-        """Return the knots of spans that have to be divided.
+        """Return the knots that divide spans.
 
-        A span is divided where eases end. Otherwise it is divided in the middle if five samples do not resolve it.
-        Otherwise it is divided by `subdivision.subdivide`, and only those knots, on the first level, are not
-        provisional. Where all of these are too close to each other or to the ends, it is divided in the middle too.
+        A span is divided at the ends of eases. Otherwise, it is divided in the middle if five samples do not resolve
+        it, or else by `subdivision.subdivide`. Only the knots from `subdivide` on the first level are not provisional.
+        If all knots are too close to each other or to the ends, the span is also divided in the middle.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -142,7 +142,7 @@ class Division:
         return _with_middles(spans, cuts) if near.any() else cuts
 
     def _measure(self, strands: IndexArray) -> subdivision.Measure:
-        """Return the function with which `subdivision` measures errors in units of the goal."""
+        """Return the function by which `subdivision` measures errors in units of the goal."""
         goal = self._strands.goal[strands]
         representation = self._strands.representation
 
@@ -156,8 +156,8 @@ class Division:
     def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
         """Return the knots for the ends of eases.
 
-        A knot close to a key moves away from it, as far as the first place where the piece from the key is within its
-        goal with the jump in it.
+        A knot close to a key moves away from the key, to the first place where the piece from the key meets its goal
+        although it contains the jump.
         """
         frames = jumps.astype(np.float32).astype(np.float64)
         moved = self.zones.move_out(spans, span, frames)
@@ -181,7 +181,7 @@ class Division:
         return moved
 
     def parts(self, spans: Spans, cuts: Cuts) -> Spans:
-        """Return the parts of spans, each of which has a knot or more."""
+        """Return the parts of spans that have at least one knot each."""
         span, frames = cuts.span, cuts.frames
         strand = spans.strand[span]
         exact, rates = self._strands.evaluate(strand, frames, 0), self._strands.evaluate(strand, frames, 1)
@@ -216,7 +216,7 @@ class Division:
 
 
 def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
-    """Return the knots, and one in the middle of each span that has none and room for it."""
+    """Return the knots, with one added in the middle of each span that has none and has room for one."""
     rest = np.setdiff1d(np.arange(len(spans.strand)), cuts.span)
     middles = spans.frames[:, rest].mean(axis=0).astype(np.float32).astype(np.float64)
     far = ~too_near(spans, rest, middles)
@@ -230,7 +230,7 @@ _MOST_ROUNDS = 3
 
 
 class Balancing:
-    """Divide whole strands again, into equal shares of the errors that a trial had."""
+    """Divide whole strands again, into equal shares of the errors of a trial."""
 
     def __init__(self, strands: Strands, division: Division, whole: Spans) -> None:
         self._strands = strands
@@ -238,12 +238,12 @@ class Balancing:
         self._whole = whole
 
     def balanced(self, pieces: Pieces, cubics: Cubics) -> Pieces:
-        """Return the pieces, fewer where fewer of equal errors do: dividing level by level rounds up on each."""
+        """Return fewer pieces of equal error where possible, because dividing level by level rounds up each time."""
         trial = pieces
         for _ in range(_MOST_ROUNDS):
             _, needed = self.needed(trial)
             best = self.count(pieces)[count_of_strands(trial)[0]]
-            # The search began with one piece, so two is the least.
+            # The search began with one piece, so two is the minimum.
             wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
             if not (wanted < best).any():
                 break
@@ -252,15 +252,15 @@ class Balancing:
         return pieces
 
     def needed(self, trial: Pieces) -> tuple[Float64Array, Float64Array]:
-        """Return the mass of each piece, and how many pieces each strand needs: see `subdivision.pieces_needed`."""
+        """Return the mass of each piece and the number of pieces per strand. See `subdivision.pieces_needed`."""
         return subdivision.pieces_needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
 
     def count(self, pieces: Pieces) -> IndexArray:
-        """Return how many pieces each strand has, shape (strands,)."""
+        """Return the number of pieces in each strand, shape (strands,)."""
         return np.bincount(pieces.strand, minlength=len(self._strands))
 
     def divide_again(self, trial: Pieces, wanted: IndexArray, chosen: BoolArray) -> Spans:
-        """Return the chosen strands of a trial in `wanted` parts, with equal shares of the trial's errors."""
+        """Divide the chosen strands of a trial into `wanted` parts with equal shares of the trial's errors."""
         strand, count = count_of_strands(trial)
         start, end = self._whole.frames[:, trial.strand]
         mass, _ = self.needed(trial)
@@ -276,7 +276,7 @@ class Balancing:
         return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
 
     def take_good(self, pieces: Pieces, trial: Pieces) -> tuple[Pieces, IndexArray]:
-        """Return the pieces, replaced with a trial's in strands where all of these are good, and these strands."""
+        """Return the pieces and the strands where a trial's pieces, all within their goals, replaced the old pieces."""
         bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
         good = np.setdiff1d(trial.strand, bad)
         if len(good):

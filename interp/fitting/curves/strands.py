@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Strands, the segments to fit of all requests of one batch, and the spans and pieces that they are divided into.
+"""Strands (the segments to fit in a batch of requests), and the spans and pieces into which they are divided.
 
 A strand is one segment of one channel, or one segment of all channels of a rotation, which share their knots. A span is
-a part of a strand, and a piece a span with a cubic. The last axis of each array runs over the spans or pieces. Pieces
-of one strand need not be neighbors in an array unless a function requires it.
+a part of a strand, and a piece is a span with a cubic. The last axis of each array runs over the spans or pieces.
+Pieces of one strand need not be neighbors in an array unless a function requires it.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spans:
-    """Parts of segments, with the spline at both ends."""
+    """Parts of segments, with the spline's values at both ends."""
 
     strand: IndexArray
     """The strand of each span, shape (n,)."""
     frames: Float64Array
     """The frames of start and end, shape (2, n)."""
     exact: Float64Array
-    """The spline's values at both, shape (2, a, n)."""
+    """The spline's values at start and end, shape (2, a, n)."""
     rates: Float64Array
-    """The spline's derivatives at both, shape (2, b, n)."""
+    """The spline's derivatives at start and end, shape (2, b, n)."""
     numbers: Float64Array
-    """The channels' numbers at the start, any of those that mean the same, shape (c, n)."""
+    """Channel values at the start, in any equivalent representation, shape (c, n)."""
     provisional: BoolArray
     """True where the knot at the start was placed by an intermediate step of the search, shape (n,)."""
 
     def take(self, rows: IndexArray | BoolArray) -> Self:
-        """Return some of the spans."""
+        """Return a subset of the spans."""
         return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
 
 
@@ -61,7 +61,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Spans with the cubics that the channels play in them."""
+    """Spans with the cubics that the channels play."""
 
     strand: IndexArray
     """The strand of each piece, shape (n,)."""
@@ -70,31 +70,31 @@ class Pieces:
     values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
     rates: Float64Array
-    """Their derivatives per frame, shape (2, c, n)."""
+    """The derivatives of the channels per frame, shape (2, c, n)."""
     error: Float64Array
     """The largest difference from the spline, shape (n,)."""
     points: Float64Array
-    """The cubics' Bezier points, shape (4, c, n)."""
+    """The Bezier points of the cubics, shape (4, c, n)."""
     rest: Float64Array
-    """The exact values less the cubics' at `subdivision.NODES`, shape (5, c, n)."""
+    """The exact values minus the cubics at `subdivision.NODES`, shape (5, c, n)."""
 
     def take(self, rows: IndexArray | BoolArray) -> Self:
-        """Return some of the pieces."""
+        """Return a subset of the pieces."""
         return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
 
 
 class Samples(NamedTuple):
-    """Spans with exact values within them, which the cubics are compared with."""
+    """Spans with the exact values with which the cubics are compared."""
 
     spans: Spans
     knots: Float64Array
-    """The frames of the cubics' Bezier points, shape (4, n)."""
+    """The frames of the Bezier points, shape (4, n)."""
     exact: Float64Array
     """The spline's values at the samples, shape (a, m, n)."""
     values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
     rates: Float64Array
-    """Their derivatives per frame, shape (2, c, n)."""
+    """The derivatives of the channels per frame, shape (2, c, n)."""
     between: Float64Array
     """The channels' values at the samples, shape (m, c, n)."""
 
@@ -103,7 +103,7 @@ _Arrays = TypeVar("_Arrays", Spans, Pieces)
 
 
 def concatenate(parts: Sequence[_Arrays]) -> _Arrays:
-    """Return the spans or pieces of all parts, one part after the other."""
+    """Concatenate the spans or pieces of all parts."""
     kind = type(parts[0])
     return kind(
         **{field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(kind)}
@@ -111,57 +111,57 @@ def concatenate(parts: Sequence[_Arrays]) -> _Arrays:
 
 
 def sort_pieces(parts: Sequence[Pieces]) -> Pieces:
-    """Return the pieces of all parts in order of strand and frame."""
+    """Merge the pieces of all parts in order of strand and frame."""
     pieces = concatenate(parts)
     return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
 
 
 def first_of_strands(pieces: Pieces) -> IndexArray:
-    """Return the index of the first piece of each strand, of sorted pieces."""
+    """Return the index of the first piece of each strand. Pieces must be sorted."""
     return np.flatnonzero(np.diff(pieces.strand, prepend=-1))
 
 
 def count_of_strands(pieces: Pieces) -> tuple[IndexArray, IndexArray]:
-    """Return the strands of sorted pieces, and how many pieces each has."""
+    """Return the strands of sorted pieces and the number of pieces in each."""
     starts = first_of_strands(pieces)
     return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
 
 
-# Relative: a few times the float32 rounding of a number, in keys and handles and while Blender plays them.
+# Relative. Covers several float32 roundings, in keys, in handles and in Blender's playback.
 _ROUNDING = 4.0 * 2.0**-24
-# In units of that rounding: the smallest error that a piece is divided for.
+# In units of that rounding error: the smallest error for which a piece is divided.
 LEAST_GOAL = 2.0
 
 
 class Strands:
-    """The strands of requests whose channels have the same representation.
+    """The strands of requests with the same channel representation.
 
     Attributes
     ----------
     requests : sequence of Request
         The requests.
     representation : RotationRepresentation or None
-        The representation of rotations; None for tracks of numbers.
+        The representation of rotations, or None for tracks of numbers.
     tracks : KeyBatch
         The keys of all requests.
     numbers : ndarray, shape (keys, channels)
-        The channels' numbers at all keys.
+        The channel values at all keys.
     tolerance : ndarray, shape (requests, channels)
-        The tolerances that were requested.
+        The requested tolerances.
     segment, end : ndarray of int, shape (strands,)
         The keys at which each strand begins and ends.
     component : ndarray of int, shape (strands,)
-        The channel of each strand; 0 for rotations.
+        The channel of each strand, or 0 for rotations.
     request : ndarray of int, shape (strands,)
         The request of each strand.
     free_lengths : ndarray of bool, shape (strands,)
-        Whether its quaternions may have any length.
+        Whether the quaternions of the strand may have any length.
     rounding : ndarray, shape (strands,)
-        The error that float32 adds.
+        The rounding error of float32.
     goal : ndarray, shape (strands,)
-        The largest error that a piece may have before that is added.
+        The largest error that a piece may have before rounding.
     ease_ends : ndarray, shape (2, strands)
-        The frames at which an ease ends or begins, where the acceleration jumps; NaN without ease.
+        The frames at which an ease ends or begins, where the acceleration jumps. NaN without ease.
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:
@@ -192,7 +192,7 @@ class Strands:
         return int(self.numbers.shape[1])
 
     def _rounding(self) -> Float64Array:
-        """Return the error that float32 adds to the values of each strand."""
+        """Return the float32 rounding error of the values of each strand."""
         size = np.abs(self.numbers)
         if self.representation is not None:
             unit = np.abs(_unit(self.representation, self.numbers.T))
@@ -202,7 +202,7 @@ class Strands:
         return rounding
 
     def _lengths(self) -> tuple[Float64Array, Float64Array]:
-        """Return the lengths of quaternions and axes at the starts of strands, and their changes a frame."""
+        """Return the lengths of quaternions and axes at the starts of strands, and their change per frame."""
         if self.representation is None:
             return np.ones(len(self)), np.zeros(len(self))
         lengths = self.representation.lengths(self.numbers.T)
@@ -218,7 +218,7 @@ class Strands:
         return np.where(np.stack(eases) > 0.0, frames, np.nan)
 
     def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
-        """Return the spline's values or derivatives, shape (a, n), for numbers of the strand's own component."""
+        """Return the spline's values or derivatives (a, n), for numbers only the strand's component."""
         segment = self.segment[strand]
         parts = []
         for start in range(0, max(len(frames), 1), BLOCK):
@@ -232,7 +232,7 @@ class Strands:
         return np.concatenate(parts, axis=1)
 
     def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the lengths of quaternions and axes at frames (…, n), and their change a frame (n,).
+        """Return the lengths of quaternions and axes at frames (…, n), and their change per frame (n,).
 
         The lengths vary linearly from key to key.
         """
@@ -241,9 +241,9 @@ class Strands:
         return self._start_length[strand] + change * since, change
 
     def unit_numbers(self, keys: IndexArray, local: Float64Array) -> Float64Array:
-        """Return the numbers (c, n) of rotations at keys, with unit quaternions and axes.
+        """Return the channel values (c, n) of rotations at keys, with unit quaternions and axes.
 
-        An axis of length 0 has no direction. The direction of the `local` numbers of the motion is taken there.
+        An axis of length 0 has no direction, so the direction of the motion's `local` values is used.
         """
         assert self.representation is not None
         numbers = self.numbers[keys].T
@@ -266,7 +266,7 @@ class Strands:
 
 
 def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
-    """Return numbers (c, n) with quaternions and axes scaled to length 1."""
+    """Return channel values (c, n) with quaternions and axes scaled to length 1."""
     size = representation.lengths(numbers)
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
     unit, _ = representation.scaled(numbers, numbers, inverse, np.zeros_like(size))

@@ -45,7 +45,7 @@ def _chebyshev(t: Float64Array) -> Float64Array:
 
 
 def _powers_of_rest() -> Float64Array:
-    """Return the matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
+    """Return the matrix from the remainder at the nodes to its coefficients in powers of 2t-1, shape (9, nodes)."""
     double_zeros = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
     rows = [
         np.polynomial.polynomial.polymul(double_zeros, np.polynomial.chebyshev.cheb2poly(row))
@@ -56,7 +56,7 @@ def _powers_of_rest() -> Float64Array:
 
 
 def _powers_of_cubic() -> Float64Array:
-    """Return the matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
+    """Return the matrix from four Bezier points to the coefficients in powers of 2t-1, shape (9, 4)."""
     rows = np.zeros((_POWERS, 4))
     # 1 - t and t as polynomials in 2t-1.
     to_start, to_end = np.array([0.5, -0.5]), np.array([0.5, 0.5])
@@ -75,7 +75,7 @@ DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """Matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
 PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
-"""The nodes, the middles between them, and the ends."""
+"""The nodes, the midpoints between them, and the ends."""
 TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
 """Matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
 _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
@@ -104,7 +104,7 @@ def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
 
 
 def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
-    """Return the coefficients (9, c, n) by powers of 2t-1 from Bezier points (4, c, n) and the rest (nodes, c, n)."""
+    """Return the coefficients (9, c, n) in powers of 2t-1 from Bezier points (4, c, n) and remainders (nodes, c, n)."""
     return apply(_CUBIC, points) + apply(_REST, rest)
 
 
@@ -124,7 +124,7 @@ class _Places(NamedTuple):
 
 
 def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, Float64Array]:
-    """Find the fewest pieces of every span, at least two, and knots that give all of them the same error.
+    """Find the fewest pieces for every span, at least two, and the knots that give them equal errors.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     Returns
     -------
     span : ndarray, shape (m,)
-        The span of each knot, ascending.
+        The span of each knot, in ascending order.
     parameter : ndarray, shape (m,)
         Parameters of the knots, 0 to 1, ascending in each span.
 
@@ -279,7 +279,7 @@ def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array
     Parameters
     ----------
     share : ndarray, shape (pieces,)
-        The error of each piece as a part of the allowed one.
+        The error of each piece relative to the allowed error.
     starts : ndarray, shape (spans,)
         The first piece of each span.
 
@@ -296,7 +296,7 @@ def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array
 def equal_parts(
     count: IndexArray, ends: Float64Array, mass: Float64Array, wanted: IndexArray, chosen: BoolArray
 ) -> tuple[IndexArray, Float64Array]:
-    """Return knots between which the mass of the old pieces is the same.
+    """Return knots that divide the mass of the old pieces equally.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest keys: divide until all is within the limits, remove the keys that are missed least, move.
+"""Search for the fewest keys: divide until all errors are within the limits, then remove and move keys.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -16,32 +16,32 @@ from ...keys import Float64Array
 from .windows import KeySet, Samples, played, refit
 
 _SPACING = 16
-"""Frames between the first keys, at most."""
+"""The maximum number of frames between the first keys."""
 _REACH = 1
-"""Keys on each side of one that is removed, or moved, which are fitted anew."""
+"""The number of keys on each side of a removed or moved key that are fitted again."""
 _WIDE = 4
-"""The same where all keys are fitted window by window. The middle keys equal a fit of all keys at once."""
+"""The same number if all keys are fitted in windows. The middle keys then equal a fit of all keys at once."""
 _GAIN = 0.97
-"""A key is moved where that leaves at most this part of the error around it."""
+"""A key is moved if at most this fraction of the error around it remains."""
 _ORDER = 4
 """The error of a cubic grows with this power of the length of its segment."""
 _LONGEST = 2.0
-"""How many times as long a segment may become where its error is less than allowed."""
+"""The maximum factor by which a segment may grow if its error is less than allowed."""
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
-"""Part of the keys beyond those needed for the error. They are tried where keys are spaced anew."""
+"""The fractions of additional keys that are tried when keys are spaced again."""
 
 _AROUND = np.arange(-_REACH - 1, _REACH + 2)
 _APART = 2 * _REACH + 2
-"""The distance, in keys, of two keys that do not affect each other's fit."""
+"""The distance, in keys, at which two keys do not affect each other's fit."""
 
 Steps = Generator[float, None, KeySet]
-"""Yields which part of the work is done, about."""
+"""Yields the approximate fraction of the work that is done."""
 
 
 def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
-    """Search for the fewest keys with which no error is larger than allowed, and return them.
+    """Search for the fewest keys whose errors are all allowed, and return the keys.
 
-    `keys`: those to begin with.
+    The search begins with `keys`.
     """
     keys = within(samples, first_keys(samples, _SPACING) if keys is None else keys)
     yield 0.4
@@ -51,17 +51,17 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
 
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
-    """Return no more keys: two become one, others move, and then some can go."""
+    """Return as many or fewer keys. Pairs become one key, other keys move, and then some keys can be removed."""
     keys = merge(samples, keys)
     move(samples, keys)
     return without_needless(samples, keys)
 
 
 def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray] | None = None) -> Steps:
-    """Return keys, of each track no more than before: with segments as long as their errors allow.
+    """Return keys with segments as long as their errors allow, with no more keys per track than before.
 
-    Where the motion is smooth, none of many keys at equal distances can go, though fewer at larger ones would do.
-    `accept`: return which tracks may take other keys. Default: all.
+    In a smooth motion, no single key of many evenly spaced keys can be removed, although fewer keys would suffice.
+    `accept` returns a mask of the tracks that may use the new keys. Default: all.
     """
     tracks = len(samples.values)
     for number, share in enumerate(_SHARES):
@@ -85,12 +85,12 @@ def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolA
 
 
 def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
-    """Return keys, replaced with the keys of other tracks."""
+    """Return keys in which the keys of some tracks are replaced."""
     return joined(keys.keep(~is_other[keys.track]), others.keep(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
-    """Return rows of keys at as many times the distance as the errors (frames,) allow; the same where none would go."""
+    """Return rows of keys as far apart as the errors (frames,) allow, or the same rows if none can be saved."""
     if len(rows) < 3:
         return rows
     largest = np.maximum(np.maximum.reduceat(errors, rows[:-1]), errors[rows[1:]])
@@ -118,7 +118,7 @@ def first_keys(samples: Samples, spacing: int) -> KeySet:
 
 
 def at_rows(samples: Samples, rows: list[IndexArray], tracks: IndexArray) -> KeySet:
-    """Return keys of some tracks at rows, with the slopes between the keys beside them; also where holds are."""
+    """Return keys of tracks at rows and at holds, with the slopes between their neighbors."""
     every = [np.union1d(own, np.flatnonzero(samples.held[track])) for own, track in zip(rows, tracks, strict=True)]
     return _estimated(samples, np.repeat(tracks, [len(own) for own in every]), np.concatenate(every).astype(np.intp))
 
@@ -140,7 +140,7 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
 
 
 def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArray) -> tuple[IndexArray, BoolArray]:
-    """Return places of the keys around some, and which of them are to be fitted, shape (n, m)."""
+    """Return the places of keys around given keys, and a mask of keys to fit, both of shape (n, m)."""
     first, last = keys.bounds()
     places = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
     reach = around.max() - 1
@@ -150,10 +150,10 @@ def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArr
 
 
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
-    """Return keys, more where needed, with which no error is larger than allowed.
+    """Return keys, adding keys until no error is larger than allowed.
 
-    Where keys at neighboring frames do not suffice, they get the values of the samples. `is_fitted`: whether the keys
-    are of a fit already.
+    If even keys at adjacent frames do not suffice, keys get the values of the samples. `is_fitted` means that the keys
+    are already fitted.
     """
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
     is_new = np.full(len(keys.rows), not is_fitted)
@@ -182,14 +182,14 @@ def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
 
 
 def joined(keys: KeySet, others: KeySet) -> tuple[KeySet, IndexArray]:
-    """Return all keys in order, and the order."""
+    """Return all keys sorted, and the sorting order."""
     every = [np.concatenate([getattr(keys, each.name), getattr(others, each.name)]) for each in fields(KeySet)]
     order = np.lexsort((every[1], every[0]))
     return KeySet(*(each[order] for each in every)), order
 
 
 def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArray) -> None:
-    """Fit new keys and those around them, window by window."""
+    """Fit new keys and the keys around them, window by window."""
     around = np.arange(-_WIDE - 1, _WIDE + 2)
     count = np.concatenate(([0], np.cumsum(is_new)))
     for start in (0, _WIDE, 0) if is_new.all() else (0, _WIDE):
@@ -204,7 +204,7 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
 
 
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
-    """Fit some keys and those beside them anew, one after the other."""
+    """Fit some keys and their neighbors again, one after the other."""
     for center in centers.tolist():
         places, free = _places(samples, keys, np.array([center]), _AROUND)
         fitted, _ = refit(samples, keys.windows(places), free)
@@ -212,7 +212,7 @@ def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
 
 
 def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
-    """Return the places of keys that begin segments with a larger error than allowed."""
+    """Return the first keys of segments with a larger error than allowed."""
     inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
     places = np.stack([inner, inner + 1], axis=1)
     _, largest = refit(samples, keys.windows(places), np.zeros(places.shape, dtype=np.bool_))
@@ -221,7 +221,7 @@ def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
 
 
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
-    """Return the keys without those that can go, the least missed first."""
+    """Remove the keys that are not needed, least important first."""
     around = _AROUND[_AROUND != 0]
     cost = np.full(len(keys.rows), np.nan)
     fits = keys.windows(np.zeros((len(cost), len(around)), dtype=np.intp))
@@ -252,7 +252,7 @@ def without_needless(samples: Samples, keys: KeySet) -> KeySet:
 
 
 def merge(samples: Samples, keys: KeySet) -> KeySet:
-    """Return the keys with neighboring pairs replaced with one key halfway between, where within the limits."""
+    """Replace neighboring pairs of keys with one key halfway between, if the error stays within the limits."""
     around = np.array([-2, -1, 0, 2, 3])
     while True:
         first, last = keys.bounds()
@@ -278,7 +278,7 @@ def merge(samples: Samples, keys: KeySet) -> KeySet:
 
 
 def _independent(cost: Float64Array, apart: int) -> IndexArray:
-    """Return the places of the least costs, so far from each other that none has to do with another's fit."""
+    """Return the places of the lowest costs, far enough apart that their fits are independent."""
     order = np.flatnonzero(cost <= 1.0)
     order = order[np.argsort(cost[order], kind="stable")]
     around = apart - 1
@@ -293,7 +293,7 @@ def _independent(cost: Float64Array, apart: int) -> IndexArray:
 
 
 def move(samples: Samples, keys: KeySet) -> None:
-    """Move keys to where the error around them is less."""
+    """Move keys to places where the error around them is smaller."""
     first, last = keys.bounds()
     offsets, middle = np.array([0, -1, 1]), len(_AROUND) // 2
     for parity in range(_APART):
@@ -301,7 +301,7 @@ def move(samples: Samples, keys: KeySet) -> None:
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         places, free = _places(samples, keys, center, _AROUND)
-        # All at once: a fit of a few windows takes as long as one of many.
+        # All at once, because fitting a few windows takes as long as fitting many.
         count = len(center)
         owner = np.tile(np.arange(count), len(offsets))
         windows = keys.windows(places).take(owner)

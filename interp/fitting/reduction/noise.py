@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Noise of dense samples: oscillation faster than the motion.
+"""Filter noise, oscillations faster than the motion, from dense samples.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -13,7 +13,7 @@ from ...batch import checked_sample_frame
 from ...keys import Float64Array, finite
 
 _ORDER = 4
-"""Of Butterworth's filter."""
+"""The order of the Butterworth filter."""
 
 
 def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
@@ -59,7 +59,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     count = len(own)
     if count < 3:
         return own.copy()
-    # Without the line between its ends, a run that continues mirrored at both ends is periodic.
+    # After subtracting the line between its ends, a run mirrored at both ends is periodic.
     line = own[0] + (own[-1] - own[0]) * (np.arange(count) / (count - 1.0))[:, np.newaxis]
     bent = own - line
     waves = np.fft.rfft(np.concatenate([bent, -bent[-2:0:-1]]), axis=0)

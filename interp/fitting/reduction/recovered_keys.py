@@ -16,7 +16,7 @@ from ...keys import Float64Array
 from ..hermite_knots import Knots, fit_knots
 
 _ROUNDING = 2.0**-24
-"""Rounding of float32 samples, as a part of the largest."""
+"""The rounding of float32 samples, relative to the largest sample."""
 _NOISE_OF_SECOND = 8.0
 """Largest rounding of a second difference, as a multiple of that of samples. Its factors add up to 4."""
 _NOISE_OF_FOURTH = 32.0

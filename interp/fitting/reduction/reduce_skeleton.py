@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest keys of bones: each by a tolerance of its own first, then all by where points are.
+"""Search for the fewest keys of bones, first with a tolerance per bone, then by the positions of points.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -21,11 +21,11 @@ from .windows import KeySet, Method
 T = TypeVar("T")
 
 _SHARE = 0.6
-"""The part of the error that one bone may cause when the search begins. The errors of several bones add up."""
+"""The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FAR = 1.5
-"""Times its own keys: the keys that a group may have before its pass, because the pass removes some."""
+"""The number of keys that a group may have before its pass, relative to its original keys. The pass removes some."""
 _ROUNDS = 12
-"""The most keys that are put into a segment that splines play otherwise, less one."""
+"""One less than the maximum number of keys added to a segment in which splines deviate."""
 _SWEEPS = 2
 """The number of passes over all bones."""
 
@@ -33,23 +33,23 @@ _SWEEPS = 2
 def reduce_skeleton(
     skeleton: Skeleton, method: Method = "HERMITE", most: Mapping[int, int] | None = None
 ) -> Generator[float, None, dict[int, Reduced]]:
-    """Search for the fewest keys of all joints, and return them by the joint's number.
+    """Search for the fewest keys of all joints, and return the keys by joint number.
 
-    Yields the approximate share of the work that is done.
+    Yields the approximate fraction of the work that is done.
 
     Parameters
     ----------
     skeleton : Skeleton
-        It plays the result in the end.
+        The skeleton, which plays the result at the end.
     method : "HERMITE" or "TCB"
     most : mapping of int to int, optional
-        How many keys joints have. Groups that need as many keep their motion.
+        The number of keys of each joint. Groups that would need as many keep their motion.
 
     Returns
     -------
     dict of int to Reduced
-        The parts of a joint are its animated channels, in their order. No point of the skeleton is farther from where
-        it was than the skeleton's limits, at any frame, where splines of the method play the keys.
+        The parts of a joint are its animated channels, in order. With splines of the method, no point deviates by more
+        than the skeleton's limits at any frame.
     """
     if not skeleton.groups:
         return {}
@@ -74,7 +74,7 @@ def reduce_skeleton(
 
 
 def _leave(skeleton: Skeleton, most: Mapping[int, int], factor: float) -> None:
-    """Let groups play their own keys, where they need so many times as many."""
+    """Make groups play their original keys if the result needs at least as many."""
     for group in [*skeleton.keys]:
         own = max((most[number] for number in skeleton.groups[group] if number in most), default=None)
         if own is not None and len(skeleton.keys[group].rows) >= factor * own:
@@ -82,9 +82,9 @@ def _leave(skeleton: Skeleton, most: Mapping[int, int], factor: float) -> None:
 
 
 def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
-    """Return the keys, with more in the middle of segments where splines of the method leave the cubics by too much.
+    """Return the keys, with more in segments where splines of the method deviate too much from the cubics.
 
-    The new keys are on the cubics. The shorter a segment, the less does the spline deviate.
+    The new keys are on the cubics. Splines deviate less in shorter segments.
     """
     joints = skeleton.joints
     cubics = {number: joints[number].played for group in skeleton.keys for number in skeleton.groups[group]}
@@ -125,7 +125,7 @@ def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) 
 
 
 def _divided(keys: KeySet, row: int) -> KeySet:
-    """Return the keys with one more at a row between two, on their cubic."""
+    """Return the keys with one more key on the cubic at a row between two keys."""
     at = int(np.searchsorted(keys.rows, row))
     length = float(keys.rows[at] - keys.rows[at - 1])
     u = np.array((row - keys.rows[at - 1]) / length)
@@ -143,7 +143,7 @@ def _divided(keys: KeySet, row: int) -> KeySet:
 
 
 def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root and back; yield which part is done."""
+    """Remove and move keys of all groups, from the tips to the root and back. Yield the fraction that is done."""
     done, batches = 0, skeleton.batches()
     for sweep in range(count):
         for batch in batches[::-1] if sweep % 2 == 0 else batches:
@@ -154,9 +154,9 @@ def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
 
 
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
-    """Give each group keys with a tolerance by the reach of its joints, and more keys where that is not enough.
+    """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
 
-    Return the errors of each group by itself, at each frame.
+    Return the errors of each group alone at each frame.
     """
     joints = skeleton.joints
     alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
@@ -180,7 +180,7 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, di
 
 
 def _scaled(steps: Generator[float, None, T], start: float, size: float) -> Generator[float, None, T]:
-    """Do steps that are a part of all."""
+    """Run steps that are a fraction of all work."""
     while True:
         try:
             part = next(steps)
@@ -193,7 +193,7 @@ def _scaled(steps: Generator[float, None, T], start: float, size: float) -> Gene
 def _parts(
     skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]
 ) -> list[SampledTracks]:
-    """Return the channels of joints that have the same animated."""
+    """Return the channels of joints that animate the same channels."""
     allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
     angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
     joints = [skeleton.joints[number] for number in numbers]
@@ -209,7 +209,7 @@ def _parts(
 
 
 def _mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
-    """Give groups more keys until no point is too far away; those first that are farthest off there by themselves."""
+    """Add keys to groups until no point deviates too much, starting with groups that alone deviate most."""
     ratios = {group: own for group, own in ratios.items() if group in skeleton.keys}
     while True:
         far = skeleton.errors()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bones that move, and how far their heads and tails are from where they were.
+"""Moving bones, and the deviation of their heads and tails from the original motion.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -22,7 +22,7 @@ Float32Array = npt.NDArray[np.float32]
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
 _SAME = 1e-9
-"""Points closer than this part of the size of all are one."""
+"""Points closer than this fraction of the total size are the same point."""
 
 
 @dataclass(eq=False)
@@ -32,18 +32,18 @@ class Joint:
     Attributes
     ----------
     parent : int
-        The number of the joint that it hangs on, a smaller one; -1 for none.
+        The number of the parent joint, which is smaller, or -1 for none.
     offset : ndarray, shape (4, 4)
-        Its matrix at rest, in the axes of its parent's.
+        The rest matrix, in the rest axes of the parent.
     location, rotation, scale : ndarray, shape (frames, 3) or (frames, 4)
-        Its channels, one sample per frame; rotations unit quaternions.
+        The channels, one sample per frame. Rotations are unit quaternions.
     animated : sequence of str
-        Which of these three are to be reduced; the others stay as they are.
+        The names of the channels to reduce. The others do not change.
     points : ndarray, shape (p, 3)
-        Its head and tail, in its own axes.
+        The head and tail, in the axes of the joint.
     ends : dict of str to ndarray, shape (2, 3) or (2, 4)
-        How the animated channels must change per frame at both ends; NaN where an end is free, as it then is of all.
-        Empty: both are.
+        The required derivatives of the animated channels per frame at both ends. NaN marks an end that is free for all
+        channels. If empty, both ends are free.
     """
 
     parent: int
@@ -68,35 +68,35 @@ class Joint:
 
     @property
     def played(self) -> Float64Array:
-        """Return the motion that replaces them, rotations as unit quaternions, shape (frames, d)."""
+        """Return the replacement motion, with rotations as unit quaternions, shape (frames, d)."""
         every = {name: self.channels[name] for name in self.animated}
         return np.concatenate([normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1)
 
     @property
     def given_ends(self) -> Float64Array:
-        """Return how these must change per frame at both ends, shape (2, d); NaN where an end is free."""
+        """Return the required derivatives per frame at both ends, shape (2, d), with NaN at a free end."""
         free = {name: np.full((2, _WIDTHS[name]), np.nan) for name in self.animated}
         return np.concatenate([self.ends.get(name, free[name]) for name in self.animated], axis=1)
 
     @property
     def columns(self) -> dict[str, slice]:
-        """Return the columns of each of the animated channels."""
+        """Return the columns of each animated channel."""
         found, start = {}, 0
         for name in self.animated:
             found[name] = slice(start, start := start + _WIDTHS[name])
         return found
 
     def parts(self, start: int) -> list[tuple[slice, bool]]:
-        """Return these columns from a first one on, and whether each channel is a rotation."""
+        """Return the columns counted from a first column, and whether each channel is a rotation."""
         return [(slice(start + own.start, start + own.stop), name == ROTATION) for name, own in self.columns.items()]
 
     def play(self, values: Float64Array) -> None:
-        """Take values (frames, d) in place of the samples."""
+        """Replace the samples with values (frames, d)."""
         for name, own in self.columns.items():
             self.channels[name] = values[:, own]
 
     def local(self, rows: IndexArray | slice, values: Float64Array | None = None) -> tuple[Float64Array, Float64Array]:
-        """Return the linear parts (n, 3, 3) and places (n, 3) of the channels at rows, with values (n, d) for some."""
+        """Return linear parts (n, 3, 3) and positions (n, 3) at rows, with values (n, d) for some channels."""
         given = {name: self.channels[name][rows] for name in _WIDTHS}
         if values is not None:
             given |= {name: values[:, own] for name, own in self.columns.items()}
@@ -107,25 +107,25 @@ class Joint:
 
 @dataclass(eq=False)
 class Link:
-    """A joint of a group, with the points that hang on it and on no other joint of the group.
+    """A joint of a group, with the points for which it is the nearest joint of the group.
 
     Attributes
     ----------
     joint : Joint
     parent : int
-        The link that it hangs on, at any distance; -1 for none.
+        The nearest link above this joint, or -1 for none.
     is_scaled : bool
         Whether scale matters.
     above, origin : ndarray, shape (3, 3, frames) and (3, frames)
-        From the axes of the joint's own channels to the axes of that link's joint, or of the world.
+        The transform from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
     columns : slice
-        Of the group's samples.
+        The columns of the group's samples.
     center : ndarray, shape (3, frames)
-        Where the joint was.
+        The original position of the joint.
     held, wanted : ndarray of float32, shape (p, 3, frames)
-        The points, in the joint's own axes, and where they should be relative to the center.
+        The points in the axes of the joint, and their wanted positions relative to the center.
     weights : ndarray of float32, shape (p, frames)
-        Of their squared distances.
+        The weights of squared distances.
     """
 
     joint: Joint
@@ -141,21 +141,20 @@ class Link:
 
 
 class Skeleton:
-    """Joints with their motion, and the motion that replaces it.
+    """Joints with their original motion and the replacement motion.
 
     Parameters
     ----------
     joints : sequence of Joint
-        Each after its parent.
+        The joints, each after its parent.
     error : float
-        How far points may be from where they were.
+        The maximum deviation of points.
     still : tuple of float, or None
-        A radius, and how far points may be off while they stand still, if that is less than the error: see
-        `stand_still`.
+        A radius, and the maximum deviation of points that do not move, if less than the error. See `stand_still`.
     together : iterable of sequences of int
-        Joints that have their keys in common; all others have their own.
+        Groups of joints that share their keys. All other joints have separate keys.
     shares : ndarray, shape (points, frames), or None
-        The parts of all this that are allowed to each point at each frame. None: all of it.
+        The fraction of these limits that is allowed for each point at each frame. None allows all of it.
     """
 
     def __init__(
@@ -173,15 +172,15 @@ class Skeleton:
         self._poses = self._posed()
         self.wanted = self._points()
         self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
-        """How far each point may be off at each frame, shape (points, frames)."""
+        """The maximum deviation of each point at each frame, shape (points, frames)."""
         if shares is not None:
             self.limits *= shares
         self.keys: dict[int, KeySet] = {}
         """Of each group."""
         self.groups = self._groups(together)
-        """The joints that have their keys in common, in their order; only those that move."""
+        """The moving joints that share their keys, in order."""
         self.smooth: dict[int, Float64Array] = {}
-        """The values (frames, d) of keys with tension and bias, by group; empty for keys with velocities."""
+        """The values (frames, d) of keys with tension and bias by group, or empty for keys with velocities."""
         self._counts = self._points_that_count()
 
     def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When points stand still, such as a foot on the ground, and how far they may be off then."""
+"""Find points at rest, such as a foot on the ground, and limit their deviation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from ...batch import BoolArray
 from ...keys import Float64Array
 
 STILL_FRAMES = 8
-"""The frames over which a point that stands still does so."""
+"""The minimum number of frames for which a point is at rest."""
 
 
 def stand_still(points: Float64Array, radius: float) -> BoolArray:
-    """Return at which frames points (p, frames, 3) stand still, shape (p, frames).
+    """Return a mask (p, frames) of the frames at which points (p, frames, 3) are at rest.
 
-    They do where they keep within a ball of that radius, about the middle of their box, for `STILL_FRAMES` or more.
+    A point is at rest if it stays for at least `STILL_FRAMES` within a ball of that radius around the center of its
+    bounding box.
     """
     still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
     if points.shape[1] < STILL_FRAMES:
@@ -30,9 +31,9 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
 
 
 def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[float, float] | None) -> Float64Array:
-    """Return limits of errors (p, frames), lowered where points (p, frames, 3) stand still.
+    """Return error limits (p, frames), lowered where points (p, frames, 3) are at rest.
 
-    `still`: the radius of the ball, and the maximum deviation in it. None does not lower it.
+    `still` gives the radius of the ball and the maximum deviation in it. None does not lower the limits.
     """
     if still is None:
         return limits

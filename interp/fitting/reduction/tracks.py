@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks of numbers and rotations that are reduced to the fewest keys, each track within a tolerance of its own."""
+"""Reduce tracks of numbers and rotations to the fewest keys, with a tolerance for each track."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_
 from .windows import KeySet, Method, Samples, directions, played, within_triangle
 
 _ABOUT = 1.1
-"""Times the tolerance: a cubic of quaternions and one of rotation vectors play the same keys otherwise."""
+"""Relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
 _RIDGE = 1e-12
-"""The weight of a change of tension and bias, relative to the chords: it decides where these do not."""
+"""The weight of a change in tension and bias, relative to the chords. It matters where the chords have no effect."""
 
 
 @dataclass(frozen=True, eq=False)
 class SampledTracks:
-    """Hold samples of a property of several tracks, one per frame.
+    """Samples of a property of several tracks, one per frame.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class SampledTracks:
 
     @classmethod
     def of_rotations(cls, quaternions: npt.ArrayLike, tolerance: npt.ArrayLike) -> SampledTracks:
-        """Return the part of rotations (tracks, frames, 4) of any length and signs."""
+        """Return a part for rotations (tracks, frames, 4) with quaternions of any length and sign."""
         values = np.array(quaternions, dtype=np.float64)
         values /= np.linalg.norm(values, axis=2, keepdims=True)
         return cls(unroll_signs(values), np.asarray(tolerance, dtype=np.float64), True)
 
     def errors(self, track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
-        """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), as parts of the tolerance."""
+        """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the tolerance."""
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
         off = values - self.samples[track, row]
@@ -68,9 +68,9 @@ class SampledTracks:
         return errors
 
     def scaled(self) -> tuple[SampledTracks, Float64Array]:
-        """Return the part with samples of about 1, and the sizes (tracks, 1, 1) that they had."""
+        """Return the part with samples scaled to about 1, and the original sizes (tracks, 1, 1)."""
         size = np.abs(self.samples).max(axis=(1, 2), keepdims=True)
-        # Powers of two, with which nothing is rounded.
+        # Powers of two avoid rounding.
         size = np.exp2(np.frexp(size)[1])
         if self.is_rotation:
             return self, np.ones_like(size)
@@ -82,7 +82,7 @@ class SampledTracks:
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """Hold the keys of a track.
+    """The keys of a track.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Reduced:
     error : float
         The maximum error relative to the tolerance.
     is_rotation : list of bool
-        Of each part.
+        Whether each part is a rotation.
     method : "HERMITE" or "TCB"
     """
 
@@ -107,7 +107,7 @@ class Reduced:
     method: Method = "HERMITE"
 
     def velocities(self, part: int) -> Float64Array:
-        """Return velocities (n, d) per frame; for rotations angular ones (n, 3), radians about the parent's axes."""
+        """Return velocities (n, d) per frame, or for rotations angular velocities (n, 3) in the parent's frame."""
         values, slopes = self.values[part], self.slopes[part]
         if not self.is_rotation[part]:
             return slopes
@@ -116,7 +116,7 @@ class Reduced:
         return result
 
     def parameters(self, part: int) -> Float64Array:
-        """Return the parameters (5, n) with the nearest velocities, as float32 has them, in the order of `Keys`."""
+        """Return the parameters (5, n) with the closest velocities, rounded to float32, in the order of `Keys`."""
         values, is_rotation = self.values[part], self.is_rotation[part]
         found = np.zeros((len(PARAMETERS), len(self.rows)))
         if len(self.rows) < 2:
@@ -134,18 +134,18 @@ class Reduced:
         ridge = _RIDGE * squares[:, diagonal, diagonal].sum(axis=1) + np.finfo(np.float64).tiny ** 0.5
         squares[:, diagonal, diagonal] += ridge[:, np.newaxis]
         weights = within_triangle(np.linalg.solve(squares, (right + ridge[:, np.newaxis])[..., np.newaxis])[..., 0])
-        # The ends have one chord.
+        # The ends have only one chord.
         weights[0, 0] = weights[-1, 1] = 0.0
         x, y = weights.T
         total = x + y
         found[0] = 1.0 - 0.5 * total
         found[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
-        # Where chords are 0, parameters change nothing.
+        # Where chords are 0, parameters have no effect.
         found[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
         return found.astype(np.float32).astype(np.float64)
 
     def played(self, count: int) -> Float64Array:
-        """Return the values of the splines of all parts at as many frames (count, d)."""
+        """Return the values of all parts' splines at `count` frames, shape (count, d)."""
         frames = np.arange(float(count))
         return np.concatenate([self.spline(part)(frames) for part in range(len(self.values))], axis=1)
 
@@ -160,7 +160,7 @@ class Reduced:
 
 
 def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
-    """Return the fewest common keys for each track with which all its parts are within their tolerances.
+    """Return for each track the fewest common keys that keep all parts within their tolerances.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     ------
     ValueError
         If there are no parts, the shapes of parts differ, samples are not finite, or the method is unknown. It is also
-        raised if tolerances are not above 0, or are neither one per track nor one per sample.
+        raised if tolerances are not above 0, or have neither one value per track nor one per sample.
 
     Notes
     -----
@@ -214,7 +214,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 
 
 def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Generator[float, None, list[Reduced]]:
-    """Reduce as `reduce_tracks` does, step by step; yield which part is done, about."""
+    """Reduce like `reduce_tracks`, in steps. Yields the approximate fraction that is done."""
     _check(parts, method)
     scaled = [part.scaled() for part in parts]
     own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]
@@ -241,7 +241,7 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
 
 
 def _check(parts: Sequence[SampledTracks], method: str) -> None:
-    """Raise ValueError for motion that can't be reduced."""
+    """Raise ValueError for motion that cannot be reduced."""
     checked_choice("method", method, get_args(Method))
     if not parts:
         raise ValueError("parts must be at least one")
@@ -259,7 +259,7 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
 
 
 def _are_near(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
-    """Return the tracks whose Hermite splines of rotations are roughly within the tolerance, too."""
+    """Return a mask of the tracks whose Hermite splines of rotations are also roughly within the tolerance."""
     rows = np.arange(samples.count)
     near = np.ones(len(samples.values), dtype=np.bool_)
     for number, part in enumerate(parts):
@@ -298,14 +298,14 @@ def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet, metho
 
 
 def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, method: Method) -> Reduced:
-    """Return a track's keys, split into the parts that these columns define."""
+    """Return a track's keys, split into the parts defined by the columns."""
     values, slopes = [], []
     for own, is_rotation in columns:
         value, slope = keys.values[:, own], keys.velocities[:, own]
         if is_rotation:
             length = np.linalg.norm(value, axis=1, keepdims=True)
             value, slope = value / length, slope / length
-            # A change of length is not a change of the rotation.
+            # A change in length does not change the rotation.
             slope = slope - (slope * value).sum(axis=1, keepdims=True) * value
         values.append(value)
         slopes.append(slope)
@@ -313,7 +313,7 @@ def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, m
 
 
 def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) -> Reduced:
-    """Return the keys with more of them at these rows; those around are fitted anew to the parts, of one track."""
+    """Return one track's keys with keys added at rows. The keys around them are fitted again to the parts."""
     frames = np.union1d(keys.rows, list(rows))
     samples = samples_of(parts)
     present = KeySet(

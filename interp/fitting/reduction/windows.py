@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Least squares of cubics through a few keys in a row, many such windows at once.
+"""Least-squares fits of cubics through windows of a few consecutive keys, many windows at once.
 
-Samples are at whole frames. Each key has a value and a velocity. The outer keys of a window stay as they are, so that
-nothing changes outside of it. The search fits tens of thousands of windows of four or five keys: sums over segments of
-one length are one matrix product, four times as fast as `fit_knots`. Source: docs/formulas, "Fewest keys".
+Samples are at whole frames. Each key has a value and a velocity. The outer keys of a window do not change, so nothing
+changes outside the window. The search fits tens of thousands of windows of four or five keys. Sums over segments of
+equal length are one matrix product, four times as fast as `fit_knots`. Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ...hermite_basis import hermite_weights
 from ...keys import Float64Array
 
 Method = Literal["HERMITE", "TCB"]
-"""Keys with velocities; with tension, continuity and bias."""
+"""Keys with velocities, or with tension, continuity and bias."""
 Measure = Callable[[IndexArray, IndexArray, Float64Array], Float64Array]
-"""Return errors (n,) as parts of the limit, of values (n, d) in place of samples of tracks (n,) at rows (n,)."""
+"""Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the limit."""
 
 _RIDGE = 1e-9
-"""The weight of a change, relative to the samples': it decides only where no sample does."""
+"""The weight of a change, relative to the samples. It matters only where no sample has an effect."""
 _HOLD = 4
-"""Frames over which samples must stay alike for a hold."""
+"""The minimum number of frames with equal samples for a hold."""
 _ALIKE = 2.0**-22
-"""As a part of the largest sample: the rounding of float32 in a hold."""
+"""The rounding of float32 in a hold, relative to the largest sample."""
 _TURNS = 4
-"""How often weights beyond their bounds are put there, and the others solved again."""
+"""The number of times that weights are clipped to their bounds and the remaining weights are solved for again."""
 _FIVE = 5
 _MOST = 4.0
 """The largest sum of the weights of both chords, 2 (1-T)."""
@@ -50,10 +50,10 @@ class Samples:
     parts : list of (slice, bool)
         The columns of each property, and whether it is a rotation.
     ends : ndarray, shape (tracks, 2, d), or None
-        The velocities of first and last keys, whose values are then the samples'; NaN where an end is free, as it then
-        is in all tracks.
+        The velocities of the first and last keys, which then have the values of the samples. NaN marks an end that is
+        free in all tracks.
     smooth : ndarray, shape (tracks, frames, d), or None
-        The values of keys with tension and bias; None for keys with velocities.
+        The values of keys with tension and bias, or None for keys with velocities.
     """
 
     values: Float64Array
@@ -69,12 +69,12 @@ class Samples:
 
     @cached_property
     def held(self) -> BoolArray:
-        """Return where keys keep value and velocity, shape (tracks, frames): at holds and at given ends."""
+        """Return a mask (tracks, frames) of keys that keep value and velocity, at holds and at given ends."""
         return self.holds if self.smooth is not None else self.holds | self._joined
 
     @cached_property
     def _joined(self) -> BoolArray:
-        """Return where keys have given values, shape (tracks, frames)."""
+        """Return a mask (tracks, frames) of keys with given values."""
         found = np.zeros(self.values.shape[:2], dtype=np.bool_)
         for row, velocities in self.given_ends:
             found[:, row] = ~np.isnan(velocities).any(axis=1)
@@ -87,7 +87,7 @@ class Samples:
 
     @cached_property
     def holds(self) -> BoolArray:
-        """Return where holds begin and end, shape (tracks, frames): keys there have no velocity."""
+        """Return a mask (tracks, frames) of the start and end of holds, where keys have no velocity."""
         found = np.zeros(self.values.shape[:2], dtype=np.bool_)
         size = np.abs(self.values).max(axis=(1, 2), initial=0.0)
         alike = (np.abs(np.diff(self.values, axis=1)) <= _ALIKE * size[:, np.newaxis, np.newaxis]).all(axis=2)
@@ -99,7 +99,7 @@ class Samples:
         return found
 
     def values_at(self, track: IndexArray, rows: IndexArray) -> Float64Array:
-        """Return the values of keys to begin with; they stay for keys with tension and bias."""
+        """Return the initial values of keys, which are final for keys with tension and bias."""
         if self.smooth is None:
             return self.values[track, rows]
         is_given = (self.holds | self._joined)[track, rows][..., np.newaxis]
@@ -108,7 +108,7 @@ class Samples:
 
 @dataclass
 class KeySet:
-    """Keys of several tracks, in order of track and row: arrays (n,), (n, d) and (n, d)."""
+    """Keys of several tracks in order of track and row, as arrays (n,), (n, d) and (n, d)."""
 
     track: IndexArray
     rows: IndexArray
@@ -116,11 +116,11 @@ class KeySet:
     velocities: Float64Array
 
     def keep(self, kept: BoolArray | IndexArray) -> KeySet:
-        """Return some of the keys."""
+        """Return a subset of the keys."""
         return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.velocities[kept])
 
     def bounds(self) -> tuple[IndexArray, IndexArray]:
-        """Return the places of the first and of the last key of each key's track."""
+        """Return the indices of the first and last key of each key's track."""
         first = np.searchsorted(self.track, self.track, side="left")
         last = np.searchsorted(self.track, self.track, side="right") - 1
         return first, last
@@ -130,7 +130,7 @@ class KeySet:
         return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
 
     def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
-        """Take over the rows, values and velocities of fitted keys."""
+        """Copy the rows, values and velocities of fitted keys."""
         at = places[free]
         self.rows[at] = fitted.rows[free]
         self.values[at] = fitted.values[free]
@@ -139,35 +139,35 @@ class KeySet:
 
 @dataclass(frozen=True)
 class Windows:
-    """Keys of n windows, m each, in order; those beyond the end of a track repeat its last row and are void."""
+    """The keys of n windows, m each, in order. Keys beyond the end of a track repeat its last row and are void."""
 
     track: IndexArray
-    """Shape (n,)."""
+    """The track of each window, shape (n,)."""
     rows: IndexArray
     """Rows of the samples, shape (n, m)."""
     values: Float64Array
-    """Shape (n, m, d)."""
+    """The values of keys, shape (n, m, d)."""
     velocities: Float64Array
     """Units per frame, shape (n, m, d)."""
 
     def take(self, chosen: IndexArray | BoolArray) -> Windows:
-        """Return some of the windows."""
+        """Return a subset of the windows."""
         return Windows(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
 
 
 @dataclass(frozen=True)
 class Expanded:
-    """The samples of segments (n,), both ends included, sorted by the segments' lengths."""
+    """The samples of segments (n,), including both ends, sorted by the length of the segments."""
 
     order: IndexArray
-    """The segments in this order, shape (n,)."""
+    """The segments in order of length, shape (n,)."""
     segment: IndexArray
     """The segment of each sample, shape (samples,)."""
     row: IndexArray
     starts: IndexArray
     """The first sample of each segment in order, shape (n,)."""
     lengths: list[tuple[int, int, int]]
-    """Each length, with the first of its segments in order, and the one after the last."""
+    """Each length, with the first of its segments in order and the index after the last."""
 
     @classmethod
     def of(cls, first: IndexArray, last: IndexArray) -> Expanded:
@@ -203,7 +203,7 @@ class Expanded:
         return found
 
     def largest(self, errors: Float64Array) -> Float64Array:
-        """Return the largest of the samples' errors in each segment, shape (n,)."""
+        """Return the largest sample error in each segment, shape (n,)."""
         found = np.zeros(len(self.order))
         if len(self.order):
             found[self.order] = np.maximum.reduceat(errors, self.starts)
@@ -212,7 +212,7 @@ class Expanded:
 
 @lru_cache(maxsize=4096)
 def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the weights at each sample of a segment (length + 1, 4), those halved at the ends, and their products."""
+    """Return the weights at the samples of a segment (length + 1, 4), weights halved at the ends, and products."""
     chord, leaving, arriving = hermite_weights(np.arange(length + 1) / length)
     weights = np.stack([1.0 - chord, leaving * length, chord, arriving * length], axis=1)
     halved = weights.copy()
@@ -221,10 +221,10 @@ def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
 
 
 def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
-    """Return windows whose free keys (n, m) are fitted, and their largest errors (n,)."""
+    """Return windows with fitted free keys (n, m), and their largest errors (n,)."""
     count, width = windows.rows.shape
     dimension = windows.values.shape[2]
-    # Segments before the first key of a track, or after the last, have no length.
+    # Segments before the first key of a track or after the last key have length 0.
     real = np.flatnonzero(np.diff(windows.rows, axis=1).ravel() > 0)
     expanded = Expanded.of(windows.rows[:, :-1].ravel()[real], windows.rows[:, 1:].ravel()[real])
     track = np.repeat(windows.track, width - 1)[real][expanded.segment]
@@ -270,7 +270,7 @@ def _equations(columns: IndexArray, squares: Float64Array, off: Float64Array) ->
 
 
 def _solve(matrix: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
-    """Return the solutions of symmetric systems (n, s, s), in which known unknowns (n, s) do not change."""
+    """Return the solutions of symmetric systems (n, s, s), keeping the known unknowns (n, s)."""
     diagonal = np.arange(matrix.shape[1])
     size = matrix[:, diagonal, diagonal] * (1.0 + _RIDGE)
     matrix[:, diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
@@ -286,7 +286,7 @@ def _solve(matrix: Float64Array, right: Float64Array, known: BoolArray) -> Float
 def _with_velocities(
     windows: Windows, free: BoolArray, columns: IndexArray, squares: Float64Array, sums: Float64Array
 ) -> Windows:
-    """Return the windows with the least squares of values and velocities."""
+    """Return the windows with least-squares values and velocities."""
     count, _, dimension = windows.values.shape
     matrix, slope = _equations(columns, squares, squares @ _points(windows) - sums)
     size = 2 * len(columns)
@@ -307,17 +307,18 @@ def _with_tension_and_bias(
     squares: Float64Array,
     sums: Float64Array,
 ) -> Windows:
-    """Return the windows with the least squares of tension and bias of each part, and of the middle key's value.
+    """Return the windows with least-squares tension and bias for each part, and value of the middle key.
 
     Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
-    For given values this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. Given the weights, so is a
-    value. In windows of five keys both are solved in turn, as the middle value has no part in the chords of the outer
-    keys. Source: docs/formulas, "Fewest keys with tension and bias".
+    For given values this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the problem
+    is also linear in a value. In windows of five keys both are solved alternately, because the middle value does not
+    affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
         return fitted
-    # How velocities change with the middle value: it ends a chord of the key before, and begins one of the key after.
+    # The change in velocities with the middle value, which ends a chord of the previous key and begins a chord of the
+    # next.
     off = squares @ _points(fitted) - sums
     lengths = np.diff(windows.rows, axis=1).astype(np.float64)
     around = np.maximum(lengths[:, :-1] + lengths[:, 1:], 1.0)
@@ -348,7 +349,7 @@ def _weighted(
     squares: Float64Array,
     sums: Float64Array,
 ) -> tuple[Float64Array, Windows]:
-    """Return the weights of both chords (n, c, parts, 2) with the least squares, and the windows with these."""
+    """Return the least-squares weights of both chords (n, c, parts, 2), and the windows with these weights."""
     count, width = len(windows.rows), len(columns)
     velocities = windows.velocities.copy()
     chords = directions(windows.rows, windows.values, windows.velocities, samples.parts)[:, columns]
@@ -369,9 +370,9 @@ def _weighted(
 
 
 def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
-    """Return the solutions (n, 2c) of pairs of weights at least 0 with sums of at most 4; those known are 0.
+    """Return the solutions (n, 2c) for pairs of nonnegative weights with a sum of at most 4. Known weights are 0.
 
-    Weights below 0 are left out, sums above 4 become 4, and the others are solved again.
+    Weights below 0 are left out, sums above 4 become 4, and the remaining weights are solved for again.
     """
     count, size = right.shape
     known = known.copy()
@@ -397,7 +398,7 @@ def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) ->
 
 
 def within_triangle(weights: Float64Array) -> Float64Array:
-    """Return weights of two chords (..., 2) at least 0 with a sum of at most 4."""
+    """Return nonnegative weights of two chords (..., 2) with a sum of at most 4."""
     found = np.maximum(weights, 0.0)
     total = found.sum(axis=-1, keepdims=True)
     result: Float64Array = found * np.where(total > _MOST, _MOST / np.maximum(total, _MOST), 1.0)
@@ -407,10 +408,10 @@ def within_triangle(weights: Float64Array) -> Float64Array:
 def directions(
     rows: IndexArray, values: Float64Array, velocities: Float64Array, parts: list[tuple[slice, bool]]
 ) -> Float64Array:
-    """Return the chords before and after keys, per frame of both together, shape (n, m, 2, d).
+    """Return the chords before and after keys, per frame of their combined length, shape (n, m, 2, d).
 
-    The first key of a track has only the chord after it, which determines its tangent as in TCB: rotations along the
-    chord, others along the rest of the parabola. So does the last.
+    The first key of a track has only the chord after it, which determines its tangent as in TCB. For rotations the
+    tangent is along the chord, otherwise along the rest of the parabola. The same applies to the last key.
     """
     length = np.diff(rows, axis=1).astype(np.float64)
     chord = np.diff(values, axis=1)
