@@ -20,7 +20,7 @@ _SMALLEST = 1e-9
 
 @dataclass(frozen=True)
 class Jump:
-    """Hold the largest difference of one derivative between both sides of a key.
+    """Hold the largest difference in one derivative between the two sides of a key.
 
     Attributes
     ----------
@@ -52,15 +52,15 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     Parameters
     ----------
     spline : a spline of any method
-        Its inner keys are measured. The seam of a cycle is measured as its last key.
+        The spline. Its inner keys are measured, and the seam of a cycle at the last key.
     is_rotation : bool
         Whether its values are quaternions.
 
     Returns
     -------
     list of Jump
-        Jumps of the value and of the derivatives in their order, up to the spline's highest, and at most the second.
-        The value of a rotation jumps by an angle, of at most half a turn.
+        Jumps of the value and of the derivatives, in order, up to the spline's highest derivative and at most the
+        second. The jump of a rotation is an angle of at most half a turn.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
         is_angle = is_rotation and order == 0
         sizes = rotations.angle_between(left, right) if is_angle else np.linalg.norm(right - left, axis=1)
         largest = max(float(np.abs(values).max()) for values in (left, right))
-        # A derivative that is small at the keys has the rounding of a typical one: span or derivative, per segment.
+        # A derivative that is small at the keys has the rounding error of a typical derivative between keys.
         typical = (span if order == 1 else scale) / shortest if order else 0.0
         scale = max(largest, typical)
         row = int(np.argmax(sizes))
@@ -89,7 +89,7 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
 
 
 def _sides_of_keys(spline: Spline) -> _Sides:
-    """Return the sides of the inner keys, and of the seam of a cycle."""
+    """Return the frames on both sides of the inner keys and of the seam of a cycle."""
     frames = spline.keys.frames
     inner = frames[1:-1]
     if spline.cycle == "SINGLE" or len(frames) < 2:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the pictures of the extension's page on extensions.blender.org, with a graphical Blender: `make listing`.
+"""Create the pictures for the extension's page on extensions.blender.org, with a graphical Blender: `make listing`.
 
     tools/environment.sh graphical python tools/listing.py [FOLDER] [--draft]
 
-FOLDER defaults to docs/listing. --draft leaves edges rough and renders a sixteenth of the pixels, which is several
+FOLDER defaults to docs/listing. --draft skips antialiasing and renders a sixteenth of the pixels, which is several
 times as fast. Python must have bpy, which renders the featured picture and builds the extension's zip.
 """
 
@@ -41,14 +41,14 @@ from matplotlib.patches import FancyBboxPatch
 ROOT = Path(__file__).resolve().parents[1]
 ICON, PICTURE = 256, (1920, 1080)
 TILE, KEY, INCOMING, OUTGOING = "#16243c", "#ffbf33", "#59d999", "#f280bf"
-"""Colors of the icon; those of the key and its tangents are the viewport's."""
+"""Colors of the icon. The key and its tangents have the colors of the viewport."""
 FLOWN = LinearSegmentedColormap.from_list("Flown", ["#3aa0ff", "#b45cff", "#ff8a3c"])
 COLORS = 2000
-"""Colors of a screenshot. Fewer would show as bands on the objects."""
+"""Number of colors in a screenshot. Fewer colors would cause visible bands on objects."""
 SMALL = ["-strip", "-define", "png:compression-level=9"]
 SLIDERS = {"tension": -0.5, "continuity": 0.3, "bias": 0.6, "ease_to": 0.4, "ease_from": 0.15}
 WINDOW = (1920, 1120)
-"""The picture and Blender's top bar."""
+"""The height of the picture and of Blender's top bar."""
 SCALE, SLIDERS_SCALE = 1.5, 2.2
 """Resolution scales of the screenshots, and of the sliders in the featured picture."""
 FIRST, LAST, MARGIN = 26, 570, 12
@@ -73,7 +73,7 @@ def steps():
     yield .5
 """
 """The example scene, live."""
-# One 3D viewport fills the window. Text is large enough for thumbnails, and objects have the colors of their materials.
+# One 3D viewport fills the window. Text is large enough for thumbnails, and objects use their material colors.
 VIEWPORT = f"""
 def steps():
     view = bpy.context.preferences.view
@@ -238,7 +238,7 @@ def same_keys(window: Any, camera: Camera) -> None:
 
 
 def sliders(window: Any, camera: Camera) -> None:
-    """Take the five sliders alone, larger, with parameters that show."""
+    """Take a larger picture of only the five sliders, with visible parameters."""
     window.run(SCENE)
     window.run(VIEWPORT)
     window.run(FLIGHT.format(distance=13, center=(2.3, 0, 2.5), frame=40))
@@ -315,9 +315,9 @@ def icon(file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the pictures of the page of the extensions platform.")
+    parser = argparse.ArgumentParser(description="Create the pictures for the page on the extensions platform.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "listing")
-    parser.add_argument("--draft", action="store_true", help="leave edges rough and render small, which is faster")
+    parser.add_argument("--draft", action="store_true", help="skip antialiasing and render small pictures, which is faster")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as build:

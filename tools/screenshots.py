@@ -216,12 +216,12 @@ class Box(NamedTuple):
 
 
 def crop(box: Box) -> list[str]:
-    """Return ImageMagick's arguments that leave only the box."""
+    """Return the ImageMagick arguments for cropping to the box."""
     return ["-crop", f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}", "+repage"]
 
 
 def arrow(at: tuple[int, ...], scale: float = 1.0) -> list[str]:
-    """Return ImageMagick's arguments that draw the mouse."""
+    """Return the ImageMagick arguments for drawing the mouse pointer."""
     x, y = at
     corners = ((0, 0), (0, 16), (4, 12), (11, 12))
     outline = " ".join(f"{x + scale * right:g},{y + scale * down:g}" for right, down in corners)
@@ -241,7 +241,7 @@ class Camera:
         self.colors = colors
 
     def take(self, name: str, box: Box, mouse: tuple[int, int] | None = None) -> None:
-        """Save a picture of the box, and draw the mouse where it is given."""
+        """Save a picture of the box, and draw the mouse pointer if its position is given."""
         file = self.folder / f"{name}.png"
         small = ["+dither", "-colors", str(self.colors), "-strip", "-define", "png:compression-level=9"]
         cut = [*self.raw(), *([] if mouse is None else arrow(mouse, 1.8)), *crop(box)]
@@ -254,7 +254,7 @@ class Camera:
         return np.frombuffer(self.still(), np.uint8).reshape(height, width, 3).astype(int)
 
     def raw(self) -> list[str]:
-        """Return the arguments with which ImageMagick reads the pixels of the screen."""
+        """Return the ImageMagick arguments for reading the pixels of the screen."""
         return ["-size", f"{self.size[0]}x{self.size[1]}", "-depth", "8", "rgb:-"]
 
     def still(self) -> bytes:

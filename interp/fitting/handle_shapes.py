@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handle shapes with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
+"""Find the handle shapes with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
 
-A shape is the reach of each handle into its segment, and the derivative of each channel at both keys. `handles` samples
-the motions. Source: docs/formulas, "Fitting handles".
+A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. `handles`
+samples the motions. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .least_squares import DenseEquations, Method, descend
 
 
 def chebyshev(count: int) -> Float64Array:
-    """Return Chebyshev's nodes between 0 and 1.
+    """Return the Chebyshev nodes between 0 and 1.
 
-    Every third of them, from the second on, is a node of a third of the count.
+    Every third node, from the second on, is also a node for a third of the count.
     """
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
 
 class Places(NamedTuple):
-    """Shares of a segment at which errors are measured, and the nodes among them, at which handles are fitted.
+    """Local parameters at which errors are measured, including the nodes at which handles are fitted.
 
     Least squares at Chebyshev nodes almost minimize the maximum error.
     """
@@ -44,21 +44,21 @@ EASED = Places(chebyshev(60))
 PLAIN = Places(chebyshev(36))
 """Places in segments without ease."""
 EASED_DRAFT = Places(chebyshev(10), slice(None))
-"""Places in drafts of segments with eases. Ten nodes suffice, because the one step of a draft is short."""
+"""Places in drafts of segments with eases. Ten nodes suffice, because the only step of a draft is short."""
 SMOOTH = Places(chebyshev(27))
-"""Places for quaternions without ease: nine nodes are as accurate as twelve. Channels of angles need `PLAIN`."""
+"""Places for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
 CUBIC = Places(chebyshev(12))
-"""For numbers without ease, whose error is only rounding and a polynomial of degree five."""
+"""Places for numbers without ease, whose error is only rounding, a polynomial of degree five."""
 
 
 class _Round(NamedTuple):
-    """Further steps for the segments with an error above a limit at any node."""
+    """Additional steps for segments whose error exceeds a limit at any node."""
 
     steps: int
     limit: float
     """The limit as half the angle in radians, or relative to the size of the values."""
     of_chord: float = 0.0
-    """The limit is at least this part of the chord."""
+    """The limit is at least this fraction of the chord."""
 
 
 DraftSize = Literal["FEW", "MANY"]
@@ -66,45 +66,45 @@ DraftSize = Literal["FEW", "MANY"]
 _DRAFTS: dict[DraftSize, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
 """Rounds of drafts, which only have to look right for the moment."""
 _CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
-"""Rounds of single channels. The last limit is slightly below the error that a bake may leave."""
+"""Rounds of single channels. The last limit is slightly below the error allowed in a bake."""
 _QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
-"""Rounds of quaternions, some of which begin with large errors beside eases."""
+"""Rounds of quaternions. Some quaternions start with large errors beside eases."""
 _TOGETHER = 1024
-"""Number of channels of segments fitted together, few enough for the cache."""
+"""Number of segment channels fitted together, small enough for the cache."""
 
 _LONGEST_REACH = 0.9
-"""Part of a segment. With two such handles, the frame still increases in the middle."""
+"""Maximum reach relative to a segment. With two such handles, the frame still increases in the middle."""
 _SHORTEST_START = 0.05
-"""Part of a segment: minimum reach of handles beside an ease before the first step."""
+"""Minimum reach, relative to a segment, of handles beside an ease before the first step."""
 _RIGID = 1e3
-"""Weight of errors of the derivatives at keys, relative to the root of the summed squares of residuals."""
+"""Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
-"""Weight of the same errors beside an ease, and in channels of angles.
+"""Weight of derivative errors beside an ease and in angle channels.
 
 Beside an ease the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
-allowed there, with a weight that decreases with the root of the ease. With exact derivatives, the errors of channels of
-angles would be three times as large, because these channels curve strongly.
+allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
+angle channels would be three times as large, because these channels curve strongly.
 """
 _DAMPING = 0.002
-"""First damping of segments without ease."""
+"""Initial damping of segments without ease."""
 _EASED_DAMPING = 0.01
-"""First damping of segments with eases."""
+"""Initial damping of segments with eases."""
 _LESS_DAMPING = 0.5
 """Factor of the damping after a step that lowered the cost."""
 _MORE_DAMPING = 2.0
 """Factor of the damping after a step that did not lower the cost."""
 _LONGEST_STEP = 0.25
-"""Part of a segment: maximum change of a reach in one step."""
+"""Maximum change in a reach in one step, relative to a segment."""
 _LEAST_REACH = 1e-3
-"""Part of a segment: minimum divisor of the ratio of the reaches before and after a step."""
+"""Minimum divisor, relative to a segment, in the ratio of the reaches before and after a step."""
 _LARGEST_RATIO = 5.0
-"""Maximum ratio of the reaches before and after a step, and the inverse of the minimum."""
+"""Maximum ratio of the reaches before and after a step, and inverse of the minimum ratio."""
 _FLOOR = 1e-7
-"""Added to the diagonal for unknowns without effect, such as those of a channel at rest: part of their kind's mean."""
+"""Relative addition to the diagonal for unknowns that have no effect, as in a channel at rest."""
 _LEAST_FLOOR = 1e-14
-"""Added where the mean itself is 0."""
+"""Addition to the diagonal if its mean is 0."""
 _LEAST_ALONG = 0.1
-"""Part of a quaternion's length along the motion. Close to a right angle, the residual would grow without bound."""
+"""Minimum length of a quaternion along the motion. Close to a right angle, the residual would grow without bound."""
 _NEWTON_STEPS = 2
 """Steps of Newton's method after each change of the handles, from the parameters before it."""
 
@@ -121,7 +121,7 @@ class Course(NamedTuple):
     values: Float64Array
     """Values at m places, shape (c, m, N). Quaternions have length 1."""
     rates: Float64Array
-    """Derivatives by u at start and end, shape (2, c, N)."""
+    """Derivatives with respect to u at start and end, shape (2, c, N)."""
     path: Float64Array
     """Derivatives at start and end without ease, shape (2, c, N)."""
     eases: Float64Array
@@ -135,8 +135,9 @@ class Course(NamedTuple):
         return len(self.values) > 1
 
     def take(self, columns: IndexArray) -> Course:
-        """Return some of the columns."""
-        # Brackets would change the order in memory, which determines NumPy's order of summation and the last digit.
+        """Return a subset of the columns."""
+        # Indexing with brackets would change the memory order, which determines NumPy's order of summation and the last
+        # digit.
         return Course(*(array.take(columns, axis=-1) for array in self))
 
     def apart(self) -> Course:
@@ -151,21 +152,21 @@ class Shape(NamedTuple):
     """Fitted handles of the columns of a course."""
 
     reach: Float64Array
-    """Shares of the segment that the handles at start and end cover, shape (2, c, N)."""
+    """The reach of the handles at start and end, relative to the segment, shape (2, c, N)."""
     rates: Float64Array
-    """Derivatives of the value by u at start and end, shape (2, c, N)."""
+    """Derivatives of the value with respect to u at start and end, shape (2, c, N)."""
     parameter: Float64Array
-    """Parameters of the Bezier segment, close to those at the course's places, shape (c, m, N)."""
+    """Parameters of the Bezier segment, close to the places of the course, shape (c, m, N)."""
 
     def take(self, columns: IndexArray | slice) -> Shape:
-        """Return some of the columns."""
+        """Return a subset of the columns."""
         return Shape(*(array[..., columns] for array in self))
 
 
 def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     """Return the weights of squared errors of the derivatives at start and end, shape (2, N).
 
-    `exact`: whether handles without ease must have the motion's derivatives, as for values and quaternions.
+    With `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
     """
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
@@ -188,12 +189,12 @@ def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftS
 
 
 def _two_or_more(columns: IndexArray) -> IndexArray:
-    """Return the columns, a single one twice: NumPy sums one column in another order, and digits would differ."""
+    """Return the columns, repeating a single one because NumPy sums one column in a different order."""
     return np.repeat(columns, 2) if len(columns) == 1 else columns
 
 
 def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Shape:
-    """Return handles close to the least squares at the nodes, with more steps for columns with large errors."""
+    """Return handles close to the least-squares solution at the nodes, with more steps for large errors."""
     nodes = places.at[places.nodes]
     normalized, size = _normalized(course._replace(values=course.values[:, places.nodes]))
     rounds = _DRAFTS[draft] if draft else _QUATERNIONS if course.turns else _CHANNELS
@@ -210,9 +211,9 @@ def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Sha
 
 
 def _normalized(course: Course) -> tuple[Course, Float64Array]:
-    """Return the course with numbers of about size 1, and the divisors of its rates, shape (N,)."""
+    """Return the course scaled to numbers of about 1, and the divisors of its rates, shape (N,)."""
     if course.turns:
-        # The values have length 1 already. The keys may have any length.
+        # The values already have length 1. The keys may have any length.
         size = _nonzero(sphere.length(course.keys[0]))
         return course._replace(keys=course.keys / size, rates=course.rates / size, path=course.path / size), size
     (origin,) = course.keys[0]
@@ -223,41 +224,41 @@ def _normalized(course: Course) -> tuple[Course, Float64Array]:
 
 
 def _nonzero(size: Float64Array) -> Float64Array:
-    """Return sizes to divide by: 1 instead of 0."""
+    """Return sizes as divisors, with 1 instead of 0."""
     return np.where(size > 0.0, size, 1.0)
 
 
 def _reach_and_rates(x: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the two kinds of unknowns (4 c, N), each of shape (2, c, N)."""
+    """Split the unknowns (4 c, N) into reach and rates, each of shape (2, c, N)."""
     reach, rates = x.reshape(2, 2, len(x) // 4, -1)
     return reach, rates
 
 
 class _State(NamedTuple):
-    """Residuals of handles, and their derivatives."""
+    """Residuals of handles and their derivatives."""
 
     parameter: Float64Array
     """Parameters of the Bezier segment at the nodes, shape (c, nodes, N)."""
     residuals: Float64Array
-    """Errors of channels at the nodes, shape (c, nodes, N). Those of a quaternion are perpendicular to the motion."""
+    """Errors of channels at the nodes, for quaternions perpendicular to the motion, shape (c, nodes, N)."""
     jacobian: Float64Array
-    """Derivatives of a channel's value by reach (start, end) and rates (start, end), shape (4, c, nodes, N)."""
+    """Derivatives of channel values by reach (start, end) and rate (start, end), shape (4, c, nodes, N)."""
     rate_errors: Float64Array
-    """Errors of the rates at the keys, shape (2, c, N). Those of a quaternion are perpendicular to its key."""
+    """Errors of the rates at the keys, for quaternions perpendicular to the key, shape (2, c, N)."""
     cost: Float64Array
     """Sums of squared errors, shape (N,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Least squares at nodes of columns with values of about size 1.
+    """Least squares of columns with values of about 1, at nodes.
 
     The unknowns (4 c, N) are the reach of the handles at start and end, and the rates at start and end.
     """
 
     course: Course
     nodes: Float64Array
-    """Shares of the segment, shape (nodes, 1)."""
+    """The nodes as local parameters, shape (nodes, 1)."""
     rounds: tuple[_Round, ...]
     rate_weights: Float64Array
     """Normal matrices of the rate errors at start and end, shape (2, N, c, c)."""
@@ -284,7 +285,7 @@ class _Fit:
         return cls(course, nodes[:, np.newaxis], rounds, rate_weights, directions)
 
     def start(self) -> Float64Array:
-        """Return the first unknowns: thirds with the course's rates, or handles that follow the ease best."""
+        """Return the initial unknowns: thirds with the rates of the course, or handles that follow the ease best."""
         course = self.course
         c = len(course.values)
         reach: Float64Array = np.full(course.keys.shape, 1.0 / 3.0)
@@ -369,7 +370,7 @@ class _Fit:
         return np.concatenate([reach, rates + rate_step * np.where(is_soft, ratio, 1.0)]).reshape(x.shape)
 
     def is_good(self, state: _State, steps: int) -> BoolArray:
-        """Return which columns are within the limit of the next round, if a round ended with this step."""
+        """Return a mask of columns within the limit of the next round, if a round ended with this step."""
         ends = np.cumsum([each.steps for each in self.rounds])
         if steps not in ends[:-1]:
             return np.zeros(len(state.cost), dtype=np.bool_)
@@ -382,11 +383,11 @@ class _Fit:
         return good
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
-        """Return the new states of better columns, and the old states of the others."""
+        """Return the new states of improved columns and the old states of the others."""
         return _State(*(np.where(better, *arrays) for arrays in zip(new, old, strict=True)))
 
     def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
-        """Return some of the columns, with their states."""
+        """Return a subset of the columns with their states."""
         directions = None if self.directions is None else self.directions.compress(problems, axis=-1)
         course, rate_weights = self.course.take(np.flatnonzero(problems)), self.rate_weights[:, problems]
         fit = _Fit(course, self.nodes, self.rounds, rate_weights, directions)
@@ -394,7 +395,7 @@ class _Fit:
 
 
 def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64Array) -> Float64Array:
-    """Return parameters close to those at which the frames' cubics are at the nodes, by Newton's method."""
+    """Return approximate parameters at which the cubics of frames reach the nodes, by Newton's method."""
     t = guess
     for _ in range(_NEWTON_STEPS):
         slope = np.maximum(slope_at(frames, t), LEAST_SLOPE)
@@ -409,15 +410,15 @@ def _parameters_at_nodes(reach: Float64Array, nodes: Float64Array) -> Float64Arr
 
 
 def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
-    """Return eased shares of segments (m, N), or their derivatives by u."""
+    """Ease local parameters (m, N), or return their derivatives with respect to u."""
     return ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), nu)
 
 
 def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
-    """Return the reach (2, N) of handles with heights at thirds, with which a line follows the ease best.
+    """Return the reach (2, N) of handles with heights at thirds, for which a line follows the ease best.
 
     Linear least squares of the frame's cubic at parameters t (m, 1). With heights at thirds, the value of the line is
-    t, so the frame has to be the inverse of the ease. Errors of frames, times the line's speed, are errors of values.
+    t, so the frame must be the inverse of the ease. Frame errors times the speed of the line are value errors.
     """
     # The inverse of the ease, which is parabolic at both ends and linear between them.
     scale = 1.0 / (2.0 - ease_from - ease_to)

@@ -5,7 +5,7 @@ Each problem has its own damping and stops independently. Unknowns that reach a 
 points beyond it. Problems may have any structure, such as keys that affect only their neighbors. See `Problem`. Source:
 docs/formulas, "Bounded least squares".
 
-Unknowns are arrays (p, K), with p for each of K blocks, such as keys. A problem may own several blocks.
+Unknowns are arrays (p, K), with p unknowns for each of K blocks, such as keys. A problem may own several blocks.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
 _FLAT = 1e-14
-"""Cosine between residuals and their derivatives below which a problem is at a minimum, except for rounding."""
+"""Cosine between residuals and their derivatives below which a problem is at a minimum within rounding."""
 _STUCK = 1e12
 """Damping at which only steps within rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
 """Unknowns with a smaller diagonal have no effect and are not changed."""
 _ROOM = 0.9
-"""Part of the way to a bound that a step may go if bounds are not to be reached."""
+"""Fraction of the way to a bound that a step may take if bounds must not be reached."""
 _LEAST_ROOM = 1e-12
-"""Minimum distance to a bound, to divide by."""
+"""Minimum distance to a bound, as a divisor."""
 _BEYOND = 1.0 + 1e-9
-"""Part of the way to a bound for steps that reach it. Clipped unknowns are then exactly on the bound."""
+"""Fraction of the way to a bound for steps that may reach it. Clipped unknowns are then exactly on the bound."""
 _ENOUGH_DONE = 0.2
-"""Part of the problems. If more are done, the others continue without them."""
+"""Fraction of problems. If more are finished, the others continue without them."""
 
 
 class Equations(Protocol):
@@ -80,7 +80,7 @@ class Problem(Protocol[_State]):
         ...
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        """Return the state at unknowns. Its computation may start from the state at similar unknowns, `near`."""
+        """Return the state at unknowns. The calculation may start from the state `near` at similar unknowns."""
         ...
 
     def equations(self, x: Float64Array, state: _State) -> Equations:
@@ -92,15 +92,15 @@ class Problem(Protocol[_State]):
         ...
 
     def is_good(self, state: _State, steps: int) -> BoolArray:
-        """Return which problems need no more steps after this number of steps."""
+        """Return a mask of problems that are finished after this number of steps."""
         ...
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
-        """Return the new states of better problems, and the old states of the others."""
+        """Return the new states of improved problems and the old states of the others."""
         ...
 
     def take(self, problems: BoolArray, state: _State) -> tuple[Problem[_State], _State]:
-        """Return some of the problems, with their states."""
+        """Return a subset of the problems with their states."""
         ...
 
 
@@ -113,15 +113,15 @@ class Method:
     steps : int
         Maximum number of steps.
     least_gain : float
-        A step that lowers a problem's cost by no more than this part is its last.
+        A step that lowers the cost of a problem by at most this fraction is its last step.
     damping : float or ndarray, shape (problems,)
         The initial damping, relative to the diagonal.
     less, more : float
-        Factors of the damping after a step that lowered the cost, and after one that did not.
+        Factors of the damping after a step that lowered the cost, and after a step that did not.
     inside : bool
         Whether steps must stay inside the bounds (Coleman and Li).
     rounds : int
-        Maximum number of times that the other unknowns are solved again after some reached a bound.
+        Maximum number of times that the remaining unknowns are solved for again after some reached a bound.
     """
 
     steps: int = 100
@@ -134,7 +134,7 @@ class Method:
 
 
 class Result(NamedTuple):
-    """Hold the end of a descent.
+    """Hold the result of a descent.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Result(NamedTuple):
     cost : ndarray, shape (problems,)
         Sums of squares, which are no larger than at the start.
     converged : ndarray of bool, shape (problems,)
-        Whether the last step gained almost nothing, or the problem was good enough. Otherwise the steps ran out.
+        Whether the last step hardly lowered the cost, or the problem was accurate enough. Otherwise, the steps ran out.
     steps : ndarray of int, shape (problems,)
         Number of steps tried.
     """
@@ -242,7 +242,7 @@ def _step(
 
 
 def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
-    """Return which unknowns are on a bound that a descent would cross."""
+    """Return a mask of unknowns on a bound that a descent would cross."""
     held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     return held
 
@@ -255,7 +255,7 @@ def _is_flat(
     cost: Float64Array,
     owner: IndexArray | None,
 ) -> BoolArray:
-    """Return which problems have no gradient beyond rounding, along unknowns that may move."""
+    """Return a mask of problems whose gradient is within rounding for all unknowns that may move."""
     gradient = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
     steep = gradient * gradient > _FLAT**2 * equations.diagonal * _per_block(cost, owner)
     if owner is None:
@@ -295,7 +295,7 @@ class DenseEquations:
 
 
 def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solutions of systems, with 0 for singular ones, such as systems of numbers too different in size."""
+    """Return the solutions of systems, or 0 for singular systems, as with numbers that differ too much in size."""
     solutions = np.zeros_like(right)
     try:
         solutions[:] = np.linalg.solve(matrices, right)

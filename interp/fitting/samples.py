@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit a few Bezier keys to a motion known only at samples, such as a motion that a frame function plays.
+"""Fit a few Bezier keys to a motion known only at samples, such as a motion played by a frame function.
 
 Source: docs/formulas, "Fitting samples".
 """
@@ -21,9 +21,9 @@ Size = Callable[[Float64Array], Float64Array]
 """Function from differences, shape (m, channels), to their sizes, shape (m,)."""
 
 _FOR_SLOPE = 4
-"""Number of a piece's samples from which the derivative at its end is computed, to the third order."""
+"""Number of samples of a piece from which the derivative at its end is computed, to third order."""
 _AROUND = 2
-"""Number of samples on both sides of the end for the derivative of a piece with fewer samples."""
+"""Number of samples on both sides of the end for the derivative of a piece that has fewer samples."""
 _SLACK = 8
 """The search for a longer piece stops at a gain of less than an eighth."""
 
@@ -35,10 +35,10 @@ class SampledFit:
     Attributes
     ----------
     rows : ndarray of int, shape (k,)
-        Samples that are keys, ascending.
+        Indices of the samples that are keys, in ascending order.
     incoming, outgoing : ndarray, shape (k, channels)
-        Derivatives per frame on both sides of the keys, 0 before the first and after the last. Bezier handles at a
-        third of each segment play these cubics.
+        Derivatives per frame on both sides of the keys, which are 0 before the first key and after the last key. Bezier
+        handles at thirds of each segment play these cubics.
     error : float
         The largest deviation from a sample.
     """
@@ -50,12 +50,12 @@ class SampledFit:
 
 
 class _Piece(NamedTuple):
-    """Cubic between two keys."""
+    """A cubic between two keys."""
 
     leaving: Float64Array
-    """Derivatives at its start, shape (channels,)."""
+    """Derivatives at the start, shape (channels,)."""
     arriving: Float64Array
-    """Derivatives at its end, shape (channels,)."""
+    """Derivatives at the end, shape (channels,)."""
     error: float
     """The largest difference from a sample within the piece."""
 
@@ -77,19 +77,20 @@ def fit_samples(
     values : array_like, shape (n, channels)
         Values of the channels at these frames.
     breaks : ndarray of int
-        Rows that are always keys, because the motion may have corners there. Ascending, including the first and last.
+        Ascending rows that are always keys, because the motion may have corners there. They include the first and last
+        row.
     size : callable
-        Return the size of channel differences.
+        A function that returns the size of channel differences.
     tolerance : float
         The largest size allowed at a sample. The motion between neighboring samples is unknown.
     avoided : ndarray of bool, shape (n,), or None
-        Rows that become keys only at `breaks`, or where no other row reaches the tolerance. Rows close to existing keys
-        are an example.
+        Rows that become keys only if they are `breaks` or no other row reaches the tolerance, such as rows close to
+        existing keys.
 
     Notes
     -----
     Each piece is as long as possible, found by bisection, so keys are few, but not always the fewest. Derivatives are
-    those of cubics through the four samples closest to the piece's ends, on its own side of them.
+    from cubics through the four samples inside the piece closest to each end.
     """
     samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)
     rows = [0]
@@ -118,9 +119,9 @@ def fit_samples(
 def _longest_piece(
     samples: _Samples, start: int, run: slice, previous_length: int, tolerance: float
 ) -> tuple[int, _Piece]:
-    """Return the end of about the longest piece from `start` within the tolerance, and the piece.
+    """Return the end of approximately the longest piece from `start` within the tolerance, and the piece.
 
-    `run` has the rows from break to break. The search begins with the length of the previous piece.
+    `run` contains the rows from break to break. The search begins with the length of the previous piece.
     """
     end, longest, too_far = start, None, run.stop
     tried = min(start + max(previous_length, _FOR_SLOPE), run.stop - 1)
@@ -165,7 +166,7 @@ class _Samples:
 
 
 def _slopes(frames: Float64Array, values: Float64Array) -> Float64Array:
-    """Return the derivative at each row of the cubic through the row and the three after it, while there are three."""
+    """Return the derivative at each row, except the last three, of the cubic through it and the next three rows."""
     count = len(frames) - _FOR_SLOPE + 1
     if count < 1:
         return np.empty((0, values.shape[1]))
@@ -191,7 +192,7 @@ def _slope(frames: Float64Array, values: Float64Array, rows: Sequence[int]) -> F
     """Return the derivative at the first row of the polynomial through all rows."""
     first, others = rows[0], list(rows[1:])
     distances = frames[others] - frames[first]
-    # Lagrange's weight of each chord: the product of all other distances, each over its difference from the chord's.
+    # The Lagrange weight of each chord is the product of the other distances over their differences from its distance.
     weights = []
     for place, distance in enumerate(distances):
         rest = np.delete(distances, place)

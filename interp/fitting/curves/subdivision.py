@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Divide spans of curves, many at once, so that cubic pieces with exact ends follow the curves.
 
-A span is given by a cubic with the values and derivatives at its ends, and by five samples between them. The rest, the
-curve minus the cubic, has double zeros at both ends. It is t² (1-t)² g(t), and the samples determine g to the fourth
-degree. This polynomial, of the eighth degree in all, replaces the curve while pieces are tried. The curve itself is
+A span is given by a cubic with the values and derivatives at its ends, and by five samples between them. The remainder,
+the curve minus the cubic, has double zeros at both ends. It is t² (1-t)² g(t), and the samples determine g to the
+fourth degree. The resulting polynomial of degree eight replaces the curve while pieces are tried. The curve itself is
 evaluated only at the chosen knots, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
 
 Arrays have the samples or coefficients first, then the components, then the spans.
@@ -21,16 +21,16 @@ from ...hermite_basis import bernstein_weights, hermite_weights
 from ...keys import Float64Array
 
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
-"""Function from spans (n,), values (c, n) and their errors (c, n) to sizes (n,), as parts of the allowed error."""
+"""Function from spans (n,), values (c, n) and their errors (c, n) to sizes (n,), relative to the allowed error."""
 
 NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
-"""Chebyshev's extrema of the eighth degree, without the ends and their neighbors. g needs them dense near the ends."""
+"""Chebyshev extrema of degree eight, without the ends and their neighbors. g requires dense nodes near the ends."""
 _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
-"""The middles between the nodes, and between the nodes and the ends."""
+"""The midpoints between the nodes, and between the nodes and the ends."""
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
-"""Parameters at which t² (1-t)² is largest: multiplied by an even g, and by one that is odd about the middle."""
+"""Parameters at which the remainder is largest for a constant g, and for a g that is linear about the middle."""
 _POWERS = 9
-"""Number of coefficients of a polynomial of the eighth degree."""
+"""Number of coefficients of a polynomial of degree eight."""
 
 
 def _double_zeros(t: Float64Array) -> Float64Array:
@@ -71,24 +71,24 @@ def _powers_of_cubic() -> Float64Array:
 BERNSTEIN = bernstein_weights(NODES).T
 """Matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
 DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
-"""The same matrix for parameters so dense that the largest error is among them, shape (63, 4)."""
+"""The same matrix for parameters dense enough to include the largest error, shape (63, 4)."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
-"""Matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
+"""Matrix from the remainder at the nodes to the Chebyshev coefficients of g, shape (nodes, nodes)."""
 PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
 """The nodes, the midpoints between them, and the ends."""
 TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
-"""Matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
+"""Matrix from the remainder at the nodes to the remainder between them, shape (6, nodes)."""
 _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
 
 _AIM = 0.97
-"""Part of the allowed error at which a search aims. Measured on the curve itself, some errors are slightly larger."""
+"""Fraction of the allowed error at which a search aims. Some errors measured on the curve are slightly larger."""
 _MOST_TRIALS = 9
 _MOST_REBALANCED = 3
 """Maximum number of successive trials with the same number of pieces."""
 _MOST_PIECES = 24
 """Maximum number of pieces of a span. Five samples resolve no more."""
 _UNITS = 2.0**40
-"""Mass of a span, in whole units."""
+"""Mass of a span in integer units."""
 
 
 def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
@@ -109,7 +109,7 @@ def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
 
 
 def unresolved(rest: Float64Array) -> BoolArray:
-    """Return the mask of spans (n,) whose rest five samples do not resolve, because its last coefficients are large."""
+    """Return a mask (n,) of spans that five samples do not resolve, because the last coefficients are large."""
     size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
     is_unresolved: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
     return is_unresolved
@@ -120,7 +120,7 @@ class _Places(NamedTuple):
 
     span: IndexArray
     parameter: Float64Array
-    """From 0 to 1 in the span."""
+    """Parameters from 0 to 1 in the span."""
 
 
 def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, Float64Array]:
@@ -131,7 +131,7 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     polynomial : ndarray, shape (9, c, n)
         The spans, as `polynomials` returns them.
     measure : callable
-        Function that returns the size of errors.
+        A function that returns the size of errors.
 
     Returns
     -------
@@ -143,8 +143,8 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     Notes
     -----
     The error of a piece grows with the fourth power of its length, so a piece with the error E should become E^(1/4)
-    pieces. As a density, this predicts the number of pieces and their lengths. A few trials settle both. One piece less
-    is tried if it may suffice.
+    pieces. As a density, this predicts the number of pieces and their lengths. A few trials settle both. One piece
+    fewer is tried if it may suffice.
     """
     n = polynomial.shape[2]
     if not n:
@@ -163,7 +163,7 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
         starts = np.concatenate(([0], np.cumsum(pieces)[:-1]))
         mass, needs = pieces_needed(error, starts)
         is_good = np.maximum.reduceat(error, starts) <= _AIM
-        # Keep the smallest good number of pieces, or the last tried if none is good.
+        # Keep the smallest number of pieces that met the goal, or the last number tried.
         keeps = (is_good & (pieces < best[active])) | (is_last & (best[active] > _MOST_PIECES))
         if keeps.any():
             knots = _with_inner(knots, edges, active[keeps])
@@ -197,7 +197,7 @@ class _Trial(NamedTuple):
     rebalances: BoolArray
     """Whether the same number of pieces is tried with other lengths."""
     is_hopeless: BoolArray
-    """Whether no number of pieces was good, and there can be no more pieces."""
+    """Whether no number of pieces met the goal, and no more pieces are possible."""
 
 
 def _next_trial(
@@ -211,7 +211,7 @@ def _next_trial(
     """Return the next trial.
 
     `failed` is the largest number of pieces that was too small, and `rebalanced` the number of successive trials with
-    the same number of pieces. `is_open` masks the spans without a good number.
+    the same number of pieces. `is_open` is a mask of spans for which no number has met the goal.
     """
     fewer = is_good & (pieces - 1 > failed) & (needs <= pieces - 1 + 0.05)
     rebalances = ~is_good & (needs <= pieces + 0.02) & (rebalanced < _MOST_REBALANCED) & is_open
@@ -223,7 +223,7 @@ def _next_trial(
 
 
 def _with_inner(knots: _Places, edges: _Places, spans: IndexArray) -> _Places:
-    """Return knots with those of some spans replaced by the inner edges of these spans."""
+    """Return knots, replacing the knots of some spans with the inner edges of these spans."""
     owner = edges.span
     is_inner = np.zeros(len(owner), dtype=np.bool_)
     is_inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
@@ -265,7 +265,7 @@ def _errors(polynomial: Float64Array, measure: Measure, edges: _Places) -> Float
 
 
 def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> _Places:
-    """Return the edges of spans: their starts, knots and ends. `number` is the index of each knot's span in `spans`."""
+    """Return the starts, knots and ends of spans. `number` is the index of each knot's span in `spans`."""
     own = np.arange(len(spans))
     numbers = np.concatenate((own, number, own))
     parameters = np.concatenate((np.zeros(len(spans)), parameter, np.ones(len(spans))))
@@ -285,7 +285,7 @@ def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array
 
     Notes
     -----
-    The mass is the fourth root of the share. A little is added to it, for pieces that happen to have no error.
+    The mass is the fourth root of the share. A small constant is added for pieces that happen to have no error.
     """
     largest = np.maximum.reduceat(share, starts)
     sizes = np.diff(starts, append=len(share))
@@ -315,7 +315,7 @@ def equal_parts(
         The index of each knot's span among the chosen spans, ascending, and its parameter.
     """
     first = np.cumsum(count) - count
-    # Sums of whole numbers are exact, so they do not depend on the spans before.
+    # Sums of integers are exact, so they do not depend on the previous spans.
     share = mass / np.repeat(np.add.reduceat(mass, first), count)
     units = np.rint(share * _UNITS).astype(np.int64)
     before = np.concatenate(([0], np.cumsum(units)))

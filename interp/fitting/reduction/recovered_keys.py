@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recover the few keys from which dense samples were made, if lines, steps and cubics between them play the samples.
+"""Recover the few keys of dense samples, if lines, steps and cubics between the keys reproduce the samples.
 
 Source: docs/formulas, "Keys of baked curves".
 """
@@ -18,13 +18,13 @@ from ..hermite_knots import Knots, fit_knots
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
 _NOISE_OF_SECOND = 8.0
-"""Largest rounding of a second difference, as a multiple of that of samples. Its factors add up to 4."""
+"""Largest rounding error of a second difference, relative to a sample. Its factors add up to 4."""
 _NOISE_OF_FOURTH = 32.0
-"""Largest rounding of a fourth difference, as a multiple of that of samples. Its factors add up to 16."""
+"""Largest rounding error of a fourth difference, relative to a sample. Its factors add up to 16."""
 _KEY_BREAKS = 3
 """Number of fourth differences that a key between two cubics affects. A step affects one more."""
 _FRAMES_PER_KEY = 2
-"""Minimum number of samples per key. Otherwise the keys explain nothing."""
+"""Minimum number of samples per key. With fewer samples, the keys would prove nothing."""
 
 
 class RecoveredKeys(NamedTuple):
@@ -33,7 +33,7 @@ class RecoveredKeys(NamedTuple):
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        Samples that are keys.
+        Indices of the samples that are keys.
     incoming, outgoing : ndarray, shape (n, d)
         Derivatives per frame before and after each key.
     is_line, is_hold : ndarray of bool, shape (n-1,)
@@ -89,14 +89,14 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
     length = last - first
     if (length > _KEY_BREAKS + 1).any():
         return None
-    # Difference i is that of samples i to i + 4. A key is in the middle of its run, and a step between two samples.
+    # Difference i covers samples i to i + 4. A key is in the middle of its run, and a step is between two samples.
     is_step = length == _KEY_BREAKS + 1
     rows = np.where(is_step, last - 1, (first + last - 1) // 2 + 2)
     return np.unique(np.concatenate(([0], rows, rows[is_step] + 1, [count - 1]))).astype(np.intp)
 
 
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> RecoveredKeys | None:
-    """Return keys at the rows, or None if they do not play the samples."""
+    """Return keys at the rows, or None if they do not reproduce the samples."""
     rows, is_hold = _with_holds(samples, rows)
     every = np.ones(len(rows), dtype=np.bool_)
     fit = fit_knots(samples, Knots(rows, np.zeros_like(rows), is_value_held=every, is_corner=every))
@@ -110,7 +110,7 @@ def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> Rec
 
 
 def _with_holds(samples: Float64Array, rows: IndexArray) -> tuple[IndexArray, BoolArray]:
-    """Return the rows of keys without those just before a step, and which segments keep their value."""
+    """Return the rows of keys, except rows just before a step, and a mask of segments that hold their value."""
     is_flat = np.array(
         [bool((samples[start : end + 1] == samples[start]).all()) for start, end in itertools.pairwise(rows)]
     )
