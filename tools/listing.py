@@ -48,7 +48,7 @@ COLORS = 2000
 SMALL = ["-strip", "-define", "png:compression-level=9"]
 SLIDERS = {"tension": -0.5, "continuity": 0.3, "bias": 0.6, "ease_to": 0.4, "ease_from": 0.15}
 WINDOW = (1920, 1120)
-"""The height of the picture and of Blender's top bar."""
+"""The size of the picture plus Blender's top bar."""
 SCALE, SLIDERS_SCALE = 1.5, 2.2
 """Resolution scales of the screenshots, and of the sliders in the featured picture."""
 FIRST, LAST, MARGIN = 26, 570, 12
@@ -317,7 +317,7 @@ def icon(file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Create the pictures for the page on the extensions platform.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "listing")
-    parser.add_argument("--draft", action="store_true", help="skip antialiasing and render small pictures, which is faster")
+    parser.add_argument("--draft", action="store_true", help="skip antialiasing and render smaller, which is faster")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as build:

@@ -7,8 +7,8 @@
 Times are processor times of one run each, in turns. Both get the same file without its first frames. Rotations are
 quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is adjusted
 until the maximum error on the body reaches the limit. This error is the distance of the head or tail of any bone from
-its original position at any frame. --picture draws a channel before and after Reduce, the error on the body at each
-frame, and the number of keys for each error.
+its original position at any frame. The option --picture draws a channel before and after Reduce, the error on the body
+at each frame, and the number of keys for each error.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _cones(planned: Planned, light: Any, applied: Applied) -> list[Animated]:
 
 
 def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
-    """Return whether the properties have no drivers except those of an import, which are removed. Note others."""
+    """Return whether the properties have no drivers except import drivers, which are removed. Note other drivers."""
     if datablock.animation_data is None:
         return True
     drivers = datablock.animation_data.drivers

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run one measurement of bakes.py: open a file in Blender, bake it with one method, and measure.
 
-    python tools/benchmarks/bake_method.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
+    python tools/benchmarks/bake_method.py JSON
 
-The last line of standard output is the result as JSON. Memory is read from /proc. It is omitted on systems without
-/proc.
+The argument is an object with the keys `size`, `method`, `folder` and `look`. The last line of standard output is the
+result as JSON. Memory is read from /proc. It is omitted on systems without /proc.
 """
 
 from __future__ import annotations

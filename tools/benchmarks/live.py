@@ -4,11 +4,12 @@
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
 keys. A key is moved in time on one track of a bone, on all its tracks, or on all tracks of all bones, always to a new
 place. The time until the handles play the new motion is split into detection (finding edited tracks), reading (keys and
-splines), evaluation, and writing (everything after that). "co" is the time for reading `co` of all keys of the
-character's F-curves into new arrays in the same run. "all / co" and "look / co" are the ratios of the total time and of
-the detection. "all else" is the second check, after a period without edits. Enable is the operation of its button in a
-window. It fits parameters to the motion of the same character without TCB tracks, plays it with handles, and checks it
-for the first time. All times are processor times of one thread, independent of other work on the machine.
+splines), evaluation, and writing (everything after that). The result "co" is the time for reading `co` of all keys of
+the character's F-curves into new arrays in the same run. The results "all / co" and "look / co" are the ratios of the
+total time and of the detection. The result "all else" is the second check, after a period without edits. Enable is the
+operation of its button in a window. It fits parameters to the motion of the same character without TCB tracks, plays it
+with handles, and checks it for the first time. All times are processor times of one thread, independent of other work
+on the machine.
 """
 
 from __future__ import annotations

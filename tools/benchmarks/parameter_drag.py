@@ -4,11 +4,11 @@
 The file has 100 bones with location, rotation and scale keys at the same frames of 250,
 1,000 channels, played with handles. The slider Tension of the tab is dragged for one selected bone and for all bones.
 The operator Drag changes the tension of one key, of one key per track, and of all 3,000 keys. A step processes one
-mouse movement, including the handlers that Blender calls after it. "begun" is the first step, which prepares the drag,
-and "Esc" its cancellation. "released" writes the keys at the end. "Blender" is the time that Blender needs to evaluate
-the action after a step. Enable is the operation of its button in a window, with Keep Look. All times are medians in
-milliseconds of processor time, without redraws. With `--eases` each key has its own eases, as is common after an Enable
-that keeps the look.
+mouse movement, including the handlers that Blender calls after it. The result "begun" is the first step, which prepares
+the drag, and "Esc" its cancellation. The result "released" includes writing the keys. The result "Blender" is the time
+that Blender needs to evaluate the action after a step. Enable is the operation of its button in a window, with Keep
+Look. All times are medians in milliseconds of processor time, without redraws. With `--eases` each key has its own
+eases, as is common after an Enable that keeps the look.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 """Measure a step of a drag on the path, with 100 bones live.
 
 The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played with handles. The
-location of a key, its tip, or the end of a tangent is dragged on one bone. "hold" is the start of the drag, "step" one
-mouse movement, and "look" the full comparison by Live after the button is released. "co" is the time for reading `co`
-of all keys of the character's F-curves in the same run, to which the ratios refer. "paths" is the computation of the
-paths of all bones over 250 frames, and "reached" the computation of only the affected paths after a step. All times are
-processor times without Blender's own redraw.
+location of a key, its tip, or the end of a tangent is dragged on one bone. The result "hold" is the start of the drag,
+"step" one mouse movement, and "look" the full comparison by Live after the button is released. The result "co" is the
+time for reading `co` of all keys of the character's F-curves in the same run, to which the ratios refer. The result
+"paths" is the computation of the paths of all bones over 250 frames, and "reached" of only the affected paths after a
+step. All times are processor times without Blender's own redraw.
 """
 
 from __future__ import annotations
