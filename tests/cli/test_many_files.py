@@ -123,7 +123,7 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
 @pytest.mark.parametrize(
     ("start", "reason"),
     [
-        ((sys.executable, "-c", "raise SystemExit(3)"), "ended with status 3 while it started: "),
+        ((sys.executable, "-c", "raise SystemExit(3)"), "ended with status 3 during startup: "),
         (("/nowhere/blender",), "no worker process could be started: No such file"),
     ],
 )
@@ -293,7 +293,7 @@ def test_patterns_lists_and_subfolders_are_taken_and_kept(tcb, walk, tmp_path):
     made = sorted(str(file.relative_to(tmp_path / "baked")) for file in (tmp_path / "baked").rglob("*.blend"))
     assert made == ["shots/a/one.blend", "shots/b/one.blend", walk.name]
     outside = tcb("bake", walk, "--output", tmp_path / "baked", "--relative-to", tmp_path / "shots")
-    assert (outside.status, "lies outside --relative-to" in outside.err) == (2, True)
+    assert (outside.status, "is outside --relative-to" in outside.err) == (2, True)
     nothing = tcb("info", tmp_path / "none*.blend")
     assert (nothing.status, "no file matches" in nothing.err) == (2, True)
 
