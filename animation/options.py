@@ -204,7 +204,7 @@ REDUCE = {
             ),
             "COLLECTION": (
                 n_("Bone Collections"),
-                n_("Key all bones of a collection together, such as a hand"),
+                n_("Key all bones of a collection, such as a hand, together"),
             ),
             "POSE": (n_("Whole Poses"), n_("Key all bones of an armature, or all tracks of an object, together")),
         },
@@ -329,7 +329,7 @@ TRACK = {
         n_("Direction of turns between keys"),
         "SHORTEST",
         {
-            "SHORTEST": (n_("Shortest"), n_("Turn by the shorter way")),
+            "SHORTEST": (n_("Shortest"), n_("Turn the shorter way")),
             "AS_KEYED": (n_("As Keyed"), n_("Keep turns as keyed, including full turns (3ds Max: windup)")),
         },
     ),

@@ -111,7 +111,7 @@ class Report:
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors, without objects that had nothing to do if others had something."""
+        """Return the errors. If any track was processed, omit objects in which there was nothing to do."""
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property

@@ -30,7 +30,7 @@ def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> No
 
 
 def as_converted(conversion: Conversion, choices: Choices) -> str:
-    """Return a text that describes the conversion of nodes."""
+    """Return a string that describes the conversion of nodes."""
     values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     values |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
     return json.dumps(values)

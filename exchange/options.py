@@ -52,7 +52,7 @@ IMPORT = {
         context=contexts.id_action,
     ),
     "use_shorter_turns": flag(
-        n_("Shorter Turns"), n_("Turn by the shorter way, for files that store small turns as 357 degrees")
+        n_("Shorter Turns"), n_("Turn the shorter way, for files that store small turns as 357 degrees")
     ),
     "between": choice(
         n_("Rotation Algorithm"),

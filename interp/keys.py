@@ -64,7 +64,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     except TypeError as error:
         raise TypeError(f"{name} must be an array of numbers, not {error}") from error
     if components is not None and array.shape[-1:] != (components,):
-        raise ValueError(f"{name} must have {components} components on its last axis, not the shape {array.shape}")
+        raise ValueError(f"{name} must have {components} components on its last axis, but its shape is {array.shape}")
     return array
 
 

@@ -180,7 +180,7 @@ class ArcLength:
     def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
         self._splines = SplineBatch(splines)
         if not len(self._splines):
-            raise ValueError("splines must be at least one")
+            raise ValueError("splines must contain at least one spline")
         _checked_tolerance("tolerance", tolerance)
         edges = _smooth_parts(self._splines)
         self.first, self.last = float(edges[0]), float(edges[-1])
@@ -308,7 +308,7 @@ class ConstantSpeed:
 
     Notes
     -----
-    Rests in the motion are skipped, except between keys that keep their frames. Outside the keys F(t) is t.
+    Rests in the motion are skipped, except between keys that keep their frames. Outside the keys, F(t) is t.
     Source: docs/formulas, "Constant speed".
 
     Examples

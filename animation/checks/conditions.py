@@ -311,7 +311,7 @@ class _ObjectCheck:
                 yield at
 
     def views(self) -> Iterator[Violation]:
-        """Yield violations by constraints that track a target, where the object looks along its up axis."""
+        """Yield a violation for each range in which a tracking constraint makes the object look along its up axis."""
         active = [each for each in self.item.constraints if not each.mute]
         for constraint in active:
             if constraint.type not in _TRACKING or constraint.target is None:

@@ -222,7 +222,7 @@ class _Found:
 
 
 class _OwnKeysOfTracks:
-    """Cache of the animator's keys of tracks."""
+    """Cache of the animator's keys for each track."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}

@@ -98,7 +98,8 @@ class NewKeys:
 def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
     """Return the keys from which a track's curves were generated, or None if not found or of another method.
 
-    `limit` is the tolerance of values from tension, continuity and bias. Lines and steps are recovered by any method.
+    `limit` is the tolerance for values computed from tension, continuity and bias. Lines and steps are recovered by any
+    method.
     """
     own = [*dense.track.channels]
     found = recover_keys(dense.raw[:, own])

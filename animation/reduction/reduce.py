@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce dense curves, with one key per frame, to the fewest keys whose handles play the motion within an error."""
+"""Reduce dense curves, with one key per frame, to the fewest keys that play the motion to within a given error."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
-    """Reduce dense curves to the fewest keys whose handles reproduce the motion within an error.
+    """Reduce dense curves to the fewest keys whose handles reproduce the motion to within a given error.
 
     The keys are written into a copy of the datablock's action, named "<name>.reduced". The original remains in the
     file, with a fake user. Tracks whose curves were generated from few keys recover these keys. Keys are added where

@@ -42,7 +42,8 @@ def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
     """Convert turns to the file's convention, with opposite direction, no reverse turns, and float32.
 
     Each turn corrects the rounding of previous turns, so errors do not accumulate. Blocks of turns are rounded in
-    parallel, as if each started exactly. Then the first turn of each block corrects the end of the previous block.
+    parallel, as if the start of each block were exact. Then the first turn of each block corrects the end of the
+    previous block.
     """
     wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
     rows = np.empty((len(turns), 4), dtype=np.float32)

@@ -274,7 +274,7 @@ def _drop_note(*_code: object, **_track: object) -> None:
 
 
 def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
-    """Return visibility keys. Each key of the file toggles the visibility, which starts with the node's flag."""
+    """Return visibility keys. Each key in the file toggles the visibility. The node's flag is the initial state."""
     frames = np.sort(track.frames, kind="stable")
     before = min(0, int(frames[0]) - 1)
     states = (np.arange(len(frames) + 1) + hidden) % 2

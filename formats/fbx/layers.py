@@ -86,7 +86,7 @@ class LayerCurves:
 def layered(
     static: Float64Array, layers: Sequence[LayerCurves], times: Float64Array, name: str, order: rotations.Order
 ) -> Float64Array:
-    """Return the combined values of a property's layers at times, shape (n, 3).
+    """Return the combined values of a property's layers at the given times, shape (n, 3).
 
     `name` is the name of the property. Rotations, in degrees, and scales may be multiplied.
     """

@@ -29,7 +29,7 @@ def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], S
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
         if not hasattr(type(getattr(request, "spline", None)), "curve"):
-            raise TypeError(f"requests must be requests with splines, not {request!r}")
+            raise TypeError(f"requests must contain Request objects with splines, not {request!r}")
         groups.setdefault((request.spline.batch, request.representation), []).append(index)
     for indices in groups.values():
         results.update(zip(indices, fit([requests[index] for index in indices]), strict=True))

@@ -170,8 +170,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     0.5 they are 0.33, 0.64 and 1.5 degrees.
 
     Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
-    visible than a hundredth of a degree, and free derivatives would only halve such small errors. An ease brings the
-    spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of two to
+    visible than an error of a hundredth of a degree, and free derivatives would only halve such errors. An ease brings
+    the spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of two to
     four, and the largest errors by seven to fourteen. Beside an ease, some speed therefore remains at the key. It is a
     tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives of angle channels
     also change, by less than a hundredth at the median.

@@ -149,7 +149,7 @@ class OrientationSpline(BaseSpline):
     cycle : "SINGLE", "REPEAT" or "LOOP"
         Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
-        Rotate from key to key by the shorter way, or along the arc between the quaternions as keyed, up to 360 degrees.
+        Rotate from key to key the shorter way, or along the arc between the quaternions as keyed, up to 360 degrees.
 
     Raises
     ------

@@ -261,7 +261,7 @@ def test_frames_lengths_and_rates_are_finite_and_the_first_that_is_not_is_named(
 
 @pytest.mark.parametrize("made", [ArcLength, ConstantSpeed])
 def test_what_is_timed_is_at_least_one_spline(made):
-    with pytest.raises(ValueError, match=r"^splines must be at least one$"):
+    with pytest.raises(ValueError, match=r"^splines must contain at least one spline$"):
         made([])
 
 
@@ -311,7 +311,7 @@ TURNING = tcb.RotationSpline(TURNS)
 @pytest.mark.parametrize("wrong", [None, 5, SPLINE, "x"])
 def test_what_is_fitted_are_requests_with_splines(wrong):
     for fit in (curves.fit_many, handles.fit_handles):
-        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not "):
+        with pytest.raises(TypeError, match=r"^requests must contain Request objects with splines, not "):
             fit([wrong])
     if wrong is SPLINE:
         return
@@ -319,7 +319,7 @@ def test_what_is_fitted_are_requests_with_splines(wrong):
         lambda: curves.fit_many([Request(wrong, tolerance=1.0)]),
         lambda: handles.fit_handles([Request(wrong)]),
     ):
-        with pytest.raises(TypeError, match=r"^requests must be requests with splines, not Request"):
+        with pytest.raises(TypeError, match=r"^requests must contain Request objects with splines, not Request"):
             call()
 
 

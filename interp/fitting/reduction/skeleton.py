@@ -32,7 +32,7 @@ class Joint:
     Attributes
     ----------
     parent : int
-        The number of the parent joint, which is smaller, or -1 for none.
+        The number of the parent joint, which is less than this joint's own number, or -1 if there is no parent.
     offset : ndarray, shape (4, 4)
         The rest matrix, in the rest axes of the parent.
     location, rotation, scale : ndarray, shape (frames, 3) or (frames, 4)

@@ -167,7 +167,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     parts : sequence of SampledTracks
         At least one part. All parts have finite samples and the same numbers of tracks and frames.
     method : "HERMITE" or "TCB"
-        The type of keys, with velocities, or with tension and bias for each part.
+        The type of keys: with velocities, or with tension and bias for each part.
 
     Returns
     -------
