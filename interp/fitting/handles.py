@@ -171,10 +171,10 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
 
     Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
     visible than an error of a hundredth of a degree, and free derivatives would only halve such errors. An ease brings
-    the spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of two to
-    four, and the largest errors by seven to fourteen. Beside an ease, some speed therefore remains at the key. It is a
-    tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives of angle channels
-    also change, by less than a hundredth at the median.
+    the spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of
+    two to four, and the largest errors by seven to fourteen. Beside an ease, some speed therefore remains at the key.
+    It is a tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives of angle
+    channels also change, by less than a hundredth at the median.
 
     Errors are measured with float32 handles in float64, at 60 places per segment, 36 without ease, 27 for quaternions
     and 12 for cubics. There are 8 additional places around the largest maxima, except in quaternions without ease and

@@ -124,12 +124,12 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
     has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven places
     and by a parabola between them. The error is this maximum, plus the polynomial's last term once more for degrees
-    that five samples cannot resolve, plus 1 %. It equals the largest difference or is a few percent larger. If an ease ends within a
-    piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with too large an error is
-    divided again until it is within the tolerance or its parts would be shorter than 1/80 frame or twelve float32 steps
-    of the frame. `Fit.errors` shows segments that do not reach the tolerance. This happens if the key's numbers are one
-    of many representations of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change
-    instantly. It also happens at frames that float32 barely resolves.
+    that five samples cannot resolve, plus 1 %. It equals the largest difference or is a few percent larger. If an ease
+    ends within a piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with too large an
+    error is divided again until it is within the tolerance or its parts would be shorter than 1/80 frame or twelve
+    float32 steps of the frame. `Fit.errors` shows segments that do not reach the tolerance. This happens if the key's
+    numbers are one of many representations of its orientation (no turn, gimbal lock), so that the axis or the Euler
+    angles must change instantly. It also happens at frames that float32 barely resolves.
 
     Knots are placed to give all pieces of a segment equal errors. They keep half a frame away from keys unless this
     exceeds the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times the minimum
