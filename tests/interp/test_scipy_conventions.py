@@ -261,7 +261,7 @@ def test_what_is_no_cubic_says_so():
     for module in (logarithmic, lagrange):
         with pytest.raises(ValueError, match="no segments that are cubics"):
             module.VectorSpline(Keys([0, 1, 2], [1.0, 2.0, 4.0])).antiderivative()
-    with pytest.raises(ValueError, match="cycle has no antiderivative"):
+    with pytest.raises(ValueError, match="cycle has no piecewise antiderivative"):
         tcb.VectorSpline(Keys([0, 1, 2], [1.0, 2.0, 4.0]), "REPEAT").antiderivative()
 
 
