@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ...bake.replay import end_drag, rebake_step
 from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
@@ -18,7 +19,7 @@ from ...store.own_curves import with_saved
 from ...store.own_keys import OwnKeys, read_keys_to_write, read_own_keys
 from ...store.parameters import Numbers
 from ...store.record_rows import OwnChannel, recorded, write_identities
-from ...store.table.custom_property import Channel, TrackState, update
+from ...store.table.custom_property import Channel, TrackState, Written, update
 from ...store.table.identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
@@ -149,6 +150,14 @@ def _renamed(identities: Identities, before: Identities, after: Identities) -> I
     return np.array([names.get(name, name) for name in identities.tolist()], dtype=np.uint32)
 
 
+def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArray[np.uint8]) -> None:
+    """Record the interpolation of keys with new rows, so that only a later change of it is an edit."""
+    places = {name: place for place, name in enumerate(written["identity"].tolist())}
+    for name, kind in zip(names.tolist(), kinds.tolist(), strict=True):
+        if name in places:
+            written["interpolation"][places[name]] = kind
+
+
 def write_rows(
     channels: Channels, keys_to_write: Sequence[tuple[Track, Mapping[int, KeysBeforeAfter]]], rows: Rows
 ) -> None:
@@ -171,6 +180,9 @@ def write_rows(
             named.append((track.channels[index], after))
             if index in state.channels:
                 own = state.channels[index].own.copy()
+                is_new = before.identities != after.identities
+                kinds = KeyBlock([track.channels[index].keyframe_points]).read("interpolation")[before.rows]
+                _update_interpolation(own, before.identities[is_new], kinds[is_new])
                 own["identity"] = _renamed(own["identity"], before.identities, after.identities)
                 changed_records[index] = replace(state.channels[index], own=own)
         if changed_records:
