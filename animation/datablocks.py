@@ -11,7 +11,7 @@ import bpy
 from .arguments import checked
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
-"""Whether actions have slots and layers."""
+"""True if actions have slots and layers."""
 
 _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 

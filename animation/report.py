@@ -31,7 +31,7 @@ class HandleError(TypedDict):
     range: float
     """The value range of the track's keys. 0 for rotations."""
     approximate: bool
-    """Whether the error exceeds the tolerance of a bake."""
+    """True if the error exceeds the tolerance of a bake."""
 
 
 @dataclass

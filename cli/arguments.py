@@ -93,7 +93,7 @@ class Job:
     suffix: str
     """The suffix of the results."""
     makes_folder: bool
-    """Whether the folder of the results may be created."""
+    """True if the folder of the results may be created."""
 
     @property
     def work(self) -> str:

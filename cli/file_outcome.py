@@ -70,9 +70,9 @@ class Outcome:
     """The reason why nothing was done. This is not an error."""
     done_before: bool = False
     is_written: bool = False
-    """Whether a result is written, or would be written without --dry-run."""
+    """True if a result is written, or would be written without --dry-run."""
     is_withheld: bool = False
-    """Whether --strict has withheld the result."""
+    """True if --strict has withheld the result."""
 
     @property
     def status(self) -> Status:

@@ -71,7 +71,7 @@ class Heading:
     """Order of Euler angles, or empty for the order of the object."""
     degrees: bool = False
     is_single: bool = False
-    """Whether the heading names no component because its property has only one."""
+    """True if the heading names no component because its property has only one."""
 
 
 def time_of(name: str) -> Unit | None:

@@ -75,7 +75,7 @@ class Property:
     order: str = ""
     """Order of Euler angles, such as XYZ, or empty for the order of the object."""
     is_single: bool = False
-    """Whether the property has one component, which its heading does not name."""
+    """True if the property has one component, which its heading does not name."""
 
 
 @dataclass(frozen=True, eq=False)

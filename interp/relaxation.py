@@ -43,7 +43,7 @@ class Relaxed:
     excess: float
     """The largest remaining error, negative if all conditions hold with a margin."""
     reached: bool
-    """Whether the largest error is within the tolerance."""
+    """True if the largest error is within the tolerance."""
     rounds: int
     """The number of rounds."""
 

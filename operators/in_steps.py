@@ -54,7 +54,7 @@ class InSteps:
     cancelled: ClassVar[str]
     """Message after Esc."""
     _is_by_hand = False
-    """Whether long work runs in steps that Esc can cancel."""
+    """True if long work runs in steps that Esc can cancel."""
     _timer: bpy.types.Timer | None = None
 
     def start(

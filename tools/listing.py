@@ -29,7 +29,7 @@ from interp import Keys, tcb
 from tests.gui import graphical
 from tests.gui.graphical import PLAIN_VIEWS, place
 from tools import build_zip
-from tools.screenshots import EDIT_PATHS, LOCATION, ON_PATH, PACKAGE, SPLIT, TO_CURVE, VIEW, Box, Camera
+from tools.screenshots import EDIT_PATHS, ENABLED, LOCATION, ON_PATH, PACKAGE, SPLIT, TO_CURVE, VIEW, Box, Camera
 
 mpl.use("Agg")
 
@@ -53,20 +53,7 @@ SCALE, SLIDERS_SCALE = 1.5, 2.2
 """Resolution scales of the screenshots, and of the sliders in the featured picture."""
 FIRST, LAST, MARGIN = 26, 570, 12
 """Pixels from the sidebar's left edge to both sides of the sliders' picture, and from the sliders to its edges."""
-SCENE = f"""
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-
-def steps():
-    from examples.make_scene import TRACKS, make_scene
-    from {PACKAGE} import animation
-    make_scene()
-    yield 1.0
-    for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
-        for key in track.keys:
-            if key.parameters:
-                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+SCENE = f"""{ENABLED}
     for datablock in dict.fromkeys(track.datablock for track in TRACKS):
         animation.bake(datablock, output='HANDLES')
         datablock.animation_data.action.tcb_live = True

@@ -55,7 +55,7 @@ class Saved:
     matrix: Float64Array
     """The matrix, shape (4, 4)."""
     turned: bool
-    """Whether the frame is between two rotation keys, rather than between position or scale keys."""
+    """True if the frame is between two rotation keys, rather than between position or scale keys."""
 
 
 def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved], int]:

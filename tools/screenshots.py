@@ -59,7 +59,7 @@ def steps():
     bpy.context.scene.frame_end = 40
     yield .5
 """
-EXAMPLE = f"""
+ENABLED = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 
@@ -73,6 +73,10 @@ def steps():
         for key in track.keys:
             if key.parameters:
                 animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+"""
+"""The example scene with its TCB parameters, to which other steps are appended."""
+EXAMPLE = f"""{ENABLED}
+    for track in TRACKS:
         animation.bake(track.datablock, prefixes=[track.path])
     plane = bpy.data.objects['Paper plane']
     plane.select_set(True)

@@ -148,7 +148,7 @@ class _Restored:
     fcurve: bpy.types.FCurve
     keys: Keyframes
     is_edited: bool
-    """Whether Blender must update automatic handles."""
+    """True if Blender must update automatic handles."""
 
 
 def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Restored]:

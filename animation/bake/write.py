@@ -293,7 +293,7 @@ class _Member:
     state: TrackState
     baked: Baked
     is_settled: bool
-    """Whether the keys still have the identities read from the curves."""
+    """True if the keys still have the identities read from the curves."""
 
     @property
     def is_in_world(self) -> bool:

@@ -53,7 +53,7 @@ class RotationFault:
     frames: tuple[float, ...]
     """Frames of the keys, in action time. For a flip, jump or turn, this is the frame of its second key."""
     repairable: bool
-    """Whether `fix_rotations` repairs the fault with the same options."""
+    """True if `fix_rotations` repairs the fault with the same options."""
     reason: Finding | None
     """The reason why the fault can't be repaired, or None."""
     finding: Finding

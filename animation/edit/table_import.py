@@ -66,12 +66,12 @@ class TableKeys:
     rate: Positive = 24.0
     """Frames per second."""
     use_tcb: bool = IMPORT_TABLE["use_tcb"].default
-    """Whether the tracks become TCB."""
+    """True if the tracks become TCB."""
     replace: bool = IMPORT_TABLE["replace"].default
-    """Whether to replace existing keys. Their interpolation is kept at frames with rows. If false, the import is
+    """If true, replace existing keys. Their interpolation is kept at frames with rows. If false, the import is
     refused."""
     known_only: bool = IMPORT_TABLE["known_only"].default
-    """Whether to skip columns that name no float property. If false, the import is refused."""
+    """If true, skip columns that name no float property. If false, the import is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -16,7 +16,7 @@ from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
-"""Whether Blender can deselect all keys of an action in one call. Blender 4.5 can, 4.2 can't."""
+"""True if Blender can deselect all keys of an action in one call. Blender 4.5 can, 4.2 can't."""
 
 
 _FEW = 20

@@ -37,7 +37,7 @@ class Bent:
     parameters: Float64Array
     """Tension, continuity and bias."""
     is_near: bool
-    """Whether the spline reaches the goal."""
+    """True if the spline reaches the goal."""
 
 
 @record(eq=False)

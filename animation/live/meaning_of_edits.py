@@ -73,7 +73,7 @@ class _Goal:
     slopes: Float64Array
     """Derivatives per frame, shape (c,)."""
     dragged: bool
-    """Whether the animator dragged a handle."""
+    """True if the animator dragged a handle."""
 
 
 _Goals = dict[int, dict[str, _Goal]]

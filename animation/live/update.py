@@ -91,9 +91,9 @@ class Watch:
     lost: list[Track] = field(default_factory=list)
     """Baked tracks whose F-curves are missing, which is also an edit outside TCB."""
     is_live: bool = False
-    """Whether the last check updated the tracks. Otherwise, edits may be pending."""
+    """True if the last check updated the tracks. Otherwise, edits may be pending."""
     has_new_curves: bool = False
-    """Whether F-curves were added or removed since the locks of groups were updated."""
+    """True if F-curves were added or removed since the locks of groups were updated."""
 
     def forget(self) -> None:
         """Discard all data that undo or loading a file has made invalid."""

@@ -41,9 +41,9 @@ class Dense:
     slopes: Float64Array
     """The slopes of the channels per frame, before the first frame and after the last, shape (2, components)."""
     stays: bool = False
-    """Whether the track keeps its keys."""
+    """True if the track keeps its keys."""
     joined: tuple[bool, bool] = (False, False)
-    """Whether the track has keys before the first frame and after the last."""
+    """True if the track has keys before the first frame and after the last."""
     ends: Float64Array | None = None
     """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
     own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))

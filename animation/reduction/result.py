@@ -70,7 +70,7 @@ class Reduction:
     unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle from the motion before the filter, for rotations other than bone rotations, in radians."""
     evaluated: bool = False
-    """Whether constraints or other effects move the armature. The errors are then measured on Blender's evaluation."""
+    """True if constraints or other effects move the armature. The errors are then measured on Blender's evaluation."""
     mended: int = 0
     """Additional keys that handles need compared with the spline, counted like `diamonds`."""
     seconds: float = 0.0

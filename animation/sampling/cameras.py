@@ -63,7 +63,7 @@ class _Sampled:
     steps: int = 0
     """The number of times that Blender has stepped through frames, for any camera."""
     stale: bool = False
-    """Whether a dependency has changed since Blender stepped through the frames."""
+    """True if a dependency has changed since Blender stepped through the frames."""
 
     def holds(self, mark: Fingerprint) -> bool:
         return not self.stale if self.mark is None else self.mark == mark

@@ -71,7 +71,7 @@ class Track:
     order: rotations.Order = "XYZ"
     """The Euler order."""
     in_use: bool = True
-    """Whether the rotation mode of the object or bone uses these F-curves."""
+    """True if the rotation mode of the object or bone uses these F-curves."""
     rest: tuple[float, ...] = ()
     """Current components of the property, used for components without an F-curve."""
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Track:
     datablock_frame_curve: bpy.types.FCurve | None = None
     """The datablock's frame function."""
     driven: bool = False
-    """Whether a driver, instead of keys, controls the value of a component."""
+    """True if a driver, instead of keys, controls the value of a component."""
     baked_paths: set[str] = field(default_factory=set)
     """Paths of the baked tracks among the tracks found together."""
     groups: dict[str, bool] = field(default_factory=dict)

@@ -50,9 +50,9 @@ class Gathered:
     target: Any = None
     """The object that this object looks at."""
     is_upright: bool = True
-    """Whether the object is aimed upright in the file, except for its roll."""
+    """True if the object is aimed upright in the file, except for its roll."""
     parent_is_aimed: bool = False
-    """Whether the parent has a target in the file."""
+    """True if the parent has a target in the file."""
     instance: bytes | None = None
     pivot: npt.NDArray[np.float32] | None = None
     flags: tuple[int, int] = (0x4000, 0)

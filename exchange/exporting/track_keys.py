@@ -50,7 +50,7 @@ class RotationKeys:
     keys: Keys
     settings: Settings | None
     is_one_spline: bool = True
-    """Whether all segments are played by the spline."""
+    """True if all segments are played by the spline."""
 
     def is_like(self, turned: ModeKeys) -> bool:
         """Check whether an import wrote these keys."""

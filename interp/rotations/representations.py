@@ -35,9 +35,9 @@ class RotationRepresentation(Protocol):
 
     components: int
     counts_turns: bool
-    """Whether an additional full turn changes the channel values."""
+    """True if an additional full turn changes the channel values."""
     homogeneous: bool
-    """Whether a common factor of all values preserves the orientation."""
+    """True if a common factor of all values preserves the orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return channel values (c, n) for orientations (4, n), if ambiguous according to the velocity (3, n)."""

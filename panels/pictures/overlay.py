@@ -86,7 +86,7 @@ class _State:
     hovered: Picked | None = None
     """Element that is under the mouse or dragged."""
     failed: bool = False
-    """Whether an error was reported. Drawing is then off until the setting changes."""
+    """True if an error was reported. Drawing is then off until the setting changes."""
 
 
 _state = _State()

@@ -106,7 +106,7 @@ class _Pointer:
         self.axis = ""
         self.typed = ""
         self.alone = self.other = False
-        """Whether Shift and Ctrl are held."""
+        """True if Shift and Ctrl are held."""
 
     def move(self, event: bpy.types.Event) -> None:
         # If the mouse has left the region, the event belongs to another region.

@@ -58,7 +58,7 @@ class _OnKey(bpy.types.Operator):
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True
-    """Whether the operator needs a position on the path that has no key."""
+    """True if the operator needs a position on the path that has no key."""
     change = staticmethod(insert_key)
     """Function that is called with the spot. Raises AnimationError before any change."""
 

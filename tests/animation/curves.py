@@ -226,7 +226,7 @@ def given(animation: Any, datablock: bpy.types.ID, path: str, name: str) -> list
 
 
 def has_table(datablock: bpy.types.ID) -> bool:
-    """Whether the datablock's action has a table."""
+    """True if the datablock's action has a table."""
     return "tcb_animation" in datablock.animation_data.action
 
 

@@ -239,7 +239,7 @@ class EditSequence(Edits):
         self.paths = dice.choice((("location",), (rotation,), ("location", rotation), ("location", rotation)))
         self.starts_live = dice.random() < 0.65
         self.is_window = dice.random() < 0.5
-        """Whether Live looks for edits after their undo step was stored, as in a window; else within each operator."""
+        """True if Live looks for edits after their undo step was stored, as in a window; else within each operator."""
         self.count = dice.randint(6, 15)
         self.pairs = (FIRST, OTHER) if dice.random() < 0.3 else (FIRST,)
         self.grouped = dice.random() < 0.5

@@ -181,7 +181,7 @@ CHOSEN = ("handles otherwise", "handles to vector")
 
 
 def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
-    """Whether it is no difference of the handles before the first and after the last key."""
+    """True if it is no difference of the handles before the first and after the last key."""
     path, name, *rest = difference
     place = {"handle_left": 0, "handle_right": len(curve(thing, path).keyframe_points) - 1}.get(name)
     return not rest or rest[0] // 2 != place

@@ -51,7 +51,7 @@ def thing(animation) -> bpy.types.Object:
 
 
 def is_as_baked(animation, thing: bpy.types.Object) -> bool:
-    """Whether playing all with handles would change nothing."""
+    """True if playing all with handles would change nothing."""
     whole = copied(thing, "Whole")
     animation.bake(whole, output="HANDLES")
     same = differences(snapshot(whole, False), snapshot(thing, False)) == []

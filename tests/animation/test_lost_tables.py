@@ -58,7 +58,7 @@ def states(animation, item: bpy.types.ID) -> set[str]:
 
 
 def is_locked(item: bpy.types.ID) -> bool:
-    """Whether anything is locked."""
+    """True if anything is locked."""
     return any(each.lock for each in [*fcurves(item), *bag_of(item).groups])
 
 

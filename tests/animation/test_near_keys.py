@@ -60,7 +60,7 @@ def keys(item: bpy.types.Object) -> dict[tuple[str, int], np.ndarray]:
 
 
 def has(there: np.ndarray, own: np.ndarray) -> bool:
-    """Whether these keys are among them, to the last bit."""
+    """True if these keys are among them, to the last bit."""
     return set(map(bytes, own)) <= set(map(bytes, there))
 
 

@@ -81,7 +81,7 @@ def is_alive(process: int) -> bool:
 
 
 def refused(ran, *words: str, status: int = 1) -> bool:
-    """Whether it is one error, with these words in it, and the exit status of a failure, or of faults."""
+    """True if it is one error, with these words in it, and the exit status of a failure, or of faults."""
     assert ran.status == status
     assert len(ran.errors) == 1, ran.err
     missing = [word for word in words if word not in ran.errors[0]]

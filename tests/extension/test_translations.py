@@ -53,7 +53,7 @@ def _is_marked(node: ast.AST) -> bool:
 
 
 def _is_shown_by_blender(above: Sequence[ast.AST]) -> bool:
-    """Whether it stands in a declaration, of a class or of what it offers to choose, or is handed to Blender."""
+    """True if it stands in a declaration, of a class or of what it offers to choose, or is handed to Blender."""
     if not any(isinstance(outer, ast.FunctionDef) for outer in above):
         return True
     handed = (outer.arg if isinstance(outer, ast.keyword) else _name(outer) for outer in above)

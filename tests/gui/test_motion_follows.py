@@ -38,7 +38,7 @@ result = {{name: numbers(name)[{frame}] for name in names if {frame} in numbers(
 
 
 def comes(window: Any, read: Callable[[Any], Any], state: Any) -> bool:
-    """Whether that is read soon: a busy machine takes its time for an undo."""
+    """True if that is read soon: a busy machine takes its time for an undo."""
     return any(read(window) == state for _try in range(10))
 
 

@@ -54,7 +54,7 @@ result = sorted({{key.co.x for curve in fcurves() for key in curve.keyframe_poin
 
 
 def is_as_played(window: Any) -> bool:
-    """Whether a bake of handles would change nothing."""
+    """True if a bake of handles would change nothing."""
     handles = f"""{RIG_CURVES}
 def handles():
     return [[(*k.co, *k.handle_left, *k.handle_right) for k in c.keyframe_points] for c in fcurves()]

@@ -51,7 +51,7 @@ class _State:
         self.objects_changed = False
         self.keys_changed = False
         self.keys_transformed = False
-        """Whether keys changed during a transform, which was therefore in an animation editor."""
+        """True if keys changed during a transform, which was therefore in an animation editor."""
         last = _last_operator()
         self.operator = 0 if last is None else last.as_pointer()
         """The last operator at the last check."""

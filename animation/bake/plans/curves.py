@@ -42,7 +42,7 @@ class Curves(Plan):
     splines: Sequence[TrackSpline]
     fits: Sequence[Request]
     goes_on: bool
-    """Whether a component is linearly extrapolated outside its keys."""
+    """True if a component is linearly extrapolated outside its keys."""
 
     @property
     def requests(self) -> Sequence[Request]:

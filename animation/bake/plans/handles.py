@@ -67,7 +67,7 @@ class OwnHandles(Plan):
     scope: Scope
     spline: TrackSpline
     plays: BoolArray
-    """Whether handles play the spline after each key."""
+    """True if handles play the spline after each key."""
     tolerance: float
     maps: Maps | None = None
     """Maps from the angles of the keys to the angles on the curves. With these, handles take the shortest path."""

@@ -128,7 +128,7 @@ class HandleKeys:
 
     components: list[int]
     plays: BoolArray
-    """Whether handles play the spline after each key."""
+    """True if handles play the spline after each key."""
     left: Float32Array
     """Left handles, shape (components, keys, 2), with NaN for unchanged handles."""
     right: Float32Array
@@ -140,9 +140,9 @@ class HandleKeys:
     """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
     If None, there are no such handles."""
     repeats: bool = False
-    """Whether a Cycles modifier repeats the keys before the first key and after the last key."""
+    """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
-    """Whether an ease brings the motion to rest at the first and at the last key."""
+    """True if an ease brings the motion to rest at the first and at the last key."""
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
@@ -185,7 +185,7 @@ class Baked:
     error_frame: float = math.nan
     """Frame of the maximum error of handles."""
     is_approximate: bool = False
-    """Whether the error of handles exceeds the tolerance."""
+    """True if the error of handles exceeds the tolerance."""
 
     @property
     def is_by_handles(self) -> bool:
@@ -308,4 +308,4 @@ class Scope:
     key_frames: Float32Array
     """Frames of the animator's keys in all channels."""
     is_short: bool = False
-    """Whether a rotation takes the shortest path between keys, without whole turns."""
+    """True if a rotation takes the shortest path between keys, without whole turns."""

@@ -55,7 +55,7 @@ class ValueSamples(Plan):
     frames: Float32Array
     """Frames of the samples and of the animator's keys."""
     goes_on: bool
-    """Whether a component is linearly extrapolated outside its keys."""
+    """True if a component is linearly extrapolated outside its keys."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:

@@ -74,7 +74,7 @@ class ParameterDrag:
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
         self.chosen = list(chosen)
         self.is_shown = False
-        """Whether the drag has shown a step and has not ended."""
+        """True if the drag has shown a step and has not ended."""
         self.stepped_at = -np.inf
         self._defaults = defaults
         self._recorded = [RecordedParameters.of(keys) for keys in chosen]

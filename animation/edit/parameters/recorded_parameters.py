@@ -31,7 +31,7 @@ class RecordedParameters:
 
     keys: TrackKeys
     enabled: bool
-    """Whether the track was TCB."""
+    """True if the track was TCB."""
 
     @classmethod
     def of(cls, keys: TrackKeys) -> RecordedParameters:

@@ -144,7 +144,7 @@ class Channel:
 
     extrapolation: Extrapolation
     edited: bool
-    """Whether keys were added, deleted or moved since they were recorded. If so, Blender must update automatic
+    """True if keys were added, deleted or moved since they were recorded. If so, Blender must update automatic
     handles."""
     own: Written
 
@@ -175,10 +175,10 @@ class BakedChannel:
     rest: float | None
     """Value of the property before a bake created the F-curve. If None, the animator created the F-curve."""
     repeats: bool
-    """Whether our Cycles modifier repeats the animator's keys."""
+    """True if our Cycles modifier repeats the animator's keys."""
     written: Fingerprint
     edited: bool = False
-    """Whether keys were added, deleted or moved during the bake. If so, Blender must update automatic handles."""
+    """True if keys were added, deleted or moved during the bake. If so, Blender must update automatic handles."""
 
 
 @record(eq=False)
@@ -202,7 +202,7 @@ class Error:
     frame: float
     """Frame of the maximum error. NaN: there was nothing to play."""
     is_approximate: bool
-    """Whether the error exceeds the tolerance."""
+    """True if the error exceeds the tolerance."""
 
 
 @record(eq=False)
@@ -232,7 +232,7 @@ class Table:
     """Paths of the tracks, one per line."""
     error: Finding | None = None
     newer: bool = False
-    """Whether the table can't be read because a newer version of the extension saved it."""
+    """True if the table can't be read because a newer version of the extension saved it."""
 
     @property
     def rows(self) -> Rows:

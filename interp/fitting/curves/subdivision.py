@@ -195,9 +195,9 @@ class _Trial(NamedTuple):
     """Number of pieces to try."""
     goes_on: BoolArray
     rebalances: BoolArray
-    """Whether the same number of pieces is tried with other lengths."""
+    """True if the same number of pieces is tried with other lengths."""
     is_hopeless: BoolArray
-    """Whether no number of pieces met the goal, and no more pieces are possible."""
+    """True if no number of pieces met the goal, and no more pieces are possible."""
 
 
 def _next_trial(
