@@ -17,9 +17,10 @@ from examples.make_scene import BALL, END, PLANE, START, TRACKS
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
-from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
+from PIL import Image
 
 Float64Array = npt.NDArray[np.float64]
 Poses = Mapping[str, Sequence[Matrix]]
@@ -46,7 +47,7 @@ def poses(scene: bpy.types.Scene) -> Poses:
 
 def film(path: Path, blender: Poses, ours: Poses) -> Path:
     """Draw both motions side by side as a repeating animated GIF."""
-    figure, views = plt.subplots(1, 2, figsize=(9.6, 4.0))
+    figure, views = plt.subplots(1, 2, figsize=(9.6, 4.0), dpi=72)
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.0, top=0.9, wspace=0.02)
     players = [
         _Player(axes, title, motion)
@@ -61,12 +62,15 @@ def film(path: Path, blender: Poses, ours: Poses) -> Path:
     for axes in views:
         axes.set(xlim=(left, right), ylim=(low, high))
 
-    def draw(frame: int) -> None:
+    canvas = FigureCanvasAgg(figure)
+    images = []
+    for frame in range(END - START + 1):
         for player in players:
             player.draw(frame)
-
-    animation = FuncAnimation(figure, draw, frames=END - START + 1, blit=False)
-    animation.save(path, PillowWriter(fps=_PER_SECOND), dpi=72)
+        canvas.draw()
+        pixels = np.asarray(canvas.buffer_rgba())[..., :3]
+        images.append(Image.fromarray(pixels).quantize(method=Image.Quantize.FASTOCTREE))
+    images[0].save(path, save_all=True, append_images=images[1:], duration=1000 // _PER_SECOND, loop=0)
     plt.close(figure)
     return path
 
@@ -75,7 +79,7 @@ class _Player:
     """One of the two views."""
 
     def __init__(self, axes: Axes, title: str, motion: Poses) -> None:
-        axes.set_title(title)
+        axes.set_title(title, y=1.0)  # without a fixed height, each drawing places it again
         axes.set_aspect("equal")
         axes.set_axis_off()
         self.motion = motion
