@@ -318,7 +318,7 @@ def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
             ),
         )
     verb.add_argument("--json", action="store_true", help=rpt_("Print a JSON object per file, each on a separate line"))
-    jobs = Option("", n_("Maximum number of files to process at once, if that saves time"), 1, "COUNT", low=1)
+    jobs = Option("", n_("Maximum number of files to process at once"), 1, "COUNT", low=1)
     _add(verb, "--jobs", jobs)
     verb.add_argument(
         "--blender",

@@ -61,7 +61,6 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
     something in one was refused, or lost because the file is damaged. `start` is the command line, without arguments,
     that starts the command in another process.
     """
-    seconds = time.process_time()
     try:
         job = parse(arguments, program)
         with only_results_on_standard_output() as results:
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
             # The verb comes first. The marker that ends the options may follow the files.
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             statuses: Counter[Status] = Counter()
-            with contextlib.closing(_answers(job, do, command, seconds)) as answers:
+            with contextlib.closing(_answers(job, do, command)) as answers:
                 for status, text in answers:
                     statuses[status] += 1
                     results.write(text)
@@ -88,9 +87,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
         return end.code if isinstance(end.code, int) else 1
 
 
-def _answers(
-    job: Job, do: Callable[[File], Answer], command: Sequence[str], start: float
-) -> Generator[Answer, None, None]:
+def _answers(job: Job, do: Callable[[File], Answer], command: Sequence[str]) -> Generator[Answer, None, None]:
     """Yield the answers for all files of the job, starting with files done in an earlier run."""
     to_do = []
     for file, target in job.files:
@@ -100,7 +97,7 @@ def _answers(
             yield _answer(job, outcome)
         else:
             to_do.append((file, target))
-    yield from do_all(to_do, do, functools.partial(_fail, job), job.given.jobs, command, start)
+    yield from do_all(to_do, do, functools.partial(_fail, job), job.given.jobs, command)
 
 
 def _answer(job: Job, outcome: Outcome) -> Answer:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The command from a checkout, where a worker helps however short the work is: `python tests/cli/helped.py VERB …`.
 
-Every start is worth it, as no processor time is measured, and the first file waits until a worker has one, too.
+The first file waits until a worker has one, too.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
 def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
     """Change `cli.workers` so."""
 
-    class Run(workers._Run):  # type: ignore[name-defined]
-        helped = False
+    take = workers.take
+    helped = threading.Event()
 
-        def take(self) -> Any:
-            file = super().take()
-            left = len(self.waiting)
-            if threading.current_thread() is threading.main_thread() and left and not self.helped:
-                deadline = time.monotonic() + 60
-                while len(self.waiting) == left and time.monotonic() < deadline:
-                    time.sleep(0.001)
-                self.helped = True
-            return file
+    def take_when_helped(waiting: Any) -> Any:
+        file = take(waiting)
+        left = len(waiting)
+        if threading.current_thread() is threading.main_thread() and left and not helped.is_set():
+            deadline = time.monotonic() + 60
+            while len(waiting) == left and time.monotonic() < deadline:
+                time.sleep(0.001)
+            helped.set()
+        return file
 
-    patch(workers, "_Run", Run)
-    patch(time, "process_time", float)
+    patch(workers, "take", take_when_helped)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import IO
@@ -132,7 +131,6 @@ def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monke
     do, announce = cli.run._do, cli.workers.announce
     monkeypatch.setattr(cli.workers, "announce", lambda text: (announce(text), told.set()))
     monkeypatch.setattr(cli.run, "_do", lambda *given: do(*given) if told.wait(60) else None)
-    monkeypatch.setattr(time, "process_time", float)
     files = copies(walk, 2)
     assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "2"], start=start) == 0
     assert capfd.readouterr().err.count(reason) == 1
@@ -337,9 +335,9 @@ def test_workers_are_started_by_the_blender_that_is_named(tcb, cli, walk, monkey
     commands = []
     do_all = cli.run.do_all
 
-    def note_command(files, do, fail, jobs, command, start):
+    def note_command(files, do, fail, jobs, command):
         commands.append(command)
-        return do_all(files, do, fail, jobs, command, start)
+        return do_all(files, do, fail, jobs, command)
 
     monkeypatch.setattr(cli.run, "do_all", note_command)
     assert tcb("info", walk, "--jobs", "2", "--blender", "/opt/studio/blender").status == 0
