@@ -18,7 +18,6 @@ from tools.tcb import end_process
 CASES = {
     "bakes": "a bake's time and memory, compared with Blender's ways to bake",
     "report": "the tables and the plot of a run of `bakes`, written into the documentation",
-    "first": "first bakes by this checkout and by another one",
     "verbs": "what verbs cost per object, and the table of parameters",
     "splines": "one sample, many samples and construction of each method's splines, compared with scipy",
     "batch": "many tracks at once, compared with scipy and others",

@@ -31,10 +31,6 @@ def test_a_bake_its_floor_and_a_rival_make_a_key_per_frame_and_channel(tmp_path:
         found[method] = json.loads(printed.splitlines()[-1])
     del found["make"]
     assert {method: result["keys"] for method, result in found.items()} == dict.fromkeys(found, CHANNELS * FRAMES)
-    bake = found["samples"]
-    parts = [bake[part] for part in ("read", "evaluate", "write")]
-    assert min(parts) > 0
-    assert sum(parts) == pytest.approx(bake["seconds"], rel=0.5)
 
 
 def test_all_methods_of_many_tracks_compute_the_same() -> None:

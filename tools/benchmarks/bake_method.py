@@ -28,14 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools import tcb
 from tools.benchmarks.checkout import animation, module
-from tools.benchmarks.scenes import Size, animated, fcurves, make, select
-from tools.benchmarks.timing import watched
+from tools.benchmarks.scenes import PATHS, Size, animated, fcurves, make, select
 
 SMALL = 100_000
 """With fewer samples, the file is opened and baked several times, because one bake is too short to measure."""
 REPEATS = 5
 
-baking, keyframes = module("animation.bake.pipeline"), module("animation.fcurves.keyframes")
+keyframes = module("animation.fcurves.keyframes")
 
 
 class Case:
@@ -45,7 +44,6 @@ class Case:
         self.size = size
         self.folder = folder
         self.last = size.frames
-        self.result: dict[str, Any] = {}
 
     def prepare(self) -> None:
         """Do nothing."""
@@ -74,17 +72,9 @@ class Bake(Case):
     output = "SAMPLES"
 
     def run(self) -> None:
-        evaluation = {"evaluate": [(baking, "evaluate_many"), (baking, "fit_many")]}
-        with watched(evaluation, time.perf_counter) as seconds:
-            report = animation.bake_many(animated(), animation.Options(output=self.output))
+        report = animation.bake_many(animated(), animation.Options(output=self.output))
         if report.refused:
             raise SystemExit("\n".join(map(str, report.refused)))
-        self.result = {
-            "read": seconds["before"],
-            "evaluate": seconds["evaluate"],
-            "write": seconds["all"] - seconds["before"] - seconds["evaluate"],
-            "generated": report.samples + report.curve_keys,
-        }
 
     def finish(self) -> None:
         """Save the keys that the floor writes."""
@@ -182,7 +172,7 @@ class KeyframeInsert(Case):
         for item in animated():
             for owner in item.pose.bones if item.pose else [item]:
                 for frame in range(1, self.last + 1):
-                    for name in self.size.paths:
+                    for name in PATHS:
                         owner.keyframe_insert(name, frame=frame)
 
 
@@ -219,7 +209,7 @@ class NlaBake(Case):
             frame_end=self.last,
             only_selected=True,
             visual_keying=self.visual,
-            bake_types={"POSE" if self.size.is_armature else "OBJECT"},
+            bake_types={"POSE" if self.size.kind == "armature" else "OBJECT"},
             channel_types={"LOCATION", "ROTATION", "SCALE"},
         )
 
@@ -238,7 +228,7 @@ class BakeAction(Case):
 
         make_options: Any = anim_utils.BakeOptions
         chosen = {field.name: False for field in fields(make_options)}
-        chosen["do_pose" if self.size.is_armature else "do_object"] = True
+        chosen["do_pose" if self.size.kind == "armature" else "do_object"] = True
         chosen |= {"do_location": True, "do_rotation": True, "do_scale": True}
         pairs: Any = [(item, None) for item in animated()]
         anim_utils.bake_action_objects(pairs, frames=range(1, self.last + 1), bake_options=make_options(**chosen))
@@ -326,7 +316,6 @@ def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[st
     With `look`, also measure the size of the saved file.
     """
     case = METHODS[method](size, folder)
-    results: list[dict[str, Any]] = []
     times = []
     for number in range(1 + REPEATS if size.samples < SMALL else 1):
         bpy.ops.wm.open_mainfile(filepath=f"{case.path}.blend")
@@ -337,14 +326,11 @@ def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[st
         case.run()
         times.append(time.perf_counter() - start)
         peak = memory("VmHWM")
-        results.append(case.result)
         if number == 0:
             settle()
             after = memory("VmRSS")
     # The first run also loads modules and fills caches.
-    times, results = times[-REPEATS:], results[-REPEATS:]
-    result = {name: median(each[name] for each in results) for name in results[0]}
-    result |= {"seconds": median(times), "before": before, "peak": peak, "after": after}
+    result = {"seconds": median(times[-REPEATS:]), "before": before, "peak": peak, "after": after}
     result["keys"] = sum(len(curve.keyframe_points) for curve in all_curves())
     if look:
         result["bytes"] = saved(folder / f"result-{os.getpid()}.blend")

@@ -26,8 +26,6 @@ from tools.benchmarks.report import Results, print_report
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("objects", "armature")
-PARTIAL_KINDS = ("locations", "rotations")
-"""Methods measured with only one size."""
 STEPS = (10, 100, 1000, 10_000)
 CENTRE = (1000, 1000)
 """Channels and frames of the file with which all methods are measured."""
@@ -45,7 +43,6 @@ RIVALS = (
 )
 ON_THE_CENTRE = ("keys", "samples, keys selected", "samples again", "curves again", "restore")
 ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
-ON_THE_PARTIAL = ("samples", "floor of samples", "nla.bake")
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,6 @@ class Plan:
             if channels * frames <= self.most
         ]
         channels, frames = self.centre
-        sizes += [{"kind": kind, "channels": channels, "frames": frames, "vertices": 0} for kind in PARTIAL_KINDS]
         if self.skin:
             sizes.append({"kind": "armature", "channels": channels, "frames": frames, "vertices": self.skin})
         return sorted(sizes, key=lambda size: (size["channels"] * size["frames"], size["vertices"]))
@@ -85,8 +81,6 @@ class Plan:
     def methods(self, size: dict[str, Any]) -> tuple[str, ...]:
         if size["vertices"]:
             return ON_THE_CHARACTER
-        if size["kind"] in PARTIAL_KINDS:
-            return ON_THE_PARTIAL
         return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
 
     def is_once(self, size: dict[str, Any], method: str) -> bool:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -20,13 +18,7 @@ from tools.tables import filled, number, table
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MEMORY_LIMIT = 4 << 30
-MOST_GROWN = {("armature", "samples"): 1.2}
-"""The allowed ratio of the time per channel and frame in the largest file to the central file, if not 1.5."""
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
-PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only rotate"}
-TABLES = ("conditions", "ways, armature", "ways, character")
-"""The tables of docs/measurements/performance.md."""
 COLOURS = {
     "samples": "#e0592a",
     "curves": "#2a7de0",
@@ -47,13 +39,6 @@ class Size(NamedTuple):
     channels: int
     frames: int
     vertices: int = 0
-
-    @property
-    def samples(self) -> int:
-        return self.channels * self.frames
-
-    def __str__(self) -> str:
-        return f"{self.channels:,} x {self.frames:,}"
 
 
 @dataclass(frozen=True)
@@ -96,18 +81,9 @@ class Results:
         return next((size.channels, size.frames) for size, methods in self.runs.items() if "restore" in methods)
 
     @property
-    def centres(self) -> list[Size]:
-        return [Size(kind, *self.centre) for kind in KIND_NAMES]
-
-    @property
     def characters(self) -> list[Size]:
         """Return the armature with a skin, if there was one."""
         return [size for size in self.runs if size.vertices]
-
-    @property
-    def partial(self) -> list[Size]:
-        """Return the objects that only move and the bones that only rotate, if there were any."""
-        return [size for size in self.runs if size.kind in PARTIAL_KIND_NAMES]
 
     def sizes(self, kind: str) -> list[Size]:
         """Return the sizes of a kind from smallest to largest, without the character."""
@@ -144,76 +120,6 @@ def conditions(results: Results) -> str:
     )
 
 
-def targets(results: Results) -> str:
-    """Return the table of targets and results."""
-    rows = []
-
-    def row(wanted: str, found: str, reached: bool) -> None:
-        rows.append((wanted, found, "yes" if reached else "**no**"))
-
-    for size in results.centres:
-        here = f"{KIND_NAMES[size.kind]}, {size}"
-        floor = results.ratio(size, "samples", "floor of samples")
-        assert floor is not None
-        row(f"a bake of samples within 2 times the floor: {here}", f"{floor} times", floor.middle <= 2)
-    names = KIND_NAMES | PARTIAL_KIND_NAMES
-    for size in [*results.centres, *results.partial, *results.characters]:
-        faster = results.ratio(size, "nla.bake", "samples")
-        if faster is None:
-            continue
-        skin = f" with a skin of {size.vertices:,} vertices" if size.vertices else ""
-        row(
-            f"10 times as fast as `nla.bake`: {names[size.kind]}{skin}, {size}",
-            f"{faster} times{_floor_of(results, size)}",
-            faster.middle >= 10,
-        )
-    for size in results.centres:
-        largest = max(results.sizes(size.kind), key=lambda each: (each.samples, each.channels))
-        for output in ("samples", "curves"):
-            times = [results.of(each, output, "seconds") / each.samples for each in (largest, size)]
-            most = MOST_GROWN.get((size.kind, output), 1.5)
-            row(
-                f"linear, within {most:g} times: {output} of {KIND_NAMES[size.kind]}, {largest} against {size}",
-                f"{number(times[0] / times[1])} times as long a channel and frame",
-                times[0] <= most * times[1],
-            )
-        peak = max(results.of(largest, output, "peak") for output in ("samples", "curves"))
-        row(
-            f"within 4 GB: {KIND_NAMES[size.kind]}, {largest}",
-            f"{peak / (1 << 30):.2f} GB, Blender and all",
-            peak <= MEMORY_LIMIT,
-        )
-    for size in results.centres:
-        share = results.of(size, "curves", "keys") / results.of(size, "samples", "keys")
-        row(
-            f"curves have at most a tenth of the keys of samples: {KIND_NAMES[size.kind]}, keys 15 to 30 frames apart",
-            f"{100 * share:.1f} %, the animator's among them",
-            share <= 0.1,
-        )
-    for kind, output in product(KIND_NAMES, ("samples", "curves")):
-        for few, many in list(pairwise(_least_frames(results.sizes(kind))))[-1:]:
-            grown = results.of(many, output, "seconds") / results.of(few, output, "seconds")
-            more = many.channels / few.channels
-            row(
-                f"not quadratic in channels: {output} of {KIND_NAMES[kind]}, {many} against {few}",
-                f"{number(grown)} times as long for {number(more)} times as many",
-                grown <= 2 * more,
-            )
-    return table(("wanted", "found", "reached"), rows)
-
-
-def _floor_of(results: Results, size: Size) -> str:
-    """Return a text with the ratio of the floor."""
-    floor = results.ratio(size, "nla.bake", "floor of samples")
-    return "" if floor is None else f"; the floor itself: {number(floor.middle)}"
-
-
-def _least_frames(sizes: Sequence[Size]) -> list[Size]:
-    """Return the files with the fewest frames, by number of channels."""
-    least = min(size.frames for size in sizes)
-    return [size for size in sizes if size.frames == least]
-
-
 def ways(results: Results, size: Size) -> str:
     """Return the table of all methods for one file."""
     before = results.spans(size, "keys", "bytes")
@@ -244,71 +150,13 @@ def ways(results: Results, size: Size) -> str:
     return table(heads, rows)
 
 
-def grid(results: Results, kind: str) -> str:
-    """Return the table of all sizes."""
-    rivals = [name for name in COLOURS if name not in ("samples", "curves", "floor of samples")]
-    rows = []
-    for size in results.sizes(kind):
-        rows.append(
-            (
-                str(size),
-                milliseconds(results.spans(size, "floor of samples", "seconds")),
-                milliseconds(results.spans(size, "samples", "seconds")),
-                results.ratio(size, "samples", "floor of samples"),
-                milliseconds(results.spans(size, "curves", "seconds")),
-                results.ratio(size, "curves", "samples"),
-                *(_middle(results.ratio(size, rival, "samples")) for rival in rivals),
-                f"{results.of(size, 'samples', 'peak') / 1e6:,.0f}",
-            )
-        )
-    heads = (
-        "channels x frames",
-        "floor, ms",
-        "samples, ms",
-        "/ floor",
-        "curves, ms",
-        "/ samples",
-        *(f"{rival} / samples" for rival in rivals),
-        "peak, MB",
-    )
-    return table(heads, rows)
-
-
-def _middle(span: Span | None) -> str | None:
-    return None if span is None else number(span.middle)
-
-
-def stages(results: Results) -> str:
-    """Return the table of the stages read, evaluate and write."""
-    rows = []
-    for kind in KIND_NAMES:
-        sizes = results.sizes(kind)
-        largest = max(sizes, key=lambda size: (size.samples, size.channels))
-        for size in dict.fromkeys((Size(kind, *results.centre), largest)):
-            for output in ("samples", "samples again", "curves", "curves again"):
-                if output not in results.runs[size]:
-                    continue
-                parts = [results.of(size, output, part) for part in ("read", "evaluate", "write")]
-                rows.append(
-                    (
-                        f"{output}, {KIND_NAMES[kind]}, {size}",
-                        *(number(1e3 * part) for part in parts),
-                        number(1e3 * results.of(size, output, "seconds")),
-                    )
-                )
-    return table(("milliseconds", "read", "evaluate", "write", "all"), rows)
-
-
 def sections(results: Results) -> dict[str, str]:
-    """Return the tables by name."""
+    """Return the tables of docs/measurements/performance.md by name. There is no character without a skin."""
     with_skin = [character(results, size) for size in results.characters]
     return {
         "conditions": conditions(results),
-        "targets": targets(results),
-        **{f"ways, {size.kind}": ways(results, size) for size in results.centres},
+        "ways, armature": ways(results, Size("armature", *results.centre)),
         **({"ways, character": "\n\n".join(with_skin)} if with_skin else {}),
-        **{f"sizes, {kind}": grid(results, kind) for kind in KIND_NAMES},
-        "stages": stages(results),
     }
 
 
@@ -377,8 +225,8 @@ def write_report(results: Results, docs: Path) -> None:
     """Replace the text between the marks of each table of the page, and draw the plot."""
     page, tables = docs / "measurements" / "performance.md", sections(results)
     text = page.read_text()
-    for name in TABLES:
-        text = filled(text, name, tables[name])
+    for name, content in tables.items():
+        text = filled(text, name, content)
     page.write_text(text)
     plot(results, docs / "figures" / "performance.png")
 

@@ -23,8 +23,7 @@ RIG = "Rig"
 class Size:
     """The size of one file.
 
-    `kind`: "objects", "armature", "locations" for objects that only move, or "rotations" for bones that only rotate.
-    `vertices`: of a skin that the bones deform.
+    `kind`: "objects" or "armature". `vertices`: of a skin that the bones deform.
     """
 
     kind: str
@@ -33,19 +32,9 @@ class Size:
     vertices: int = 0
 
     @property
-    def paths(self) -> list[str]:
-        """Return the properties of each object or bone that have keys."""
-        return {"locations": ["location"], "rotations": ["rotation_quaternion"]}.get(self.kind, list(PATHS))
-
-    @property
-    def is_armature(self) -> bool:
-        """Return whether the keys belong to bones."""
-        return self.kind in ("armature", "rotations")
-
-    @property
     def owners(self) -> int:
         """Return the number of objects or bones."""
-        return max(1, self.channels // sum(PATHS[name] for name in self.paths))
+        return max(1, self.channels // sum(PATHS.values()))
 
     @property
     def samples(self) -> int:
@@ -62,11 +51,11 @@ def make(size: Size, path: Path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, size.frames
-    owners = list(_bones(size) if size.is_armature else _objects(size))
+    owners = list(_bones(size) if size.kind == "armature" else _objects(size))
     at, values = _keys(size)
     for number, owner in enumerate(owners):
         owner.rotation_mode = "QUATERNION"
-        for name in size.paths:
+        for name in PATHS:
             setattr(owner, name, values[name][number, 0])
             owner.keyframe_insert(name, frame=1)
     numbers = {owner.path_from_id("location").removesuffix("location"): n for n, owner in enumerate(owners)}
@@ -95,7 +84,7 @@ def _keys(size: Size) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np
     count = max(2, round((size.frames - 1) / 22.5) + 1)
     at = np.tile(np.linspace(1, size.frames, count), (size.owners, 1))
     # The bones of a character are keyed at the same frames.
-    rows = 1 if size.is_armature else size.owners
+    rows = 1 if size.kind == "armature" else size.owners
     at[:, 1:-1] += random.uniform(-3.5, 3.5, (rows, count - 2))
     shape = (size.owners, count, 3)
     turns = rotations.from_rotation_vector(random.normal(size=shape) * 0.25)
