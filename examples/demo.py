@@ -5,7 +5,8 @@
 
 Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. It also draws a
 film of the motion without and with TCB, which opens at the end if run in a terminal. Errors compare Blender's playback
-of the baked scene with exact.py. The exit status is 1 if an error exceeds its bound, or if Remove has left data behind.
+with tests/animation/reference.py, which computes the formulas independently. The exit status is 1 if an error exceeds
+its bound, or if Remove has left data behind.
 """
 
 from __future__ import annotations
@@ -19,18 +20,20 @@ import time
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import exact, film, methods, pictures
-from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
+from examples import film, methods, pictures
+from examples.make_scene import END, START, TRACKS, Track, make_scene, set_parameters
+from tests.animation import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "tcb_animation"
@@ -85,43 +88,46 @@ def record(scene: bpy.types.Scene, step: float) -> Recording:
     return result
 
 
-def orientation(track: Track, value: Sequence[float]) -> exact.Quaternion:
-    return exact.of_euler(value) if track.path.endswith("euler") else exact.unit(value)
+def orientation(track: Track, value: Sequence[float]) -> npt.NDArray[np.float64]:
+    return reference.of_euler(value) if track.path.endswith("euler") else reference.unit(value)
 
 
-def _as_stored(key: Key) -> Key:
-    """Return the key with its numbers rounded as F-curves store them, to float32."""
-    parameters: dict[str, Any] = {name: float(np.float32(number)) for name, number in key.parameters.items()}
-    return replace(key, value=tuple(float(np.float32(number)) for number in key.value), **parameters)
+def as_stored(numbers: Sequence[float]) -> list[float]:
+    """Return numbers rounded as F-curves store them, to float32."""
+    return [float(np.float32(number)) for number in numbers]
+
+
+def stored_keys(track: Track) -> list[reference.Key]:
+    """Return the keys with numbers as F-curves store them, and with rotations as quaternions."""
+    keys = []
+    for key in track.keys:
+        value = tuple(as_stored(key.value))
+        parameters = as_stored([key.tension, key.continuity, key.bias, key.ease_to, key.ease_from])
+        shown = tuple(orientation(track, value).tolist()) if is_rotation(track) else value
+        keys.append(reference.Key(key.frame, shown, *parameters))
+    return keys
 
 
 def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[float, float]:
     """Return the maximum errors at whole frames and between them, as in Row."""
-    keys = [_as_stored(key) for key in track.keys]
+    keys = stored_keys(track)
+    components = [
+        [(key.frame, number, *key[2:]) for key, number in zip(keys, column, strict=True)]
+        for column in zip(*(key.value for key in keys), strict=True)
+    ]
     at_frames, between = [0.0], [0.0]
-    if is_rotation(track):
-        rotations = [replace(key, value=orientation(track, key.value)) for key in keys]
-        for frame, value in played.items():
-            angle = exact.angle_between(orientation(track, value), exact.rotation_at(rotations, frame))
-            (between if frame % 1 else at_frames).append(angle)
-        return max(at_frames), max(between)
     for frame, value in played.items():
-        wanted = np.array(exact.value_at(keys, frame))
+        if is_rotation(track):
+            angle = reference.apart(orientation(track, value), reference.rotation(keys, frame))
+            (between if frame % 1 else at_frames).append(angle)
+            continue
+        wanted = np.array([reference.scalar(component, frame) for component in components])
         apart = np.abs(np.array(value) - wanted)
         if frame % 1:
             between.append(float(apart.max()))
         else:
             at_frames.append(float((apart / np.spacing(np.abs(wanted).astype(np.float32))).max()))
     return max(at_frames), max(between)
-
-
-def set_parameters(animation: ModuleType) -> None:
-    """Make the tracks TCB and set their keys' parameters."""
-    for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
-        for key in track.keys:
-            if key.parameters:
-                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
 
 
 def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:

@@ -4,8 +4,8 @@
     python examples/make_scene.py SCENE.blend          with the bpy module
     blender --python examples/make_scene.py            in a window
 
-The keys are ordinary Blender keys. TRACKS also contains their TCB parameters, which demo.py sets. In a window you can
-set them in the sidebar.
+The keys are ordinary Blender keys. TRACKS also contains their TCB parameters, which `set_parameters` sets. In a window
+you can set them in the sidebar.
 """
 
 from __future__ import annotations
@@ -286,6 +286,15 @@ def make_scene() -> bpy.types.Scene:
     scene.frame_set(START)
     result: bpy.types.Scene = scene
     return result
+
+
+def set_parameters(animation: Any) -> None:
+    """Make the tracks TCB and set their keys' parameters. `animation` is the module of the extension."""
+    for track in TRACKS:
+        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
+        for key in track.keys:
+            if key.parameters:
+                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
 
 
 def _make_room(scene: Any) -> None:

@@ -15,9 +15,9 @@ import matplotlib as mpl
 import numpy as np
 from mathutils import Matrix, Vector
 
-from examples import exact
 from examples.make_scene import BALL, CAMERA, END, PLANE, START, TRACKS, Track
 from examples.shapes import WING_TIPS, add, link, material
+from tests.animation import reference
 
 mpl.use("Agg")
 
@@ -120,7 +120,7 @@ def _mark_keys(axes: Axes, track: Track) -> None:
 
 
 def _turn(p: Sequence[float], q: Sequence[float]) -> float:
-    return math.degrees(exact.angle_between(p, q))
+    return math.degrees(reference.apart(np.array(p), np.array(q)))
 
 
 def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]], float]) -> list[tuple[float, float]]:

@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import exact
 from examples.demo import quietly
+from tests.animation.reference import apart
 from tools import tcb
 from tools.spin_picture import EXACT, FRAME, WAYS, make_scene, seen, set_up_render
 
@@ -111,7 +111,7 @@ def main() -> None:
         print("| bake | largest angle off while the shutter is open | blurred picture off |")
         print("|---|---:|---:|")
         for label, options in BAKES.items():
-            angles = map(exact.angle_between, seen(baked(animation, options)), turned)
+            angles = map(apart, seen(baked(animation, options)), turned)
             bpy.context.scene.frame_set(FRAME)  # type: ignore[union-attr]
             picture = rendered(folder, blurred=True)
             degrees = math.degrees(max(angles))

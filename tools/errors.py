@@ -28,7 +28,8 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples.make_scene import TRACKS, make_scene
+from examples import demo
+from examples.make_scene import TRACKS, make_scene, set_parameters
 from formats import three_ds
 from tests.animation import reference
 from tools import tcb
@@ -143,24 +144,8 @@ class Row:
 def example() -> list[Track]:
     """Create the example scene in a new file, and return its tracks."""
     make_scene()
-    result = []
-    for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
-        keys = []
-        for key in track.keys:
-            if key.parameters:
-                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
-            value = tuple(as_stored(key.value))
-            if track.path.endswith("euler"):
-                value = tuple(reference.of_euler(value))
-            keys.append(reference.Key(key.frame, value, *as_stored([getattr(key, name) for name in NAMES])))
-        result.append(Track(track.datablock, track.path, keys))
-    return result
-
-
-def as_stored(numbers: Sequence[float]) -> list[float]:
-    """Return numbers rounded as F-curves store them."""
-    return [float(np.float32(number)) for number in numbers]
+    set_parameters(animation)
+    return [Track(track.datablock, track.path, demo.stored_keys(track)) for track in TRACKS]
 
 
 def of_file(path: Path) -> list[Track]:
@@ -188,7 +173,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
         item[track.kind] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
     rows = {int(frame): row for row, frame in enumerate(track.frames)}
     keys = [
-        reference.Key(frame, tuple(as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
+        reference.Key(frame, tuple(demo.as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
         for frame in sorted(rows)
     ]
     for key in keys:

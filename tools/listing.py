@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import demo, pictures, shapes
-from examples.make_scene import CAMERA, make_scene
+from examples.make_scene import CAMERA, make_scene, set_parameters
 from interp import Keys, tcb
 from tests.gui import graphical
 from tests.gui.graphical import PLAIN_VIEWS, place
@@ -260,7 +260,7 @@ def featured(file: Path, panel: Path, draft: bool) -> None:
     demo.load_package()
     animation = importlib.import_module(f"{demo.PACKAGE}.animation")
     scene = make_scene()
-    demo.set_parameters(animation)
+    set_parameters(animation)
     demo.bake(animation)
     bpy.data.cameras[CAMERA].shift_y = 0.098
     title(bpy.data.objects[CAMERA])

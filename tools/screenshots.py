@@ -64,15 +64,11 @@ import sys
 sys.path.insert(0, {str(ROOT)!r})
 
 def steps():
-    from examples.make_scene import TRACKS, make_scene
+    from examples.make_scene import TRACKS, make_scene, set_parameters
     from {PACKAGE} import animation
     make_scene()
     yield 1.0
-    for track in TRACKS:
-        animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
-        for key in track.keys:
-            if key.parameters:
-                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+    set_parameters(animation)
 """
 """The example scene with its TCB parameters, to which other steps are appended."""
 EXAMPLE = f"""{ENABLED}

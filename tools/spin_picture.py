@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
+import numpy.typing as npt
 from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import exact, shapes
+from examples import shapes
 from examples.demo import quietly
+from tests.animation import reference
 from tools import tcb
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,14 +88,14 @@ def render(path: Path) -> None:
     bpy.ops.render.render(write_still=True)
 
 
-def seen(baton: Any) -> list[exact.Quaternion]:
+def seen(baton: Any) -> list[npt.NDArray[np.float64]]:
     """Return the baton's orientations while the shutter is open."""
     scene: Any = bpy.context.scene
     turned = []
     for place in range(-LOOKS, LOOKS + 1):
         frame = FRAME + place / (2 * LOOKS)
         scene.frame_set(int(frame), subframe=frame % 1)
-        turned.append(exact.of_euler(baton.rotation_euler))
+        turned.append(reference.of_euler(baton.rotation_euler))
     return turned
 
 
@@ -128,7 +131,7 @@ def main() -> None:
             axes.imshow(plt.imread(picture))
             axes.set_axis_off()
     for axes, (name, others) in zip(views, turned.items(), strict=True):
-        off = math.degrees(max(map(exact.angle_between, others, turned[EXACT])))
+        off = math.degrees(max(map(reference.apart, others, turned[EXACT])))
         axes.set_title(name if name == EXACT else f"{name}: within {off:.2g}°")
     figure.savefig(target, dpi=100)
     print(target, flush=True)
