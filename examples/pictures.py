@@ -129,18 +129,22 @@ def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]
     return [((f + g) / 2, measure(p, q)) for (f, p), (g, q) in pairwise(whole)]
 
 
-def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
-    """Return the plane's matrices throughout the scene."""
+def flight(scene: bpy.types.Scene) -> list[Matrix]:
+    """Return the plane's matrices at every half frame of the scene."""
     item = bpy.data.objects[PLANE]
     places = []
-    for frame in np.arange(START, END + step / 2, step).tolist():
+    for frame in np.arange(START, END + 0.25, 0.5).tolist():
         scene.frame_set(int(frame), subframe=frame % 1)
         places.append(item.matrix_world.copy())
     return places
 
 
 def render(
-    path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix] = (), size: tuple[int, int] = (960, 540)
+    path: Path,
+    scene: bpy.types.Scene,
+    blender_flight: Sequence[Matrix] = (),
+    size: tuple[int, int] = (960, 540),
+    samples: int = 8,
 ) -> Path:
     """Render the scene at one frame with the poses of other frames.
 
@@ -157,14 +161,14 @@ def render(
         line = [place.translation for place in blender_flight]
         added.append(_line("Path in Blender", line, 0.02, (0.9, 0.95, 1.0)))
     scene.frame_set(STILL_FRAME)
-    _set_up_cycles(scene, path, size)
+    _set_up_cycles(scene, path, size, samples)
     bpy.ops.render.render(write_still=True)
     for item in added:
         bpy.data.objects.remove(item)
     return path
 
 
-def _set_up_cycles(scene: Any, path: Path, size: tuple[int, int]) -> None:
+def _set_up_cycles(scene: Any, path: Path, size: tuple[int, int], samples: int) -> None:
     """Set up a small, fast render with Cycles on the processor, because other engines need a graphics card."""
     scene.render.engine = "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y = size
@@ -172,7 +176,7 @@ def _set_up_cycles(scene: Any, path: Path, size: tuple[int, int]) -> None:
     scene.render.image_settings.file_format = "PNG"
     scene.render.filepath = str(path)
     cycles = scene.cycles
-    cycles.device, cycles.samples, cycles.max_bounces, cycles.transparent_max_bounces = "CPU", 8, 3, 12
+    cycles.device, cycles.samples, cycles.max_bounces, cycles.transparent_max_bounces = "CPU", samples, 3, 12
     cycles.use_denoising, cycles.denoising_quality, cycles.denoising_prefilter = True, "FAST", "FAST"
 
 

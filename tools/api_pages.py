@@ -355,14 +355,6 @@ def splines_of(prefix: str, module: ModuleType) -> dict[str, Any]:
     return {f"{prefix}.{name}": each for name, each in found.items() if each.__module__ == module.__name__}
 
 
-def chapter(heading: str, objects: Mapping[str, Any], introduction: str = "") -> Iterator[str]:
-    """Yield a chapter with functions, then classes, then other objects."""
-    yield f"## {heading}\n"
-    if introduction:
-        yield introduction
-    yield from sections(objects)
-
-
 def in_order(objects: Mapping[str, Any]) -> list[str]:
     """Return the names of functions, then of classes, then of constants."""
     kinds = (

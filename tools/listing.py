@@ -266,7 +266,7 @@ def featured(file: Path, panel: Path, draft: bool) -> None:
     title(bpy.data.objects[CAMERA])
     scale = 4 if draft else 1
     with demo.quietly():
-        pictures.render(file, scene, size=(PICTURE[0] // scale, PICTURE[1] // scale))
+        pictures.render(file, scene, size=(PICTURE[0] // scale, PICTURE[1] // scale), samples=32)
     height, width = plt.imread(panel).shape[:2]
     mask = ["+clone", "-fill", "black", "-colorize", "100", "-fill", "white"]
     mask += ["-draw", f"roundrectangle 0,0,{width - 1},{height - 1},16,16"]

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
-from tools.api_pages import CITED, anchor, chapter, formula_link, formula_pages, splines_of, text_of
+from tools.api_pages import CITED, anchor, formula_link, formula_pages, sections, splines_of, text_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "splines"
@@ -106,7 +106,8 @@ def page(name: str, module: ModuleType) -> str:
         *map(_formulas, cited),
         "## Accuracy\n",
         *_accuracy(name, classes),
-        *chapter("Classes", classes),
+        "## Classes\n",
+        *sections(classes),
     ]
     text = "\n".join(part for part in parts if part)
     return text.rstrip("\n") + "\n"

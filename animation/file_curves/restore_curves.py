@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...formats import fbx, gltf
-from ...formats.motion import MotionError, MotionFile, Take
+from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, MotionFile, Take
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import Float64Array
 from ..arguments import Positive, checked
@@ -24,7 +24,17 @@ from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import read_coordinates, write
+from ..fcurves.keyframes import (
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    NAMES,
+    NO_KEYS,
+    Keyframes,
+    made_like,
+    read_coordinates,
+    write,
+)
 from ..options import RESTORE_CURVES
 from ..report import Report
 from ..steps import Progress
@@ -32,9 +42,13 @@ from ..store.track_refusals import blocking_reason
 from ..store.tracks import find_tracks
 from ..translation import translated
 from .items import FCurves, Item, items_of
-from .keyframes_of import keyframes_of
 from .matching import PROPERTIES, Match, Matcher, about_pivot, find_timing, tracks_of
 from .played import Played, Timing, play_rotation, play_values
+
+_KINDS = {CONSTANT: "CONSTANT", LINEAR: "LINEAR", CUBIC: "BEZIER"}
+_THIRD = 1.0 / 3.0
+_ALONE = 3.0
+"""Frames. The segment length used for the handles of a key without a segment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +317,7 @@ def _write(written: _Written, report: Report) -> None:
     group = next((each.group for each in own.values() if each.group is not None), None)
     for index, curve in enumerate(played.curves):
         fcurve = own.get(index) or channels.new(written.path, index, group)
-        write(fcurve, keyframes_of(curve))
+        write(fcurve, _keyframes_of(curve))
     report.tracks += 1
     report.keys += len(np.unique(np.concatenate([curve.times for curve in played.curves])))
     error = math.degrees(played.error) if written.is_rotation else played.error
@@ -331,6 +345,41 @@ def _write(written: _Written, report: Report) -> None:
         size = size_of(played.error, written.is_rotation)
         place = (name_of(written.item.owner), written.path, round(played.frame, 2))
         report.notes.append(Finding("RESTORED_NEARLY", *place, (size,)))
+
+
+def _keyframes_of(curve: Curve) -> Keyframes:
+    """Return the keys of a curve over frames, with FREE handles.
+
+    In segments that are not Bezier segments, handles are at thirds of a straight line, where Blender would place them.
+    """
+    count = len(curve)
+    values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)
+    values[-1] = curve.values[-1]
+    length = np.diff(curve.times)
+    cubic = curve.interpolation[:-1] == CUBIC
+    chord = np.where(curve.interpolation[:-1] == LINEAR, np.diff(values), 0.0) / np.where(length > 0.0, length, 1.0)
+    leaving = np.append(np.where(cubic, curve.leaving[:-1], chord), 0.0)
+    arriving = np.append(0.0, np.where(cubic, curve.arriving[1:], chord))
+    reach_after = np.append(np.where(cubic, curve.reach_after[:-1], _THIRD) * length, 0.0)
+    reach_before = np.append(0.0, np.where(cubic, curve.reach_before[1:], _THIRD) * length)
+    # The outer handles mirror the inner ones.
+    outside = reach_after[0] or _ALONE * _THIRD
+    reach_before[0], arriving[0] = outside, leaving[0]
+    reach_after[-1], leaving[-1] = reach_before[-1] or outside, arriving[-1]
+    co = np.stack((curve.times, values), axis=-1)
+    left = np.stack((curve.times - reach_before, values - arriving * reach_before), axis=-1)
+    right = np.stack((curve.times + reach_after, values + leaving * reach_after), axis=-1)
+    blank = Keyframes(
+        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
+    )
+    kinds = np.array([INTERPOLATION[_KINDS[kind]] for kind in sorted(_KINDS)], dtype=np.uint8)
+    keys = made_like(blank, co, left, right)
+    return keys.with_(
+        handle_left_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
+        handle_right_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
+        interpolation=kinds[curve.interpolation],
+        type=np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8),
+    )
 
 
 def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:

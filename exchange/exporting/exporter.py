@@ -31,7 +31,6 @@ from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
 from .instances import Instances
 from .matrices import Matrices, looked_at, reason_to_sample
-from .names import Names
 from .nodes import (
     Gathered,
     Writer,
@@ -168,7 +167,7 @@ def _gather_nodes(
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
     chosen = [obj for obj in chosen if obj not in aims | upright_spaces(targets)]
     chosen += sorted(aims, key=lambda obj: str(obj.name))
-    exported, instances = set(chosen), Instances(options.conversion, Names())
+    exported, instances = set(chosen), Instances(options.conversion)
     gathered: list[Gathered] = []
     for obj in sorted(chosen, key=_depth):
         if obj in aims:

@@ -9,22 +9,45 @@ import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
+from ...formats.three_ds import NAME_LENGTH
+from ..clean_keys import AddNote
 from ..conversion import Conversion, Frame
 from ..importing.plan_objects import DUMMY, node_name
 from ..mesh_export import GEOMETRY
-from .names import Names
 from .nodes import Gathered
 
 _NEAR = 1e-5
 """Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
 
 
+class Names:
+    """Give objects unique names in a file."""
+
+    def __init__(self) -> None:
+        self._taken: set[bytes] = set()
+
+    def take(self, name: str, add_note: AddNote) -> bytes:
+        """Return a unique file name for the object `name`."""
+        encoded = name.replace("\0", "").encode("latin-1", "replace")
+        short = encoded[:NAME_LENGTH] or b"Unnamed"
+        number = 0
+        while short in self._taken:
+            number += 1
+            tail = b"~%d" % number
+            short = encoded[: NAME_LENGTH - len(tail)] + tail
+        self._taken.add(short)
+        shown = short.decode("latin-1")
+        if shown != name:
+            add_note("SHORT_NAME", shown, NAME_LENGTH)
+        return short
+
+
 class Instances:
     """Remember the meshes of a file by their first objects."""
 
-    def __init__(self, conversion: Conversion, names: Names) -> None:
+    def __init__(self, conversion: Conversion) -> None:
         self.conversion = conversion
-        self.names = names
+        self.names = Names()
         self._first_of: dict[Any, Gathered] = {}
         self._imported: dict[bytes, list[Gathered]] = {}
         self._instances: dict[bytes, Names] = {}

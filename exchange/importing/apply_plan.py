@@ -11,17 +11,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...animation.errors import Finding
+from ...animation.fcurves.channels import Channels, new_action
+from ...animation.fcurves.keying import key_curve
+from ...animation.store.enable_tracks import enable_tracks
+from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.settings import Settings
+from ...animation.store.tracks import find_tracks
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
 from .plan_objects import Planned, note
-from .write_keys import Animated, write_action
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
 """End of the expression of a lens. Half the sensor width precedes it as a number, because Blender would detect a
@@ -38,6 +43,19 @@ _LEAST_FOV = 0.01
 """In degrees. Smaller fields of view have lenses beyond Blender's limits."""
 _LARGEST_FOV = 179.9
 """In degrees. Larger fields of view have lenses below Blender's limits."""
+
+_TRANSFORMS = "Object Transforms"
+"""Blender's channel group for these properties."""
+
+
+@dataclass(frozen=True, eq=False)
+class Animated:
+    """Hold the keys of a property. Without settings the keys are not TCB and have this interpolation."""
+
+    path: str
+    keys: Keys
+    settings: Settings | None = None
+    interpolation: str = "BEZIER"
 
 
 class Applied:
@@ -60,7 +78,7 @@ class Applied:
         """Write properties with their keys, and markers, to an action of the datablock."""
         if not animated and not markers:
             return
-        action: bpy.types.Action = write_action(datablock, name, animated).action
+        action: bpy.types.Action = _write_action(datablock, name, animated).action
         for frame, label in markers:
             action.pose_markers.new(label).frame = round(frame)
         for prop in animated:
@@ -73,6 +91,26 @@ class Applied:
         if any(prop.keys.cycle != "SINGLE" for prop in tracks):
             ends = np.array([prop.keys.frames[[0, -1]] for prop in tracks])
             self.cyclic[datablock] = float(ends[:, 0].min()), float(ends[:, 1].max())
+
+
+def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
+    """Assign a new action with these keys to the datablock. Tracks with settings become TCB."""
+    channels = new_action(datablock, name)
+    for prop in animated:
+        is_transform = prop.path.startswith(("location", "rotation", "scale"))
+        group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
+        keys = prop.keys
+        for component, column in enumerate(keys.values.T):
+            key_curve(channels.new(prop.path, component, group), keys.frames, column, prop.interpolation)
+    kept = {prop.path: prop for prop in animated if prop.settings is not None}
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in kept]
+    given = [kept[track.path] for track in tracks]
+    numbers = [
+        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, prop.keys.parameters, strict=True)}
+        for prop in given
+    ]
+    enable_tracks(channels, tracks, [prop.settings or Settings() for prop in given], numbers)
+    return channels
 
 
 def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) -> None:

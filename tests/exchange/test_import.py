@@ -124,7 +124,7 @@ def test_objects_that_were_there_lack_nothing_of_a_file(bring: Import, said) -> 
     new_object("Bad")
     bring(with_much_to_leave(), target="MATCH")
     lines = said()
-    assert "Left out: " not in lines
+    assert "Skipped: " not in lines
     assert "In the file: 2 meshes, 1 camera, 1 light. In the scene: 0 meshes, 0 cameras, 0 lights" in lines
 
 

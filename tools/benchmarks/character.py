@@ -18,7 +18,7 @@ SIZE = Size("armature", 1000, 250)
 KEYS = 10
 
 
-def plain_character(path: Path, keys: int = KEYS) -> Any:
+def plain_character(path: Path, keys: int) -> Any:
     """Create a new file and return its rig."""
     make(SIZE, path)
     rig: Any = bpy.data.objects[RIG]
