@@ -32,7 +32,7 @@ from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
 
 _LARGEST = 1e30
-"""Well within float32, even in radians and other units."""
+"""The largest number that options accept. It fits into float32 even after a conversion of units."""
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DEGREES"}
 _WITHOUT_EFFECT = frozenset(
@@ -78,7 +78,7 @@ _EXIT_STATUS = n_(
 )
 
 File = tuple[Path, Path | None]
-"""A file and the path of its result, with links resolved. None if nothing is written."""
+"""A file, and the path of its result with links resolved, or None if nothing is written."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Job:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return everything except files that affects the content of a result, as read from JSON."""
+        """Return the arguments, except files, that affect the content of a result, as read from JSON."""
         asked = {name: value for name, value in vars(self.given).items() if name not in _WITHOUT_EFFECT}
         read: dict[str, Any] = json.loads(json.dumps(asked, default=sorted))
         return read
@@ -130,7 +130,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     given, unknown = parser.parse_known_args(arguments)
     verb = verbs[given.verb]
     if unknown:
-        # By parse_args, the usage would be the command's, without the verb's options.
+        # parse_args would print the usage of the command, without the verb's options.
         names = " ".join(unknown)
         verb.error(rpt_("unknown arguments: {:s}", names))
     for name in ("range", "extend"):
@@ -245,7 +245,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
     return [Path(name) for name in dict.fromkeys(found)]
 
 
-# Options of verbs for `animation`, which checks them. They are named after its arguments.
+# Options that functions of `animation` take and check. They have the names of the functions' arguments.
 
 
 def _named(given: argparse.Namespace, options: dict[str, Option]) -> dict[str, Any]:
@@ -578,4 +578,4 @@ _OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "export-table": _add_export_table,
     "velocities": _add_velocities,
 }
-"""Functions that add the options of a verb."""
+"""The function that adds the options of each verb."""

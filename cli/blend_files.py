@@ -42,7 +42,7 @@ class Source:
     libraries: dict[str, Version | None]
     """The libraries that the file links from. None marks a missing library."""
     converted: Finding | None = None
-    """The note, for written files, that the result has another Blender version."""
+    """A note if the file will be written and was saved by another Blender version."""
 
 
 def unusable(code: str, *arguments: object) -> AnimationError:
@@ -192,9 +192,9 @@ def _libraries() -> Iterator[str]:
 
 
 def _check_release(report: Report, writes: bool) -> Finding | None:
-    """Check that writing the open file preserves data from a newer Blender. Raises AnimationError.
+    """Refuse to write a file that a newer Blender has saved. Raises AnimationError.
 
-    Return the note for written files.
+    Return a note if writing the file converts it to this Blender version.
     """
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
@@ -235,7 +235,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
 def _force_to_disk(path: Path) -> None:
     """Flush the content of a file, or the names in a folder, to the disk."""
     if path.is_dir() and os.name == "nt":
-        return  # if a folder cannot be opened
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)

@@ -28,7 +28,7 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
     others = {path: version_of(path) for path in job.inputs}
     inputs = {**source.libraries, **others, os.path.realpath(file): source.version}
     if result is not None:
-        inputs.pop(str(target), None)  # if the result replaces it
+        inputs.pop(str(target), None)  # the result may replace the file
     entry = {"output": str(target), "result": result, "inputs": inputs, "asked": job.asked, "with": made_with()}
     log = target.parent / _LOG
     try:

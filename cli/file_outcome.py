@@ -62,7 +62,7 @@ class Outcome:
     """The report, including all errors and notes on the file."""
     output: Path | None = None
     results: dict[str, Any] = field(default_factory=dict)
-    """Lists specific to a verb: faults, violations or datablocks."""
+    """The lists of the verb, such as faults, violations or datablocks."""
     summary: str = ""
     """The result of a check as one line."""
     seconds: float = 0.0

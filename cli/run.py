@@ -51,7 +51,7 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
 }
 """The function of each verb, which changes the open file or returns the content of another file."""
 _DONE_WITH_FAULTS = 3
-"""Exit status."""
+"""Exit status if a file has faults."""
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manage standard output and stop signals, which the process shares with its parent."""
+"""Redirect standard output, and end the process on stop signals."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ PACKAGE = "tcb_animation"
 VALUE_BOUND = 1.0
 """Units in the last place of float32, the type of F-curves. A sample is the exact value, rounded once."""
 ROTATION_BOUND = 1e-6
-"""Radians. Rounding four float32 components rotates an orientation by about 1e-7."""
+"""Radians. Rounding its four components to float32 rotates an orientation by about 1e-7."""
 QUARTER = 0.25
 
 Recording = dict[Track, dict[float, tuple[float, ...]]]

@@ -79,7 +79,7 @@ class _Player:
     """One of the two views."""
 
     def __init__(self, axes: Axes, title: str, motion: Poses) -> None:
-        axes.set_title(title, y=1.0)  # without a fixed height, each drawing places it again
+        axes.set_title(title, y=1.0)  # a fixed height saves a layout per frame
         axes.set_aspect("equal")
         axes.set_axis_off()
         self.motion = motion
@@ -130,6 +130,6 @@ _PLANE = np.stack([_RIGHT, np.cross(_EYE, _RIGHT) / np.linalg.norm(_EYE)], axis=
 
 
 def _seen(points: Float64Array) -> Float64Array:
-    """Project points, shape (..., 3), on the picture, shape (..., 2)."""
+    """Project points, shape (..., 3), onto the picture, shape (..., 2)."""
     seen: Float64Array = points @ _PLANE
     return seen

@@ -18,11 +18,10 @@ from ..interp.keys import HIGHEST, LOWEST
 from .conversion import Conversion, Frame
 
 AddNote = Callable[..., None]
-"""Called with a code, its arguments, and the affected track as `track`."""
-"""Receives a note on a problem and its correction."""
+"""A function that adds a note, called with its code, its arguments, and the affected track as `track`."""
 
 APART = 0.02
-"""Frames between keys that share a frame in the file, more than Blender's minimum."""
+"""The distance, in frames, between imported keys that share a frame in the file. It is above Blender's minimum."""
 _ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
 """Radians. A turn within the first value of a full turn is a full turn. A turn that is less than a full turn by at most
 the second value is a small reverse turn, as written by exporters."""

@@ -20,7 +20,7 @@ from ..animation.translation import rpt_
 from ..interp import rotations
 
 _FLOAT32 = 1e-6
-"""More than the rounding of entered values by Blender's properties."""
+"""Relative tolerance, because Blender's properties round values to float32."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Conversion:
 
 
 def axes_of(forward: str, up: str) -> Float64Array:
-    """Return the rotation from these axes of a file, X to -Z, to Blender's Y and Z.
+    """Return the rotation from the file's forward and up axes, X to -Z, to Blender's Y and Z.
 
     Raises ValueError if both are parallel.
     """
@@ -91,8 +91,8 @@ def conversion_of(
 ) -> Conversion:
     """Return the conversion for the options of an import or export.
 
-    `frame_rate` is the rate of the file, to keep the time of keys. None keeps their frames. Raises ValueError, naming
-    the option.
+    `frame_rate` is the file's frame rate if keys keep their times, or None if keys keep their frames. Raises
+    ValueError, naming the option.
     """
     if abs(frame_start) > LAST_FRAME:
         raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
@@ -143,7 +143,7 @@ class Frame:
         return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
 
     def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
-        """Invert `positions`; the other methods `…_in_file` invert `scales`, `axes` and `points`."""
+        """Invert `positions`. The methods below invert `scales`, `axes` and `points`."""
         return np.asarray(positions, dtype=np.float64) @ self.outer / self.conversion.scale
 
     def scales_in_file(self, scales: npt.ArrayLike) -> Float64Array:

@@ -264,7 +264,7 @@ def _can_be_played(curve: Curve) -> bool:
 
 
 def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
-    """Return the curve with steps that come before their key moved to a key.
+    """Return the curve with a key at each step that occurs before its key.
 
     A segment that holds the value of its second key, after a segment that is not a step, needs two values at its first
     key. `add_keys` adds a key with the second value right after it. Otherwise the step comes at the second key.

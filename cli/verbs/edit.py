@@ -98,7 +98,7 @@ def restore_curves(job: Job, outcome: Outcome) -> None:
 def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
     """Add the report to the outcome. Tracks that Enable skipped and visible changes become errors.
 
-    All of `to_enable` was requested.
+    `to_enable` contains the datablocks that should become TCB.
     """
     tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
     left_alone = {

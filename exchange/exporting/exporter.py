@@ -49,7 +49,7 @@ EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
 _ROUNDING = 1e-6
-"""Radians. The float32 tolerance for no rotation."""
+"""Radians. Smaller rotations are float32 rounding."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _keyframer(
 
 
 def _made_in(gathered: Sequence[Gathered]) -> bytes:
-    """Return the program's file name for the header. It is 3ds Max's if most rotations then play as in Blender."""
+    """Return the name in the header: the name of 3ds Max if most rotations use its algorithm."""
     count = Counter(node.construction for node in gathered if node.construction is not None)
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for node in gathered:
@@ -209,9 +209,10 @@ def _note_lost_transforms(node: Gathered, aims: set[Any]) -> None:
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
-    """Return the world's color as ambient light, even if it is keyed or the world was imported.
+    """Return the ambient light, which has the color of the world.
 
-    It is the color of a background without nodes for it, or the world's viewport color.
+    The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
+    was imported. In these cases it is the world's viewport color.
     """
     world = scene.world
     if world is None:
@@ -351,7 +352,7 @@ def _is_mirrored(node: Gathered) -> bool:
 
 
 def _point_of_aim(node: Gathered, world: Float64Array, conversion: Conversion) -> Float64Array:
-    """Return the position of the target in the file, or without one a point on the axis."""
+    """Return the target's position in the file, or a point on the axis if there is no target."""
     if node.target is not None:
         return conversion.places_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])

@@ -21,7 +21,7 @@ _NEAR = 1e-5
 
 
 class Names:
-    """Give objects unique names in a file."""
+    """Create unique names for a file."""
 
     def __init__(self) -> None:
         self._taken: set[bytes] = set()

@@ -100,7 +100,7 @@ def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iter
 class Matrices:
     """Sample world matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
 
-    Sampling requires `looked_at`. The matrices are available afterwards.
+    Sample the matrices inside `looked_at` before reading them.
     """
 
     def __init__(self, items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:

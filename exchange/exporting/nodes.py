@@ -30,9 +30,9 @@ from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 _SIGHT = 10.0
-"""Distance of a target that is created for a camera without one."""
+"""Distance of the target that is created for a camera without a target."""
 _ROUNDING = 1e-6
-"""Rounding of float32, degrees and lens conversions in a value without keys."""
+"""Tolerance for values without keys, which are rounded to float32 and converted."""
 
 
 @dataclass(eq=False)
@@ -304,7 +304,7 @@ _NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def _same(now: Keys, then: Keys) -> bool:
-    """Check whether the keys, or the value without keys, equal the imported ones within rounding."""
+    """Check whether the keys, or the value of a property without keys, equal the imported keys within rounding."""
     if now.is_still and then.is_still:
         return bool(
             np.abs(now.values - then.values).max(initial=0.0) <= _ROUNDING * np.abs(then.values).max(initial=1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create a file's keys for tracks with segments that Blender plays by other interpolations than the spline.
+"""Create a file's keys for tracks in which Blender plays some segments with another interpolation than the spline.
 
 A file has one spline through all keys. Keys are added in constant and eased segments, and the splines beside them end
 in corners. With continuity -1 the tangent on each side follows its own chord, with a length from tension and bias.
@@ -168,7 +168,7 @@ class _Joining:
         return _Piece(keys.frames, keys.values, parameters, self.turns[number])
 
     def _speeds(self, number: int) -> tuple[float | None, float | None]:
-        """Return the end speeds of a run of several keys, in chords of the end segments. None without length."""
+        """Return the end speeds of a run of several keys, in chords of the end segments, or None without a length."""
         run = self.runs[number].spline
         curve = type(run).curve([run], end_to_end([run]))
         turns = self.turns[number]

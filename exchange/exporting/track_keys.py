@@ -197,7 +197,7 @@ class Tracks:
         return self.is_keyed(path) or bool(self._decided_by(path))
 
     def _decided_by(self, path: str) -> Finding | None:
-        """Return the influence besides F-curves that controls the property, or None if there is none."""
+        """Return why something other than F-curves controls the property, or None if nothing else does."""
         if plays_strips(self.datablock):
             return Finding("NLA_STRIPS")
         return Finding("IS_DRIVEN") if is_driven(self.datablock, path) else None

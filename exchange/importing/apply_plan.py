@@ -141,7 +141,7 @@ def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) 
 
 
 def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: Planned, applied: Applied) -> list[Animated]:
-    """Set the planned properties among the paths."""
+    """Set the properties with these paths that have planned keys."""
     animated: list[Animated] = []
     for path in paths:
         if path in planned.keys:

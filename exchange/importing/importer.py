@@ -76,12 +76,18 @@ def import_files(
 
     Parameters
     ----------
-    scenes The scenes by file name. into, collection The scene and collection for new objects. options The options of
-    the import. progress Called with the number of finished steps and the total.
+    scenes : mapping of str to Scene
+        The scenes by file name.
+    into, collection : bpy.types.Scene, bpy.types.Collection
+        The scene and the collection for new objects.
+    options : ImportOptions
+    progress : callable, optional
+        Called with the number of finished steps and the total.
 
     Returns
     -------
-    Exchanged The data that was found, created, matched and skipped.
+    Exchanged
+        The data that was found, created, matched and skipped.
     """
     return run_steps(import_steps(scenes, into, collection, options), progress)
 
@@ -142,7 +148,7 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
         paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
         if paths:
             prefixes[datablock] = paths
-    # These steps belong to the steps counted before.
+    # The steps of this second bake are not added to the total.
     done = yield from _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"))
     sampled = set(map(_track_of, far))
     baked.notes = [note for note in baked.notes if (note.object, note.track) not in sampled]

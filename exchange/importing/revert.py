@@ -30,7 +30,7 @@ _PROPERTIES = (*SOURCES, "roll", "fov", "hotspot", "falloff")
 
 
 class Before:
-    """Record a datablock's state as a copy outside all scenes, with the data that a copy shares or loses."""
+    """Record a datablock's state in a copy, and store the data that a copy shares or loses."""
 
     def __init__(self, datablock: Any) -> None:
         self.datablock = datablock
