@@ -5,11 +5,9 @@ The file is a character of 100 bones with location, rotation and scale keys at t
 keys. A key is moved in time on one track of a bone, on all its tracks, or on all tracks of all bones, always to a new
 place. The time until the handles play the new motion is split into detection (finding edited tracks), reading (keys and
 splines), evaluation, and writing (everything after that). The result "co" is the time for reading `co` of all keys of
-the character's F-curves into new arrays in the same run. The results "all / co" and "look / co" are the ratios of the
-total time and of the detection. The result "all else" is the second check, after a period without edits. Enable is the
-operation of its button in a window. It fits parameters to the motion of the same character without TCB tracks, plays it
-with handles, and checks it for the first time. All times are processor times of one thread, independent of other work
-on the machine.
+the character's F-curves into new arrays in the same run, and "all / co" the ratio to it. Enable is the operation of its
+button in a window. It fits parameters to the motion of the same character without TCB tracks, plays it with handles,
+and checks it for the first time. All times are processor times of one thread, independent of other work on the machine.
 """
 
 from __future__ import annotations
@@ -40,8 +38,7 @@ STAGES = {
     "writing": [(baking, "with_rows"), (baking, "write_tracks"), (live.Watch, "take")],
 }
 """The functions of each part. "reading" is the remaining time."""
-COLUMNS = ("all", "slowest", "detection", "reading", "evaluation", "writing", "co", "all else")
-RATIOS = ("all / co", "look / co")
+COLUMNS = ("detection", "reading", "evaluation", "writing", "all", "co", "all / co")
 
 
 def live_options(_users: list[Any]) -> Any:
@@ -89,21 +86,17 @@ def measure(count: int, path: Path) -> dict[str, dict[str, float]]:
             assert report.tracks == tracks, report
             look |= {name: 1000.0 * each for name, each in seconds.items()}
             look["reading"] = look["all"] - sum(look[name] for name in STAGES)
-            look |= {"all / co": look["all"] / look["co"], "look / co": look["detection"] / look["co"]}
-            start = time.process_time()
-            assert not live.check_remaining(watches, action, live_options).tracks
-            look["all else"] = 1000.0 * (time.process_time() - start)
+            look["all / co"] = look["all"] / look["co"]
             looks.append(look)
         result[edit] = {name: median(look[name] for look in looks) for name in looks[0]}
-        result[edit]["slowest"] = max(look["all"] for look in looks)
     return result
 
 
-def measure_enable(rounds: int, path: Path, keys: int = KEYS) -> dict[str, float]:
+def measure_enable(rounds: int, path: Path) -> dict[str, float]:
     """Return the medians of milliseconds."""
     every = []
     for _ in range(rounds):
-        rig = plain_character(path, keys)
+        rig = plain_character(path, KEYS)
         reading = read_places(rig)
         start = time.thread_time()
         enabled = animation.enable_many({rig: None}, keep_look=True)
@@ -119,10 +112,6 @@ def measure_enable(rounds: int, path: Path, keys: int = KEYS) -> dict[str, float
     return {name: median(each[name] for each in every) for name in every[0]}
 
 
-def print_enable(enable: dict[str, float]) -> None:
-    print("Enable: " + ", ".join(f"{name} {milliseconds:.1f}" for name, milliseconds in enable.items()))
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--moves", type=int, default=40, help="of each kind (default: %(default)s)")
     parser.add_argument("--enables", type=int, default=5, help="how often Enable is measured (default: %(default)s)")
@@ -134,9 +123,7 @@ def run(options: argparse.Namespace) -> None:
         result = measure(options.moves, path)
         enable = measure_enable(options.enables, path)
     print(f"Blender {bpy.app.version_string}; milliseconds, medians; a whole bake {result['']['whole bake']:.0f}")
-    print(f"{'':24}" + "".join(f"{name:>12}" for name in (*COLUMNS, *RATIOS)))
+    print(f"{'':24}" + "".join(f"{name:>12}" for name in COLUMNS))
     for edit in EDITS:
-        row = result[edit]
-        times, ratios = (f"{row[name]:12.1f}" for name in COLUMNS), (f"{row[name]:12.2f}" for name in RATIOS)
-        print(f"{edit:24}" + "".join((*times, *ratios)))
-    print_enable(enable)
+        print(f"{edit:24}" + "".join(f"{result[edit][name]:12.1f}" for name in COLUMNS))
+    print("Enable: " + ", ".join(f"{name} {milliseconds:.1f}" for name, milliseconds in enable.items()))

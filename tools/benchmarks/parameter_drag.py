@@ -6,9 +6,8 @@ The file has 100 bones with location, rotation and scale keys at the same frames
 The operator Drag changes the tension of one key, of one key per track, and of all 3,000 keys. A step processes one
 mouse movement, including the handlers that Blender calls after it. The result "begun" is the first step, which prepares
 the drag, and "Esc" its cancellation. The result "released" includes writing the keys. The result "Blender" is the time
-that Blender needs to evaluate the action after a step. Enable is the operation of its button in a window, with Keep
-Look. All times are medians in milliseconds of processor time, without redraws. With `--eases` each key has its own
-eases, as is common after an Enable that keeps the look.
+that Blender needs to evaluate the action after a step. All times are medians in milliseconds of processor time, without
+redraws. With `--eases` each key has its own eases, as is common after an Enable that keeps the look.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ import numpy as np
 
 from tools.benchmarks.character import KEYS, character, own_frames, read_places
 from tools.benchmarks.checkout import animation, module, package
-from tools.benchmarks.live import measure_enable, print_enable
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
@@ -167,15 +165,12 @@ def give_eases(rig: Any) -> None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--keys", type=int, default=KEYS, help="keys of each channel (default: %(default)s)")
-    parser.add_argument("--enables", type=int, default=3, help="how often Enable is measured (default: %(default)s)")
     parser.add_argument("--eases", action="store_true", help="each key has eases")
 
 
 def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "character.blend"
-        enable = measure_enable(options.enables, path, options.keys)
-        rig = character(path, options.keys)
+        rig = character(Path(folder) / "character.blend", options.keys)
     package.register()
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
@@ -203,4 +198,3 @@ def run(options: argparse.Namespace) -> None:
     for what, make in cases.items():
         found = measured(rig, make, options.steps)
         print(f"{what:36}" + "".join(f"{found[name]:16.1f}" for name in COLUMNS))
-    print_enable(enable)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the time of verbs per object, and of the table of parameters.
+"""Measure the time of verbs per object.
 
-Ten keys per channel over 250 frames, nine channels per object. Times are relative to a bare write of the same number of
-keys. The table of 10,000 keys is read as after an undo, and written with one more row.
+Each object has nine keys on each of nine channels over 250 frames. Times are relative to a bare write of the same
+number of keys.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from statistics import median
 from typing import Any
 
 import bpy
 import numpy as np
 
-from tools.benchmarks.checkout import animation, module
-from tools.benchmarks.scenes import fcurves
+from tools.benchmarks.checkout import animation
 from tools.benchmarks.timing import milliseconds_of
 
-tables = module("animation.store.table.custom_property")
 FRAMES = range(0, 251, 28)
-TABLE_KEYS = 10_000
 
 
 def make(count: int) -> list[Any]:
@@ -65,31 +61,6 @@ def _channelbag(action: Any, item: Any) -> Any:
     return strip.channelbag(slot, ensure=True)
 
 
-def measure_table(rounds: int) -> tuple[float, float]:
-    """Return the milliseconds to read the table of an action with 10,000 keys, and to write it with another row."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    thing: Any = bpy.data.objects.new("Keyed", None)
-    for path in ("location", "scale"):
-        thing.keyframe_insert(path, frame=0)
-    curves = fcurves(thing)
-    for curve in curves:
-        count = -(-TABLE_KEYS // len(curves))
-        curve.keyframe_points.clear()
-        curve.keyframe_points.add(count)
-        curve.keyframe_points.foreach_set("co", [each for n in range(count) for each in (n, n % 7)])
-        curve.update()
-    animation.enable(thing, keep_look=False)
-    action = thing.animation_data.action
-    fresh = tables.read_table(action).rows[:1].copy()
-    reads, writes = [], []
-    for _ in range(rounds):
-        tables.session.forget_actions()
-        reads.append(milliseconds_of(lambda: tables.read_table(action)))
-        fresh["identity"] += 1
-        writes.append(milliseconds_of(lambda: tables.update(action, fresh)))
-    return median(reads), median(writes)
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("objects", nargs="*", type=int, default=[100, 1000])
 
@@ -118,5 +89,3 @@ def run(options: argparse.Namespace) -> None:
             spent = milliseconds_of(partial(work, items))
             taken += [f"{verb} {spent / count:.2f} ms ({spent / bare:.1f})"] if verb else []
         print(f"{count} objects, per object (times the bare write of {bare / count:.2f} ms): {', '.join(taken)}")
-    read, write = measure_table(15)
-    print(f"table of 10,000 keys: read {read:.1f} ms, written {write:.1f} ms")
