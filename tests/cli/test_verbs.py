@@ -20,30 +20,13 @@ def bits_in(path: Path, name: str) -> list[dict]:
     return [bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])]
 
 
-def test_bake_writes_a_sample_every_frame_into_the_output(tcb, walk, tmp_path):
+def test_bake_writes_a_sample_every_frame_into_the_output_and_leaves_the_file_alone(tcb, walk, tmp_path):
+    before = walk.read_bytes()
     ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
     assert (ran.status, ran.errors) == (0, [])
+    assert walk.read_bytes() == before
     load(tmp_path / "baked.blend")
     assert key_count("Hips") == key_count("Head", "rotation_quaternion") == 40
-
-
-def test_bake_leaves_the_file_that_it_reads_alone(tcb, walk, tmp_path):
-    before = walk.read_bytes()
-    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
-    assert walk.read_bytes() == before
-
-
-def test_bake_in_place_replaces_the_file(tcb, walk):
-    assert tcb("bake", walk, "--in-place").status == 0
-    assert state(walk) == "baked"
-
-
-def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
-    walk = plain_walk
-    before = bits_in(walk, "Hips")
-    assert tcb("bake", walk, "--in-place", "--enable", "--plain").status == 0
-    assert tcb("remove", walk, "--in-place").status == 0
-    assert bits_in(walk, "Hips") == before
 
 
 def test_remove_unlocks_a_bake_whose_table_is_gone(tcb, walk):
@@ -76,26 +59,6 @@ def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
     assert state(walk) == "baked"
     (line,) = tcb("info", walk, "--json").lines
     assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"not TCB"}
-
-
-def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation, tmp_path):
-    animation = tcb_animation.animation
-    load(walk)
-    for name, path, method in (("Hips", "location", "HERMITE"), ("Head", "rotation", "SHOEMAKE")):
-        animation.enable(bpy.data.objects[name], keep_look=False)
-        animation.choose(bpy.data.objects[name], path, method=method)
-    animation.key_set(bpy.data.objects["Hips"], "location", FRAMES[1], velocity=(0.5, 0, -0.25))
-    save(walk)
-    (line,) = tcb("info", walk, "--json").lines
-    told = {one["name"]: one["tracks"][0] for one in line["animated"]}
-    assert (told["Hips"]["method"], told["Head"]["method"]) == ("HERMITE", "SHOEMAKE")
-    assert told["Hips"]["parameters"] == {"velocity": 1}
-    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
-    load(walk)
-    for name in ("Hips", "Head"):
-        animation.bake(bpy.data.objects[name])
-    here = [[bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])] for name in ("Hips", "Head")]
-    assert [bits_in(tmp_path / "baked.blend", name) for name in ("Hips", "Head")] == here
 
 
 def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
@@ -200,14 +163,18 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
 
     animation.key_set(bpy.data.objects["Hips"], "location", 10, tension=0.5, bias=-1)
     animation.key_set(bpy.data.objects["Hips"], "location", 25, tension=1)
+    animation.choose(bpy.data.objects["Hips"], "location", method="HERMITE")
     save(walk)
     tcb("bake", walk, "--in-place", "--objects", "Hips")
     (line,) = tcb("info", walk, "--json").lines
     hips = next(one for one in line["animated"] if one["name"] == "Hips")
     (track,) = hips["tracks"]
     assert hips["type"] == "OBJECT"
-    assert {name: track[name] for name in ("track", "state", "keys", "first", "last", "samples", "parameters")} == {
+    assert {
+        name: track[name] for name in ("track", "method", "state", "keys", "first", "last", "samples", "parameters")
+    } == {
         "track": "location",
+        "method": "HERMITE",
         "state": "baked",
         "keys": 4,
         "first": 1.0,
@@ -276,19 +243,6 @@ def test_tension_for_keys_that_have_none_is_that_of_the_option(tcb, walk, tmp_pa
     assert middle == pytest.approx((VALUES["location"][2][1] + VALUES["location"][3][1]) / 2, abs=1e-6)
 
 
-def test_a_keys_own_tension_goes_before_that_of_the_option(tcb, walk, tmp_path):
-    load(walk)
-    from bl_ext.user_default.tcb_animation import animation
-
-    for frame in FRAMES:
-        animation.key_set(bpy.data.objects["Hips"], "location", frame, tension=1, continuity=0.5)
-    save(walk)
-    assert tcb("bake", walk, "--output", tmp_path / "tense.blend", "--tension=-1", "--step", "0.5").status == 0
-    load(tmp_path / "tense.blend")
-    middle = keys_of(bpy.data.objects["Hips"], "location", 1)[32.5]
-    assert middle == pytest.approx((VALUES["location"][2][1] + VALUES["location"][3][1]) / 2, abs=1e-6)
-
-
 def test_a_step_chooses_the_samples(tcb, walk, tmp_path):
     assert tcb("bake", walk, "--output", tmp_path / "some.blend", "--step", "3").status == 0
     load(tmp_path / "some.blend")
@@ -348,13 +302,6 @@ def test_objects_picks_what_is_baked(tcb, walk, tmp_path):
     assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 4)
 
 
-def test_objects_may_be_repeated(tcb, walk, tmp_path):
-    options = ("--objects", "Hips", "--objects", "Head")
-    assert tcb("bake", walk, "--output", tmp_path / "both.blend", *options).status == 0
-    load(tmp_path / "both.blend")
-    assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 40)
-
-
 def test_a_name_with_brackets_is_found_as_it_is_written(tcb, cli, tmp_path):
     thing("Arm[L]", "location")
     file = save(tmp_path / "arm.blend")
@@ -385,18 +332,6 @@ def test_a_pattern_may_match_objects_without_keys(tcb, walk, tmp_path):
     thing("Hat")
     save(walk)
     assert tcb("bake", walk, "--output", tmp_path / "baked.blend", "--objects", "H*").status == 0
-
-
-def test_several_files_are_done_in_turn(tcb, walk, tmp_path):
-    load(walk)
-    save(tmp_path / "run.blend")
-    ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked", "--json")
-    assert ran.status == 0
-    assert [Path(line["output"]) for line in ran.lines] == [
-        tmp_path / "baked" / "walk.blend",
-        tmp_path / "baked" / "run.blend",
-    ]
-    assert [state(tmp_path / "baked" / name) for name in ("walk.blend", "run.blend")] == ["baked", "baked"]
 
 
 def test_a_file_that_fails_does_not_stop_the_next(tcb, walk, tmp_path):
