@@ -258,23 +258,11 @@ def _bake(given: argparse.Namespace) -> Options:
     return Options(**named, output=given.output_mode, extend=given.extend, defaults=defaults)
 
 
-def _reduce(given: argparse.Namespace) -> ReduceRequest:
-    return ReduceRequest(**_named(given, REDUCE), frame_range=given.range)
-
-
-def _import_table(given: argparse.Namespace) -> TableKeys:
-    return TableKeys(**_named(given, IMPORT_TABLE))
-
-
-def _velocities(given: argparse.Namespace) -> Velocities:
-    return Velocities(**_named(given, VELOCITIES))
-
-
 _HOW: dict[str, Callable[[argparse.Namespace], Any]] = {
     "bake": _bake,
-    "reduce": _reduce,
-    "import-table": _import_table,
-    "velocities": _velocities,
+    "reduce": lambda given: ReduceRequest(**_named(given, REDUCE), frame_range=given.range),
+    "import-table": lambda given: TableKeys(**_named(given, IMPORT_TABLE)),
+    "velocities": lambda given: Velocities(**_named(given, VELOCITIES)),
 }
 
 
@@ -294,7 +282,8 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
         text = rpt_(summary)
         verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(_EXIT_STATUS))
         _add_common(verb, name)
-        _OF_VERB.get(name, _add_nothing)(verb)
+        if name in _OF_VERB:
+            _OF_VERB[name](verb)
     return parser, verbs
 
 
@@ -421,10 +410,6 @@ def _angle_and_percent(text: str) -> tuple[float, float]:
 
 def _add_range(to: Any, argument: str, text: str) -> None:
     to.add_argument(argument, type=_number, nargs=2, metavar=("START", "END"), help=rpt_(text))
-
-
-def _add_nothing(_verb: argparse.ArgumentParser) -> None:
-    """Add no options, for verbs that have only the common options."""
 
 
 def _add_enable(verb: argparse.ArgumentParser) -> None:
@@ -555,10 +540,6 @@ def _add_import_table(verb: argparse.ArgumentParser) -> None:
     _add(verb, "--known-only", IMPORT_TABLE["known_only"])
 
 
-def _add_export_table(verb: argparse.ArgumentParser) -> None:
-    _add_bone(verb)
-
-
 def _add_velocities(verb: argparse.ArgumentParser) -> None:
     for name, option in VELOCITIES.items():
         _add(verb, f"--{name}", option)
@@ -575,7 +556,7 @@ _OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "import": _add_import,
     "export": _add_export,
     "import-table": _add_import_table,
-    "export-table": _add_export_table,
+    "export-table": _add_bone,
     "velocities": _add_velocities,
 }
-"""The function that adds the options of each verb."""
+"""The functions that add the options of verbs with more than the common options."""

@@ -69,26 +69,35 @@ class Choices:
         """Return the options with "BY_FILE" resolved for the scene."""
         if self.between != "BY_FILE":
             return self
-        return replace(self, between="SQUAD" if is_of_max(scene) else "DE_CASTELJAU")
-
-
-def is_of_max(scene: Scene) -> bool:
-    """Return whether 3ds Max wrote the file."""
-    header = None if scene.keyframer is None else scene.keyframer.header
-    return header is not None and header.name == MAX_NAME
+        header = None if scene.keyframer is None else scene.keyframer.header
+        is_of_max = header is not None and header.name == MAX_NAME
+        return replace(self, between="SQUAD" if is_of_max else "DE_CASTELJAU")
 
 
 @dataclass(frozen=True, eq=False)
 class ModeKeys:
-    """Hold a rotation mode and the keys of its property. Without settings the keys are linear samples."""
+    """Hold a rotation mode and the keys of its property. Without settings the keys are not TCB."""
 
     mode: str
     keys: Keys
     settings: Settings | None
+    is_one_spline: bool = True
+    """True if the spline plays all segments."""
 
     @property
     def path(self) -> str:
         return rotation_property(self.mode)
+
+    def is_like(self, imported: ModeKeys) -> bool:
+        """Check whether an import wrote these keys."""
+        if self.mode != imported.mode or not self.is_one_spline:
+            return False
+        if imported.keys.is_still:
+            return self.keys.is_still and self.keys.is_like(replace(imported.keys, frames=self.keys.frames))
+        mine, others = (
+            settings and replace(settings, digest=0, options=None) for settings in (self.settings, imported.settings)
+        )
+        return mine == others and self.keys.is_like(imported.keys)
 
 
 def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:

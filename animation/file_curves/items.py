@@ -68,11 +68,8 @@ class Item:
     @property
     def rotation(self) -> Float64Array:
         """Return the current rotation as a unit quaternion."""
-        (q,) = self._orientations(self.rest("rotation")[np.newaxis])
+        (q,) = orientations(self.mode, self.rest("rotation")[np.newaxis])
         return np.asarray(q)
-
-    def _orientations(self, numbers: Float64Array) -> Float64Array:
-        return orientations(self.mode, numbers)
 
     def played(self, name: str, fcurves: FCurves, frames: Float64Array) -> Float64Array:
         """Return "location", "rotation" (quaternions) or "scale" at frames.
@@ -85,7 +82,7 @@ class Item:
             values = None if fcurve is None else [fcurve.evaluate(frame) for frame in frames.tolist()]
             columns.append(np.full(len(frames), rest) if values is None else np.array(values))
         values_of_all = np.stack(columns, axis=-1)
-        return self._orientations(values_of_all) if name == "rotation" else values_of_all
+        return orientations(self.mode, values_of_all) if name == "rotation" else values_of_all
 
 
 def orientations(mode: str, numbers: Float64Array) -> Float64Array:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import bpy
@@ -21,7 +20,6 @@ from ...animation.sampling.properties import PropertySampler, curves_of, is_driv
 from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
-from ...animation.store.table.settings import Settings
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.store.tracks import Track, find_tracks, rotation_property
 from ...interp import evaluate_many, rotations
@@ -40,28 +38,6 @@ _NOT_PLAYED = {
     "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
 """Codes of notes by track state, for keys that are written nevertheless."""
-
-
-@dataclass(frozen=True, eq=False)
-class RotationKeys:
-    """Hold a rotation mode and the keys of its property. Without settings the keys are not TCB."""
-
-    mode: str
-    keys: Keys
-    settings: Settings | None
-    is_one_spline: bool = True
-    """True if all segments are played by the spline."""
-
-    def is_like(self, turned: ModeKeys) -> bool:
-        """Check whether an import wrote these keys."""
-        if self.mode != turned.mode or not self.is_one_spline:
-            return False
-        if turned.keys.is_still:
-            return self.keys.is_still and self.keys.is_like(replace(turned.keys, frames=self.keys.frames))
-        mine, others = (
-            settings and replace(settings, digest=0, options=None) for settings in (self.settings, turned.settings)
-        )
-        return mine == others and self.keys.is_like(turned.keys)
 
 
 _LOOKED_AT = 1_000_000
@@ -159,17 +135,17 @@ class Tracks:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
-    def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> RotationKeys:
+    def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
         track = self._rotation()
         if track is None or not any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
             path = rotation_property(obj.rotation_mode)
-            return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None, is_one_spline=track is None)
+            return ModeKeys(obj.rotation_mode, still(_value(obj, path)), None, is_one_spline=track is None)
         _note_state(track, add_note)
         splines = self._all_splines(track)
         keys = _keys(splines[0], splines[0].values)
         settings = track.settings if _is_played_by_splines(track) else None
-        return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
+        return ModeKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
