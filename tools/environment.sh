@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# environment.sh bpy [VERSION]      a virtual environment with Blender VERSION as a Python module, ready to use; without
-#                                   VERSION the newest of which there is one, else the newest that `python3` can run,
-#                                   or failing that any Python found
-# environment.sh bench [VERSION]    the same, and what tools/bench.py measures against
-# environment.sh core [oldest]      a virtual environment without Blender, for the tests that need none: of the newest
-#                                   Python and NumPy, or the oldest that the package of the mathematics works with
-# environment.sh check              a virtual environment with the format, lint and type checkers
-# environment.sh release            a virtual environment with what checks the package's files
-# environment.sh docs               a virtual environment with what builds the site
+# environment.sh bpy [VERSION]      virtual environment with Blender VERSION as a Python module. The default is the newest
+#                                   version that has an environment, or else the newest that `python3` or another
+#                                   installed Python can run
+# environment.sh bench [VERSION]    the same environment, with the libraries that tools/bench.py compares
+# environment.sh core [oldest]      virtual environment without Blender, with the newest Python and NumPy, or with the
+#                                   oldest versions that the package of the mathematics supports
+# environment.sh check              virtual environment with the format, lint and type checkers
+# environment.sh release            virtual environment with the checker of the package's files
+# environment.sh docs               virtual environment with the builder of the site
 # environment.sh versions           the Blender versions that this project is tested with
-# environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
-# environment.sh windows            the folders of the graphical Blenders that are set up, the newest first
-# environment.sh graphical COMMAND  run COMMAND with BLENDER naming a graphical Blender, where ../shared/gui has one set up
+# environment.sh runnable VERSION   exit status 0 if this machine has the Python for that Blender
+# environment.sh windows            folders of the graphical Blenders that are set up, newest first
+# environment.sh graphical COMMAND  run COMMAND if a graphical Blender is set up. BLENDER then contains its path
 #
-# The first six print the path of the environment's Python; all else goes to stderr. An environment that is complete
-# is left alone; one whose requirements have changed since is brought up to date. Exit status 2: something is missing.
+# The first six print the path of the environment's Python. All other output goes to stderr. An environment is updated if
+# its requirements have changed. The exit status is 2 if something is missing.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,7 +25,7 @@ versions="4.2 4.5 5.0 5.2"
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "environment: $*"; exit 2; }
 
-# The Python that the bpy wheels of a Blender version are built for.
+# python_of VERSION: print the Python version of the bpy wheels for that Blender.
 python_of() {
   case $1 in
     4.2 | 4.5 | 5.0) echo 3.11 ;;
@@ -34,13 +34,13 @@ python_of() {
   esac
 }
 
-# is_python EXECUTABLE VERSION: it runs, is of that version, and can make virtual environments.
+# is_python EXECUTABLE VERSION: check that it runs, has that version, and can create virtual environments.
 is_python() {
   "$1" -c "import sys, venv, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != '$2')" </dev/null >/dev/null 2>&1
 }
 
-# find_python VERSION: print an executable of that version. A pyenv shim answers only for the versions that pyenv was told
-# to use, so whatever stands behind it in PATH and pyenv's own folder are looked at too.
+# find_python VERSION: print an executable of that version. A pyenv shim runs only the selected versions, so also search
+# the rest of PATH and pyenv's folder.
 find_python() {
   local pyenv_root candidate
   pyenv_root=$(pyenv root 2>/dev/null || echo "${PYENV_ROOT:-$HOME/.pyenv}")
@@ -53,7 +53,7 @@ find_python() {
   return 1
 }
 
-# The newest Blender of which there is an environment, else for the `python3` in PATH, else for any Python that is found.
+# default_version: print the newest Blender that has an environment, that `python3` can run, or that any Python can run.
 default_version() {
   local version
   for version in 5.2 5.0 4.5 4.2; do
@@ -71,7 +71,7 @@ default_version() {
   fi
 }
 
-# requirements_text FILE: the file and those that it includes, in one stream.
+# requirements_text FILE: print the file with the files that it includes.
 requirements_text() {
   local line
   while IFS= read -r line || [[ -n $line ]]; do
@@ -79,8 +79,8 @@ requirements_text() {
   done <"$root/tools/$1"
 }
 
-# set_up FOLDER PYTHON_VERSION REQUIREMENTS: make or update the environment. Its stamp is a copy of the requirements and
-# constraints that it fulfils.
+# set_up FOLDER PYTHON_VERSION REQUIREMENTS: create or update the environment. Its stamp is a copy of its requirements and
+# constraints.
 set_up() {
   local folder=$root/$1 requirements=$3 wanted stamp python
   stamp=$folder/$requirements
@@ -92,14 +92,14 @@ set_up() {
     "(on Debian: apt-get install python$2-venv; anywhere: pyenv install $2)"
   say "environment: filling $1 (Python $2) with tools/$requirements; the first time takes a few minutes"
   is_python "$folder/bin/python" "$2" || "$python" -m venv --clear "$folder" >&2
-  # Python compiles what it imports; to compile all that is installed takes longer than to unpack it.
+  # Python compiles modules on import. Compiling all of them takes longer than unpacking them.
   "$folder/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
     --constraint "$root/tools/constraints.txt" --requirement "$root/tools/$requirements" >&2 ||
     fail "pip could not install tools/$requirements (see above)"
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# The Debian package of a shared library that Blender's module links to.
+# package_of LIBRARY: print the Debian package of a shared library that Blender's module needs.
 package_of() {
   case $1 in
     libEGL.so.1) echo libegl1 ;;
@@ -118,7 +118,7 @@ package_of() {
   esac
 }
 
-# blender_imports PYTHON: it does, or a line says which shared libraries are missing and where Debian has them.
+# blender_imports PYTHON: import bpy, or report the missing shared libraries and their Debian packages.
 blender_imports() {
   local trouble libraries library packages=""
   trouble=$("$1" -c "import bpy" 2>&1 >/dev/null) && return
@@ -141,7 +141,7 @@ blender_environment() {
   echo "$root/$folder/bin/python"
 }
 
-# graphical_trees: the folders where graphical Blenders are unpacked, the newest first.
+# graphical_trees: print the folders of graphical Blenders, newest first.
 graphical_trees() {
   local tree
   for tree in "$HOME"/.cache/gui-blender/{sid,trixie}; do
@@ -149,8 +149,8 @@ graphical_trees() {
   done
 }
 
-# in_graphical COMMAND...: run it with BLENDER, what starts a graphical Blender, and GUI_BLENDER, the folder where that is
-# unpacked: the newest there is, unless GUI_BLENDER is set already. Where there is none, say so and leave it at that.
+# in_graphical COMMAND...: run it with BLENDER, the program that starts a graphical Blender, and GUI_BLENDER, its folder,
+# by default the newest. Report if there is none.
 in_graphical() {
   local gui=${TCB_SHARED:-$root/../shared}/gui tree program
   for program in Xvfb xdotool import; do
@@ -207,7 +207,7 @@ case ${1:-} in
     in_graphical "${@:2}"
     ;;
   *)
-    sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac
