@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from formats import three_ds
 from tools import tcb
+from tools.survey import turns
 from tools.tables import number, table
 
 WAYS = ("DE_CASTELJAU", "SQUAD")
@@ -90,20 +91,8 @@ def is_between(track: three_ds.Track | None, frame: float) -> bool:
 
 def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
     """Return the difference of the axes, in degrees, and of the origins, relative to the distance from the world's."""
-    turn = unscaled(found) @ unscaled(saved).T
-    # For small angles the skew part is more accurate than the trace.
-    skew = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    angle = np.degrees(np.arctan2(skew, np.trace(turn) - 1.0))
     place = np.linalg.norm(found[:3, 3] - saved[:3, 3]) / max(1.0, float(np.linalg.norm(saved[:3, 3])))
-    return float(angle), float(place)
-
-
-def unscaled(matrix: Float64Array) -> Float64Array:
-    """Return the nearest rotation without reflection."""
-    left, _, right = np.linalg.svd(matrix[:3, :3])
-    turn = left @ right
-    rotation: Float64Array = turn * np.sign(np.linalg.det(turn))
-    return rotation
+    return float(turns(found[np.newaxis], saved[np.newaxis])[0]), float(place)
 
 
 def compare(animation: Any, path: Path) -> tuple[str, ...]:

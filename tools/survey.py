@@ -289,6 +289,7 @@ def turns(one: Float64Array, two: Float64Array) -> Float64Array:
     """Return the angles between the rotations of matrices in degrees, or 0 if a matrix is singular."""
     left, right = unscaled(one), unscaled(two)
     turn = left @ right.transpose(0, 2, 1)
+    # For small angles the skew part is more accurate than the trace.
     skew = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
     angles = np.degrees(np.arctan2(np.linalg.norm(skew, axis=0), np.trace(turn, axis1=1, axis2=2) - 1.0))
     flat = np.minimum(*(np.abs(np.linalg.det(each[:, :3, :3])) for each in (one, two))) < 1e-9

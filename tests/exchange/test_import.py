@@ -590,19 +590,6 @@ def test_a_file_that_can_not_be_read_is_named(scene, tcb_animation, tmp_path: Pa
         bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "gone.3ds"))
 
 
-def test_of_an_import_that_fails_nothing_is_left(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
-    def fail(*_args, **_options) -> None:
-        raise MemoryError
-
-    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
-    monkeypatch.setattr(importing, "bake_steps", fail)
-    before = everything()
-    eye = scene_with_everything()
-    with pytest.raises(RuntimeError, match="MemoryError"):
-        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", eye))
-    assert everything() == before
-
-
 @pytest.fixture
 def steps(tcb_animation) -> Callable[..., Any]:
     """The steps of an import of a file's scene, with options by name."""
@@ -629,19 +616,6 @@ def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, st
         assert everything() == before
     assert taken > 2 * len(eye.nodes)
     assert (scene.frame_start, scene.frame_end) == frames
-
-
-def test_of_a_match_that_is_cancelled_nothing_is_changed(scene, steps) -> None:
-    scene_to_match()
-    watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
-    before, states = everything(), [state(one) for one in watched_ones]
-    running = steps(scene_with_everything(), matches=True)
-    for _ in range(6):
-        next(running)
-    running.close()
-    assert everything() == before
-    for one, expected in zip(watched_ones, states, strict=True):
-        assert state(one) == expected
 
 
 def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:

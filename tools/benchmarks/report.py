@@ -43,7 +43,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """A figure of several rounds."""
+    """Hold the values of a figure in all rounds."""
 
     values: tuple[float, ...]
 
@@ -151,7 +151,7 @@ def ways(results: Results, size: Size) -> str:
 
 
 def sections(results: Results) -> dict[str, str]:
-    """Return the tables of docs/measurements/performance.md by name. There is no character without a skin."""
+    """Return the tables of docs/measurements/performance.md by name. The table of the character requires a skin."""
     with_skin = [character(results, size) for size in results.characters]
     return {
         "conditions": conditions(results),

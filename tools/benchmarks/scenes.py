@@ -23,7 +23,7 @@ RIG = "Rig"
 class Size:
     """The size of one file.
 
-    `kind`: "objects" or "armature". `vertices`: of a skin that the bones deform.
+    `kind` is "objects" or "armature". `vertices` is the number of vertices of a skin that the bones deform.
     """
 
     kind: str
