@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw docs/figures/gallery.png with the effects of parameters, ends, dialects and extrapolation on the same keys.
 
-python tools/gallery.py [FILE]
+python tools/gallery.py
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -54,15 +53,6 @@ def panels() -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw the effects of parameters, ends, dialects and extrapolation.")
-    parser.add_argument(
-        "file",
-        nargs="?",
-        type=Path,
-        default=ROOT / "docs" / "figures" / "gallery.png",
-        help="default: docs/figures/gallery.png",
-    )
-    target = parser.parse_args().file
     figure, axes = plt.subplots(2, 3, figsize=(13.0, 6.4), sharex=True, layout="constrained")
     at = np.linspace(-6.0, 46.0, 800)
     for axis, (title, curves) in zip(axes.ravel(), panels().items(), strict=True):
@@ -71,7 +61,7 @@ def main() -> None:
         axis.plot(FRAMES, VALUES, "o", color="black", markersize=4.5)
         axis.set(title=title, ylim=(-2.5, 5.0))
         axis.legend(loc="upper right", fontsize=8)
-    figure.savefig(target, dpi=80)
+    figure.savefig(ROOT / "docs" / "figures" / "gallery.png", dpi=80)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Render one motion-blurred frame of a fast spin three times: baked as samples, baked as curves, and exact.
 
-    python tools/spin_picture.py [PICTURE.png]
+    python tools/spin_picture.py
 
-A tumbling baton of lights spins by about 90 degrees per frame. "Exact" means 64 samples per frame. The default
-picture is docs/figures/spin.png.
+A tumbling baton of lights spins by about 90 degrees per frame. "Exact" means 64 samples per frame. The picture is
+docs/figures/spin.png.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import math
 import sys
@@ -100,15 +99,6 @@ def seen(baton: Any) -> list[npt.NDArray[np.float64]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Render one frame of a fast spin from samples, curves and exactly.")
-    parser.add_argument(
-        "picture",
-        nargs="?",
-        type=Path,
-        default=ROOT / "docs" / "figures" / "spin.png",
-        help="default: docs/figures/spin.png",
-    )
-    target = parser.parse_args().picture
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     animation = importlib.import_module(f"{package.__name__}.animation")
     import matplotlib as mpl
@@ -133,8 +123,7 @@ def main() -> None:
     for axes, (name, others) in zip(views, turned.items(), strict=True):
         off = math.degrees(max(map(reference.apart, others, turned[EXACT])))
         axes.set_title(name if name == EXACT else f"{name}: within {off:.2g}°")
-    figure.savefig(target, dpi=100)
-    print(target, flush=True)
+    figure.savefig(ROOT / "docs" / "figures" / "spin.png", dpi=100)
     tcb.end_process(0)
 
 
