@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Iterable
 
@@ -14,9 +13,6 @@ from ..formats import three_ds
 from ..formats.three_ds.idents import MAT_ENTRY, SMOOTH_GROUP
 from .mesh_export import GEOMETRY
 from .mesh_import import sound_faces
-
-_GROUPS = struct.Struct("<I")
-"""One bit for each smoothing group of a face."""
 
 
 def left_of_file(scene: three_ds.Scene) -> Counter[str]:
@@ -33,11 +29,11 @@ def left_of_file(scene: three_ds.Scene) -> Counter[str]:
 
 
 def _smoothing_groups(mesh: three_ds.Mesh) -> int:
-    """Count the smoothing groups of the faces of a mesh."""
+    """Count the smoothing groups of the faces of a mesh. Each face has a 32-bit number with one bit per group."""
     contents = [chunk.content for chunk in mesh.face_chunks if chunk.ident == SMOOTH_GROUP]
     used = 0
     for content in contents:
-        whole = len(content) // _GROUPS.size * _GROUPS.size
+        whole = len(content) // 4 * 4
         used |= int(np.bitwise_or.reduce(np.frombuffer(content[:whole], "<u4"), initial=0))
     return used.bit_count()
 
