@@ -42,10 +42,11 @@ def test_own_keys_and_parameters_are_kept_through_random_edits(stage: Stage, fir
         (9001, 50, {1, 2, 3, 5}),
         (9001, 667, {3, 6, 7}),
         (9102, 521, {0, 1, 7, 11, 13}),
+        (9701, 2157, {0, 2, 3, 4, 8}),
     ],
 )
 def test_sequences_that_once_differed(stage: Stage, seed: int, number: int, steps: set[int]) -> None:
-    """Handles of a chosen type on a turned key, a copy of a mirrored key, typed after a drag, mirrored twice."""
+    """Test chosen handle types, a copied mirrored key, parameters after a drag, two mirrors, and aligned short handles."""
     assert stage.run(seed, number, steps).differences == []
 
 
