@@ -46,7 +46,7 @@ def test_own_keys_and_parameters_are_kept_through_random_edits(stage: Stage, fir
     ],
 )
 def test_sequences_that_once_differed(stage: Stage, seed: int, number: int, steps: set[int]) -> None:
-    """Test chosen handle types, a copied mirrored key, parameters after a drag, two mirrors, and aligned short handles."""
+    """Chosen handle types, a copied mirrored key, parameters after a drag, two mirrors, aligned short handles."""
     assert stage.run(seed, number, steps).differences == []
 
 
