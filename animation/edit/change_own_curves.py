@@ -42,10 +42,15 @@ def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyfra
 
 def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
     """Replace the saved keys of a baked track in the table."""
+    track.table = update(channels.action, states=[with_saved_keys(track, keys)])
+
+
+def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
+    """Replace the saved keys of a baked track, and return its table entry."""
     assert track.state is not None
     saved = {index: own.keys for index, own in read_own_keys(track).items()} | dict(keys)
     track.state = with_saved(track.state, saved)
-    track.table = update(channels.action, states=[track.state])
+    return track.state
 
 
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> Report:

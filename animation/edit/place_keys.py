@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames and values of keys: moves keys in time, sets their values, and restores previous positions.
+"""Frames and values of keys: moves keys in time and sets their values.
 
 Keys keep their identities and therefore their parameters. Baked tracks are baked again. Tracks played by handles are
 updated later, as after an edit in an animation editor.
@@ -7,22 +7,17 @@ updated later, as after an edit in an animation editor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import bpy
 import numpy as np
 
-from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
-from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes, read, write
-from ..records import record
+from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
 from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.restored_keys import values_shown
-from ..store.table.custom_property import NEGATED, TrackState, update
+from ..store.table.custom_property import NEGATED
 from .change_own_curves import own_points, write_own_curves
 from .track_keys import TrackKeys
-from .track_settings import find_track, writable
+from .track_settings import writable
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:
@@ -105,35 +100,3 @@ def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
     """Return the rows of the animator's keys at the frames, and a mask of the frames with a key."""
     rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
     return rows, is_among(frames, own.keys.frames)
-
-
-@record()
-class RecordedPlaces:
-    """Recorded keys and table data of a track, which can be restored bit for bit."""
-
-    datablock: bpy.types.ID
-    path: str
-    channels: Mapping[int, Keyframes]
-    state: TrackState | None
-
-    @classmethod
-    def of(cls, keys: TrackKeys) -> RecordedPlaces:
-        track = keys.track
-        return cls(keys.datablock, track.path, {i: read(curve) for i, curve in track.channels.items()}, track.state)
-
-    def put_back(self) -> None:
-        """Restore the keys, even if the track was baked again."""
-        track = find_track(self.datablock, self.path)
-        channels, track = writable(self.datablock, track)
-        for index, keys in self.channels.items():
-            if index in track.channels:
-                write(track.channels[index], keys)
-        if self.state is not None and track.state is not None:
-            update(channels.action, states=[self.state])
-        evaluate_anew(channels.action)
-
-
-def put_places_back(kept: Sequence[RecordedPlaces]) -> None:
-    """Restore the keys of several tracks."""
-    for each in kept:
-        each.put_back()

@@ -418,12 +418,12 @@ def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: l
     """Write the states of tracks to the table, or remove their entries and damaged entries."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
-        _remove_entries(action, gone)
+        remove_entries(action, gone)
     elif states:
         update(action, states=states)
 
 
-def _remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
+def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
     """Remove tracks from the table by their identities. Remove the table if it becomes empty."""
     update(action, removed=tracks)
     if not read_table(action).rows_of_tracks:
@@ -447,7 +447,7 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
         if not lost:
             continue
         found = True
-        _remove_entries(action, lost)
+        remove_entries(action, lost)
         report.tracks += len(lost)
         report.notes.append(Finding("SLOTS_REMOVED", name_of(datablock), arguments=(len(lost),)))
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
+from ...animation.edit.recorded_track import RecordedTrack, put_back
 from ...animation.errors import AnimationError
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
@@ -17,7 +18,6 @@ from ...animation.on_path.held_tangent import HeldTangent, Side
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.move_point import MovablePoint, TurningTip, movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
-from ...animation.on_path.recorded import Recorded
 from ...animation.sampling.cameras import View, view_now
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
@@ -271,7 +271,9 @@ class TCB_OT_path_drag(bpy.types.Operator):
         self._drag: _Drag | None = None
         self._changed = False
         try:
-            self._recorded = Recorded.of(self._spot.item, self._spot.prefix)
+            spot = self._spot
+            moving = moving_tracks(spot.item, spot.bone, spot.followed)
+            self._recorded = [RecordedTrack.of(spot.item, track) for track in moving]
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -335,7 +337,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
 
     def _apply(self, context: bpy.types.Context) -> None:
         if self._changed and self._picked.part == "KEY" and self._pointer.other != isinstance(self._drag, _Time):
-            self._recorded.put_back()
+            put_back(self._recorded)
             self._drag = None
         self._changed = True
         if self._drag is None:
@@ -374,7 +376,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
 
     def _take_back(self) -> None:
         if self._changed:
-            self._recorded.put_back()
+            put_back(self._recorded)
             handlers.flush()
         overlay.hover(None)
 

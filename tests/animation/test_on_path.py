@@ -10,14 +10,25 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from tests.animation.curves import MODES, bags_in, bits, curve, key, new_object, new_rig, rotation_path, snapshot
+from tests.animation.curves import (
+    MODES,
+    bags_in,
+    bits,
+    curve,
+    fcurves,
+    key,
+    new_object,
+    new_rig,
+    rotation_path,
+    snapshot,
+)
 
 NEAR = 1e-5
 
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "keyed_track", "move_point", "held_tangent", "keys", "recorded"):
+    for name in ("points", "keyed_track", "move_point", "held_tangent", "keys"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -45,6 +56,17 @@ def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
     placed = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world
     return np.array(matrix @ Matrix.Translation(arm))[:3, 3]
+
+
+def record(animation, item):
+    """The tracks of the object as a drag records them, with their module."""
+    module = import_module(f"{animation.__name__}.edit.recorded_track")
+    tracks = [
+        animation.find_track(item, path)
+        for path in ("location", "rotation")
+        if any(each.data_path.startswith(path) for each in fcurves(item))
+    ]
+    return module, [module.RecordedTrack.of(item, track) for track in tracks]
 
 
 def everything(item):
@@ -249,12 +271,12 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     go_live(animation, item)
     scene.frame_set(20)
     before = everything(item)
-    recorded = on_path.recorded.Recorded.of(item, "")
+    module, recorded = record(animation, item)
     held = on_path.move_point.movable_point(spot(item, 20))
     for number in range(3):
         held.move_to(np.array((1.0, 2.0, number)))
     assert everything(item) != before
-    recorded.put_back()
+    module.put_back(recorded)
     assert everything(item) == before
     # Blender shows it without another frame.
     bpy.context.view_layer.update()
@@ -507,11 +529,11 @@ def test_of_an_override_the_copy_of_its_action_is_edited_and_the_linked_one_stay
     assert [bits(fcurve) for bag in bags_in(linked) for fcurve in bag.fcurves] == before
 
 
-def test_of_an_override_the_linked_action_comes_back(on_path, spot, overridden):
+def test_of_an_override_the_linked_action_comes_back(on_path, animation, spot, overridden):
     linked = overridden.animation_data.action
-    recorded = on_path.recorded.Recorded.of(overridden, "")
+    module, recorded = record(animation, overridden)
     moved_to(on_path, spot(overridden, 20), (1, 2, 3))
     assert overridden.animation_data.action != linked
-    recorded.put_back()
+    module.put_back(recorded)
     assert overridden.animation_data.action == linked
     assert list(bpy.data.actions) == [linked]

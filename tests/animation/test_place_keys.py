@@ -21,6 +21,11 @@ def places(animation):
 
 
 @pytest.fixture
+def recorded_track(animation):
+    return importlib.import_module(f"{animation.__name__}.edit.recorded_track")
+
+
+@pytest.fixture
 def thing(animation):
     made = new_object("Thing")
     key(made, PATH, KEYS)
@@ -142,7 +147,9 @@ def test_a_locked_track_is_left_alone(animation, places, thing):
 
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("output", ["", "SAMPLES", "HANDLES"])
-def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, places, tcb_animation, thing, output, live):
+def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
+    animation, places, recorded_track, tcb_animation, thing, output, live
+):
     handlers = tcb_animation.ui.live.handlers
     if output:
         animation.enable(thing, keep_look=False)
@@ -153,7 +160,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
     bpy.context.view_layer.update()
     handlers.flush_all()
     before = snapshot(thing)
-    kept = places.RecordedPlaces.of(chosen(animation, thing, 11))
+    kept = recorded_track.RecordedTrack.of(thing, animation.find_track(thing, PATH))
     at = 11.0
     for to in (12.0, 25.5, 40.0, 2.0):
         places.move_keys(chosen(animation, thing, at), [to])
@@ -163,7 +170,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
         handlers.flush()
         if live or not output:
             assert own(animation, thing) == {1.0, at, 31.0}
-    places.put_places_back([kept])
+    recorded_track.put_back([kept])
     assert snapshot(thing) == before
     bpy.context.view_layer.update()
     handlers.flush_all()
@@ -173,13 +180,13 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(animation, place
         assert importlib.import_module(f"{animation.__name__}.store.up_to_date").is_up_to_date(track)
 
 
-def test_values_that_are_put_back_show_at_once(animation, places, thing):
+def test_values_that_are_put_back_show_at_once(animation, places, recorded_track, thing):
     bpy.context.scene.frame_set(11)
-    kept = places.RecordedPlaces.of(chosen(animation, thing, 11))
+    kept = recorded_track.RecordedTrack.of(thing, animation.find_track(thing, PATH))
     places.set_value(chosen(animation, thing, 11), 0, 7.0)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
-    places.put_places_back([kept])
+    recorded_track.put_back([kept])
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
 

@@ -615,16 +615,16 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
 
 def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_animation):
     """On a track that was not TCB."""
-    parameters = tcb_animation.animation.edit.parameters
+    edit = tcb_animation.animation.edit
     cube = keyed("Cube")
     choose(cube, "location", 11)
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = parameters.recorded_parameters.RecordedParameters.of(keys)
-    parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
+    kept = edit.recorded_track.RecordedTrack.of(cube, keys.track)
+    edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    parameters.recorded_parameters.put_back([kept])
+    edit.recorded_track.put_back([kept])
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -663,7 +663,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
 
 def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed, choose, editor, tcb_animation):
     """On a track that was not TCB, of an action of which another one is live."""
-    parameters = tcb_animation.animation.edit.parameters
+    edit = tcb_animation.animation.edit
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"], keep_look=False)
     cube.animation_data.action.tcb_live = True
@@ -672,11 +672,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = [parameters.recorded_parameters.RecordedParameters.of(each) for each in keys]
+    kept = [edit.recorded_track.RecordedTrack.of(cube, each.track) for each in keys]
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
-    parameters.recorded_parameters.put_back(kept)
+    edit.recorded_track.put_back(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -700,33 +700,16 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
         ]
 
     before = places()
-    kept = [edit.parameters.recorded_parameters.RecordedParameters.of(each) for each in keys]
+    kept = [edit.recorded_track.RecordedTrack.of(cube, each.track) for each in keys]
     for tension in (0.5, 0.75):
         found = edit.track_keys.found_again(keys)
         given = [(each, {"tension": tension}) for each in found]
         assert not edit.parameters.set_parameters.set_parameters_of_each(given, is_drag_step=True)
     assert places() != before
-    edit.parameters.recorded_parameters.put_back(kept)
+    edit.recorded_track.put_back(kept)
     assert places() == before
     track = tcb_animation.animation.find_track(cube, "location")
     assert tcb_animation.animation.checks.track_state.state(track) == "BAKED"
-
-
-def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):
-    parameters = tcb_animation.animation.edit.parameters
-    cube = keyed("Cube")
-    chosen = {}
-    for frame in (1, 11):
-        choose(cube, "location", frame)
-        with editor("DOPESHEET"):
-            (chosen[frame],) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = parameters.recorded_parameters.RecordedParameters.of(chosen[11])
-    parameters.set_parameters.set_parameters(chosen[11], {"tension": 0.5})
-    choose(cube, "location", 1)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_set(tension=0.75)
-    parameters.recorded_parameters.put_back([kept])
-    assert numbers(cube, "location", "tension") == {1.0: 0.75}
 
 
 def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):

@@ -25,9 +25,10 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-move_point, held_tangent, points, recorded = (
-    module(f"animation.on_path.{name}") for name in ("move_point", "held_tangent", "points", "recorded")
+move_point, held_tangent, points = (
+    module(f"animation.on_path.{name}") for name in ("move_point", "held_tangent", "points")
 )
+recorded_track = module("animation.edit.recorded_track")
 handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
@@ -72,22 +73,28 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     followed = points.Followed("ORIGIN" if what == "location" else "TAIL", "Z", 1.0)
     spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
     step, held = begin(spot, what)
-    before = recorded.Recorded.of(rig, spot.prefix)
+    before = recorded(spot)
     times = [milliseconds_of(partial(step, number / steps)) for number in range(steps)]
     looks = []
     for number in range(5):
         step(1.0 + number / 5)
         looks.append(milliseconds_of(look_at(rig)))
-    before.put_back()
+    recorded_track.put_back(before)
     handlers.flush()
     rig.pose.bones[DRAGGED].lock_location = (False,) * 3
     return {"hold": held, "step": median(times), "look": median(looks)}
 
 
+def recorded(spot: Any) -> list[Any]:
+    """Record the tracks that move the point, as the start of a drag does."""
+    moving = points.moving_tracks(spot.item, spot.bone, spot.followed)
+    return [recorded_track.RecordedTrack.of(spot.item, track) for track in moving]
+
+
 def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
     """Return a function that drags by a fraction of a way, and the milliseconds of the start of the drag."""
     start = time.process_time()
-    recorded.Recorded.of(spot.item, spot.prefix)
+    recorded(spot)
     if what == "tangent":
         tangent = held_tangent.HeldTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)

@@ -18,7 +18,8 @@ from bpy.props import FloatProperty
 
 from ...animation import AnimationError
 from ...animation.datablocks import action_time
-from ...animation.edit.place_keys import RecordedPlaces, check_can_move, move_keys, put_places_back
+from ...animation.edit.place_keys import check_can_move, move_keys
+from ...animation.edit.recorded_track import RecordedTrack, put_back
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
@@ -36,7 +37,7 @@ class _Drag:
     """Value of the field before the drag."""
     before: Numbers
     after: Numbers
-    kept: list[RecordedPlaces]
+    kept: list[RecordedTrack]
     playhead: float
 
     def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
@@ -65,10 +66,10 @@ class _FrameField:
         frames, tracks = _frames(chosen), _tracks(chosen)
         drag = self._drag
         if drag is None or not drag.is_of(tracks, frames):
-            kept = [RecordedPlaces.of(keys) for keys in chosen]
+            kept = [RecordedTrack.of(keys.datablock, keys.track) for keys in chosen]
             drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
         if event.takes_back and np.float32(value) == np.float32(drag.shown):
-            put_places_back(drag.kept)
+            put_back(drag.kept)
             self._drag = None
             _go(context, drag.playhead)
             return

@@ -23,8 +23,8 @@ from ...errors import AnimationError
 from ...fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ...fcurves.editable import check_editable
 from ...store.parameters import LIMITS, Numbers
+from ..recorded_track import RecordedTrack, put_back
 from ..track_keys import TrackKeys, found_again
-from .recorded_parameters import RecordedParameters, put_back
 from .set_parameters import set_parameters_of_each
 
 Given = Sequence[Mapping[str, Numbers]]
@@ -77,9 +77,8 @@ class ParameterDrag:
         """True if the drag has shown a step and has not ended."""
         self.stepped_at = -np.inf
         self._defaults = defaults
-        self._recorded = [RecordedParameters.of(keys) for keys in chosen]
-        self._written: set[int] = set()
-        """Indices of the tracks whose keys were written."""
+        self._recorded: dict[int, RecordedTrack] = {}
+        """The tracks whose keys were written, by their index."""
         self._given: Given = []
         self._waits = False
         self._previews: list[tuple[HandlePreview, list[int]]] = []
@@ -129,8 +128,8 @@ class ParameterDrag:
     def take_back(self) -> None:
         """Cancel the drag and restore everything."""
         self._end()
-        put_back([self._recorded[number] for number in sorted(self._written)])
-        self._written.clear()
+        put_back(list(self._recorded.values()))
+        self._recorded.clear()
         end_drag()
 
     def _end(self) -> None:
@@ -191,8 +190,10 @@ class ParameterDrag:
 
     def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
         numbers = [number for number in numbers if self._given[number]]
-        self._written.update(numbers)
         chosen = found_again([self.chosen[number] for number in numbers])
+        for number, keys in zip(numbers, chosen, strict=True):
+            if number not in self._recorded:
+                self._recorded[number] = RecordedTrack.of(keys.datablock, keys.track)
         given = [self._given[number] for number in numbers]
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
 

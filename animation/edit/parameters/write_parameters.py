@@ -15,8 +15,7 @@ from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...records import record
-from ...store.own_curves import with_saved
-from ...store.own_keys import OwnKeys, read_keys_to_write, read_own_keys
+from ...store.own_keys import OwnKeys, read_keys_to_write
 from ...store.parameters import Numbers
 from ...store.record_rows import OwnChannel, recorded, write_identities
 from ...store.table.custom_property import Channel, TrackState, Written, update
@@ -34,7 +33,7 @@ from ...store.table.rows import (
     velocity_of,
 )
 from ...store.tracks import Track
-from ..change_own_curves import bake_again
+from ..change_own_curves import bake_again, with_saved_keys
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers in a row."""
@@ -96,7 +95,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
         keys_to_write[owner][1][channel.component] = (channel.own, keys)
     channels, tracks = changes[0].channels, [change.track for change in changes]
     states_before_bake = [track.state for track in tracks if track.state is not None and track.is_baked]
-    write_rows(channels, keys_to_write, joined(rows))
+    _write_rows(channels, keys_to_write, joined(rows))
     _play(channels, tracks, is_drag_step, states_before_bake)
 
 
@@ -158,7 +157,7 @@ def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArra
             written["interpolation"][places[name]] = kind
 
 
-def write_rows(
+def _write_rows(
     channels: Channels, keys_to_write: Sequence[tuple[Track, Mapping[int, KeysBeforeAfter]]], rows: Rows
 ) -> None:
     """Write new rows, and the identities of the tracks' own keys by channel.
@@ -171,7 +170,7 @@ def write_rows(
         state = track.state
         assert state is not None
         if track.is_baked:
-            states.append(_with_saved(track, {index: after for index, (_, after) in keys_of_track.items()}))
+            states.append(with_saved_keys(track, {index: after.keys for index, (_, after) in keys_of_track.items()}))
             continue
         changed_records: dict[int, Channel] = {}
         for index, (before, after) in keys_of_track.items():
@@ -191,11 +190,3 @@ def write_rows(
     write_identities(named)
     update(channels.action, rows, states)
     channels.action.update_tag()
-
-
-def _with_saved(track: Track, changed: Mapping[int, OwnKeys]) -> TrackState:
-    """Replace the saved keys of a baked track, and return its table entry."""
-    assert track.state is not None
-    own_keys = read_own_keys(track) | dict(changed)
-    track.state = with_saved(track.state, {index: own.keys for index, own in own_keys.items()})
-    return track.state
