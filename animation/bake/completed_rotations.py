@@ -8,15 +8,11 @@ current motion, so that pose and motion are preserved.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
-    DEFAULT_AMPLITUDE,
-    DEFAULT_BACK,
-    DEFAULT_PERIOD,
     EASING,
     FLAGS,
     HANDLE,
@@ -25,7 +21,7 @@ from ..fcurves.keyframes import (
     BoolArray,
     Float32Array,
     Float64Array,
-    Keyframes,
+    made_like,
 )
 from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
 from ..store.table import identity
@@ -36,11 +32,8 @@ from .plans.protocol import OwnChannels
 from .plans.sample_frames import APART
 from .plans.splines import values_at
 
-_FLOATS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""Float attributes of new keys in Blender."""
 
-
-def whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
+def _whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
     """Return each component's value at each frame: the value of its key, or of the motion if there is no key."""
     return {
         index: _values(track, index, own[index], frames)
@@ -60,7 +53,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
     return values
 
 
-def key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
+def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
     """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of these keys."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
@@ -76,8 +69,8 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
     """
     if not track.is_rotation or is_keyed_whole(track, own):
         return own
-    frames = key_frames_of_all(track, own)
-    values = whole_values(track, own, frames)
+    frames = _key_frames_of_all(track, own)
+    values = _whole_values(track, own, frames)
     selected = _selected(own, frames)
     pattern = next(iter(own.values()))
     whole = {
@@ -103,20 +96,14 @@ def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[st
     before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
     continues = before.ends_spline | (not track.is_played_by_handles)
     around = np.array([[-1.0, 0.0], [1.0, 0.0]], dtype=np.float32)
-    floats: dict[str, Any] = {name: np.full(count, value, dtype=np.float32) for name, value in _FLOATS.items()}
-    flags: dict[str, Any] = dict(selected)
     automatic = np.full(count, HANDLE["AUTO_CLAMPED"], dtype=np.uint8)
-    keys = Keyframes(
-        co=co,
-        handle_left=co + around[0],
-        handle_right=co + around[1],
+    keys = made_like(before.keys, co, co + around[0], co + around[1]).with_(
         handle_left_type=automatic,
         handle_right_type=automatic,
         interpolation=np.where(continues, before.keys.interpolation, np.uint8(INTERPOLATION["BEZIER"])),
         easing=np.where(continues, before.keys.easing, np.uint8(EASING["AUTO"])),
         type=np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8),
-        **floats,
-        **flags,
+        **selected,
     )
     return before.with_(
         keys=keys,

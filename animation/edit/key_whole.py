@@ -9,35 +9,21 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.completed_rotations import key_frames_of_all, whole_values
+from ..bake.completed_rotations import completed
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among
-from ..fcurves.keyframes import FLAGS, Float32Array, Float64Array
-from ..records import record
+from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.parameters import given_numbers, velocity_size
-from ..store.table.rows import PARAMETERS, column_of, velocity_of
+from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
-from .parameters.set_parameters import set_parameters
+from .parameters.write_parameters import NAMES, Change, write_numbers
 from .restore import restore_if_played
-from .track_keys import TrackKeys
-
-
-@record()
-class _Whole:
-    """The values of a rotation at all frames where any of its channels has a key."""
-
-    frames: Float32Array
-    values: dict[int, Float64Array]
-    """Values of each component on the current motion."""
-    numbers: Float32Array
-    """Parameters and velocities, one row per key, NaN if not set."""
 
 
 @checked
@@ -97,49 +83,36 @@ def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping
 
     If keys of different channels are too close to each other, raises AnimationError and changes nothing.
     """
-    frames = key_frames_of_all(track, own)
-    whole = _Whole(frames, whole_values(track, own, frames), given_numbers(own, frames))
+    whole = completed(track, own)
     played = track.settings.options
     restore_if_played(channels, track)
-    made = _insert(channels, track, own, whole)
+    frames_made: set[float] = set()
+    for index, each in whole.items():
+        missing = ~is_among(each.frames, own[index].frames if index in own else each.frames[:0])
+        frames_made.update(each.frames[missing].tolist())
+        _insert(channels, track, index, each.keys.co[missing])
+
+    def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
+        return dict(zip(NAMES, whole[index].numbers.T.astype(np.float64), strict=True))
+
     if track.enabled:
-        _give_numbers(datablock, track, whole)
+        write_numbers([Change(channels, track, next(iter(whole.values())).frames, numbers)])
     if played is not None:
-        report.add(_without_counts(rebake([datablock], channels, [track], played)))
-    return made
+        baked = rebake([datablock], channels, [track], played)
+        report.errors += baked.errors
+        report.notes += baked.notes
+    return len(frames_made)
 
 
-def _insert(channels: Channels, track: Track, own: Mapping[int, OwnKeys], whole: _Whole) -> int:
-    made = np.zeros(len(whole.frames), dtype=np.bool_)
-    group = track.group_name
-    for index, values in whole.values.items():
-        there = own[index].keys.frames if index in own else whole.frames[:0]
-        missing = ~is_among(whole.frames, there)
-        made |= missing
-        if not missing.any():
-            continue
-        if index not in track.channels:
-            track.channels[index] = channels.new(track.path, index, group)
-        fcurve = track.channels[index]
-        for frame, value in zip(whole.frames[missing].tolist(), values[missing].tolist(), strict=True):
-            point = fcurve.keyframe_points.insert(frame, value)
-            for flag in FLAGS:
-                setattr(point, flag, False)
-        fcurve.update()
-    return int(made.sum())
-
-
-def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
-    """Set the parameters and velocities of one channel's key on the keys of all channels at the same frame."""
-    none = np.zeros(len(whole.frames), dtype=np.bool_)
-    keys = TrackKeys(datablock, track, whole.frames, none, {})
-    for name in (*PARAMETERS, *map(velocity_of, range(velocity_size(track)))):
-        numbers = whole.numbers[:, column_of(name)].astype(np.float64)
-        given = ~np.isnan(numbers)
-        if given.any():
-            set_parameters(keys.take(given), {name: numbers[given]})
-
-
-def _without_counts(report: Report) -> Report:
-    """Return a bake report without counts, for use in another operation."""
-    return Report(errors=report.errors, notes=report.notes)
+def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
+    """Insert unselected keys into a channel of the restored track, as Blender does."""
+    if not len(co):
+        return
+    if index not in track.channels:
+        track.channels[index] = channels.new(track.path, index, track.group_name)
+    fcurve = track.channels[index]
+    for frame, value in co.tolist():
+        point = fcurve.keyframe_points.insert(frame, value)
+        for flag in FLAGS:
+            setattr(point, flag, False)
+    fcurve.update()
