@@ -38,10 +38,19 @@ if TYPE_CHECKING:
     from .edit.bake_in_world import bake_in_world
     from .edit.enable import enable, enable_many
     from .edit.enable_and_bake import enable_and_bake
-    from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations, fix_rotations_many
+    from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations
     from .edit.key_arrays import KeyArrays, get_keys, set_keys
     from .edit.key_whole import key_whole
-    from .edit.many import apply_many, choose_many, free_many, key_set_many, key_whole_many, remove_many, restore_many
+    from .edit.many import (
+        apply_many,
+        choose_many,
+        fix_rotations_many,
+        free_many,
+        key_set_many,
+        key_whole_many,
+        remove_many,
+        restore_many,
+    )
     from .edit.parameters.key_set import key_set
     from .edit.restore import apply, free, remove, restore
     from .edit.table_export import export_table
@@ -128,107 +137,40 @@ __all__ = [
 del bake, _package
 
 _MODULES = {
-    "..interp": ("__version__",),
-    "..interp.fitting.curves": ("ROTATION_TOLERANCE",),
-    ".checks.conditions": (
-        "Checks",
-        "Violation",
-        "check",
-    ),
-    ".checks.joints": (
-        "Gap",
-        "joint_gap",
-    ),
-    ".datablocks": (
-        "of_file",
-        "of_object",
-    ),
-    ".edit.bake_in_world": ("bake_in_world",),
-    ".edit.enable": (
-        "enable",
-        "enable_many",
-    ),
-    ".edit.enable_and_bake": ("enable_and_bake",),
-    ".edit.fix_rotations": (
-        "RotationFault",
-        "find_rotation_faults",
-        "fix_rotations",
-        "fix_rotations_many",
-    ),
-    ".edit.key_arrays": (
-        "KeyArrays",
-        "get_keys",
-        "set_keys",
-    ),
-    ".edit.key_whole": ("key_whole",),
-    ".edit.parameters.key_set": ("key_set",),
-    ".edit.restore": (
-        "apply",
-        "free",
-        "remove",
-        "restore",
-    ),
-    ".edit.table_export": ("export_table",),
-    ".edit.table_import": (
-        "TableKeys",
-        "import_table",
-    ),
-    ".edit.timing": (
-        "remove_retiming",
-        "retime",
-    ),
-    ".edit.track_keys": (
-        "TrackKeys",
-        "track_keys",
-    ),
-    ".edit.track_settings": (
-        "choose",
-        "find_track",
-    ),
-    ".edit.velocities": (
-        "Velocities",
-        "write_velocities",
-    ),
-    ".errors": (
-        "AnimationError",
-        "Finding",
-    ),
-    ".file_curves.restore_curves": ("restore_curves",),
-    ".edit.many": (
-        "apply_many",
-        "choose_many",
-        "free_many",
-        "key_set_many",
-        "key_whole_many",
-        "remove_many",
-        "restore_many",
-    ),
-    ".reduction.reduce": (
-        "KeyCount",
-        "keys_by_error",
-        "reduce",
-        "reduce_many",
-    ),
-    ".reduction.result": ("Reduction",),
-    ".relaxation.adjust": (
-        "Relaxation",
-        "relax",
-    ),
-    ".relaxation.wanted_conditions": (
-        "StaysAbove",
-        "StaysAt",
-        "TurnsWithin",
-    ),
-    ".report": ("Report",),
-    ".options": ("SAMPLE_LIMIT",),
-    ".store.table.options": ("Options",),
-    ".edit.bake": (
-        "bake",
-        "bake_many",
-    ),
+    "..interp": "__version__",
+    "..interp.fitting.curves": "ROTATION_TOLERANCE",
+    ".checks.conditions": "Checks Violation check",
+    ".checks.joints": "Gap joint_gap",
+    ".datablocks": "of_file of_object",
+    ".edit.bake": "bake bake_many",
+    ".edit.bake_in_world": "bake_in_world",
+    ".edit.enable": "enable enable_many",
+    ".edit.enable_and_bake": "enable_and_bake",
+    ".edit.fix_rotations": "RotationFault find_rotation_faults fix_rotations",
+    ".edit.key_arrays": "KeyArrays get_keys set_keys",
+    ".edit.key_whole": "key_whole",
+    ".edit.many": "apply_many choose_many fix_rotations_many free_many key_set_many"
+    " key_whole_many remove_many restore_many",
+    ".edit.parameters.key_set": "key_set",
+    ".edit.restore": "apply free remove restore",
+    ".edit.table_export": "export_table",
+    ".edit.table_import": "TableKeys import_table",
+    ".edit.timing": "remove_retiming retime",
+    ".edit.track_keys": "TrackKeys track_keys",
+    ".edit.track_settings": "choose find_track",
+    ".edit.velocities": "Velocities write_velocities",
+    ".errors": "AnimationError Finding",
+    ".file_curves.restore_curves": "restore_curves",
+    ".options": "SAMPLE_LIMIT",
+    ".reduction.reduce": "KeyCount keys_by_error reduce reduce_many",
+    ".reduction.result": "Reduction",
+    ".relaxation.adjust": "Relaxation relax",
+    ".relaxation.wanted_conditions": "StaysAbove StaysAt TurnsWithin",
+    ".report": "Report",
+    ".store.table.options": "Options",
 }
-"""Names that are imported on first access. Importing all of them at startup would slow it by a third."""
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
+"""Names by module, imported on first access. Importing all of them at startup would slow it by a third."""
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

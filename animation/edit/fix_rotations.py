@@ -16,7 +16,7 @@ import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
-from ..arguments import Datablocks, by_datablock, checked
+from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
@@ -169,40 +169,6 @@ def fix_rotations(
         if written:
             report.add(Report.on(owners))
             evaluate_anew(channels.action)
-    return report
-
-
-@checked
-def fix_rotations_many(
-    datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
-) -> Report:
-    """Fix the rotations of several datablocks or actions.
-
-    A refused datablock does not prevent the others from being repaired.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks or actions, or a mapping from each of them to its prefixes.
-    prefixes, turns
-        See `fix_rotations`.
-
-    Returns
-    -------
-    Report
-        The sum of the reports of `fix_rotations`. Refusals are listed in `errors`.
-
-    Examples
-    --------
-    >>> animation.fix_rotations_many([ball, rig]).tracks
-    0
-    """
-    report = Report()
-    for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
-        try:
-            report.add(fix_rotations(datablock, own_prefixes, turns))
-        except AnimationError as refusal:
-            report.errors += refusal.findings
     return report
 
 

@@ -6,20 +6,38 @@ They take the same arguments as the functions for one datablock, and collect ref
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ParamSpec
 
 import bpy
 
 from ..arguments import Datablocks, by_datablock, checked
 from ..errors import AnimationError
-from ..options import FREE
+from ..options import FIX_ROTATIONS, FREE
 from ..report import Report
+from .fix_rotations import Turns, fix_rotations
 from .key_whole import key_whole
 from .parameters.key_set import key_set
 from .restore import apply, free, remove, restore
 from .track_settings import choose
+
+_P = ParamSpec("_P")
+_COMMON = """
+Parameters
+----------
+datablocks : iterable of bpy.types.ID
+    The datablocks{which}.
+{others}
+    See `{one}`.
+
+Returns
+-------
+Report
+    The sum of all reports. Refusals are listed in `errors`.
+"""
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
@@ -51,23 +69,38 @@ def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID]
     return _each(dict.fromkeys(datablocks), on_track)
 
 
+def _described(function: Callable[_P, Report]) -> Callable[_P, Report]:
+    """Add the sections that these functions have in common to a docstring, after its first paragraph."""
+    _, *others = map(str, inspect.signature(function).parameters.values())
+    names = [re.split("[:=]", each)[0] for each in others]
+    which = ", or a mapping from each datablock to its prefixes" if "prefixes" in names else " with the track"
+    summary, rest = (inspect.getdoc(function) or "\n\n").split("\n\n", 1)
+    common = _COMMON.format(which=which, others=", ".join(names), one=function.__name__.removesuffix("_many"))
+    function.__doc__ = f"{summary}\n{common}\n{rest}"
+    return function
+
+
 @checked
+@_described
+def fix_rotations_many(
+    datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
+) -> Report:
+    """Fix the rotations of several datablocks or actions, as `fix_rotations` does.
+
+    Examples
+    --------
+    >>> animation.fix_rotations_many([ball, rig]).tracks
+    0
+    """
+    return _each(by_datablock(datablocks, prefixes), partial(fix_rotations, turns=turns))
+
+
+@checked
+@_described
 def free_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
     """Free the bakes of several datablocks, as `free` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes, discard_edits
-        See `free`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -79,20 +112,9 @@ def free_many(
 
 
 @checked
+@_described
 def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Restore the F-curves of several datablocks, as `restore` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes
-        See `restore`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -104,20 +126,9 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
 
 
 @checked
+@_described
 def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Restore and remove the TCB tracks of several datablocks, as `remove` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes
-        See `remove`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -129,20 +140,9 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
 
 
 @checked
+@_described
 def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Convert the F-curves of several datablocks to plain animation, as `apply` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes
-        See `apply`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -154,20 +154,9 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
 
 
 @checked
+@_described
 def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Key the rotations of several datablocks in all channels, as `key_whole` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes
-        See `key_whole`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Examples
     --------
@@ -179,6 +168,7 @@ def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None
 
 
 @checked
+@_described
 def key_set_many(
     datablocks: Iterable[bpy.types.ID],
     track: str,
@@ -189,18 +179,6 @@ def key_set_many(
     **parameters: float,
 ) -> Report:
     """Set parameters of the key at `frame` on the same track of several datablocks, as `key_set` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks with the track.
-    track, frame, velocity, interpolation, **parameters
-        See `key_set`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Raises
     ------
@@ -217,20 +195,9 @@ def key_set_many(
 
 
 @checked
+@_described
 def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
     """Change settings of the same track of several datablocks, as `choose` does.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks with the track.
-    track, **choices
-        See `choose`.
-
-    Returns
-    -------
-    Report
-        The sum of all reports. Refusals are listed in `errors`.
 
     Raises
     ------
