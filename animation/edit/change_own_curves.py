@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.keyframes import Keyframes, read, write
+from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes, read, write
 from ..report import Report
 from ..store.own_curves import with_saved
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.table.custom_property import TrackState, update
+from ..store.parameters import Numbers
+from ..store.restored_keys import values_shown
+from ..store.table.custom_property import NEGATED, TrackState, update
 from ..store.table.options import Options
 from ..store.tracks import Track
 
@@ -23,6 +28,33 @@ def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
         index: (own, own.keys if track.is_baked else read(track.channels[index]))
         for index, own in read_own_keys(track).items()
     }
+
+
+def moved(
+    keys: Keyframes,
+    rows: BoolArray | IndexArray,
+    frames: npt.ArrayLike | None = None,
+    values: npt.ArrayLike | None = None,
+) -> Keyframes:
+    """Return the keys in order, with new frames or values in the given rows. Handles move with their keys."""
+    places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    for column, targets in enumerate((frames, values)):
+        if targets is None:
+            continue
+        shifts = np.asarray(targets, dtype=np.float32) - keys.co[rows, column]
+        for side in SIDES:
+            places[side][rows, column] += shifts
+        places["co"][rows, column] = targets
+    every = keys.with_(**places)
+    return every if frames is None else every.take(np.argsort(every.frames, kind="stable"))
+
+
+def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray, values: Numbers) -> Keyframes:
+    """Return the keys of a channel from `own_points`, with new values of the animator's keys in the given rows."""
+    shown = points.values[rows]
+    negated = np.zeros(len(rows), dtype=np.bool_) if track.is_baked else (own.placed[rows] & NEGATED) != 0
+    after = values_shown(values.astype(np.float32), own.keys.values[rows], shown, negated)
+    return moved(points, rows, values=after)
 
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> Report:

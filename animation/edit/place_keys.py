@@ -13,9 +13,7 @@ from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among
 from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
 from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
-from ..store.restored_keys import values_shown
-from ..store.table.custom_property import NEGATED
-from .change_own_curves import own_points, write_own_curves
+from .change_own_curves import moved, own_points, with_values, write_own_curves
 from .track_keys import TrackKeys
 from .track_settings import writable
 
@@ -59,18 +57,11 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
-    moved: dict[int, Keyframes] = {}
+    moved_keys: dict[int, Keyframes] = {}
     for index, (own, points) in own_points(track).items():
         rows, there = _rows(own, keys.frames)
-        standing = rows[there]
-        co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
-        shifts = targets[there] - co[standing, 0]
-        co[standing, 0] = targets[there]
-        left[standing, 0] += shifts
-        right[standing, 0] += shifts
-        every = points.with_(co=co, handle_left=left, handle_right=right)
-        moved[index] = every.take(np.argsort(every.frames, kind="stable"))
-    write_own_curves(channels, track, moved)
+        moved_keys[index] = moved(points, rows[there], frames=targets[there])
+    write_own_curves(channels, track, moved_keys)
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
@@ -80,20 +71,11 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     nothing is changed.
     """
     channels, track = writable(keys.datablock, keys.track)
-    wanted = np.broadcast_to(np.asarray(values, dtype=np.float32), len(keys))
-    for index, (own, points) in own_points(track).items():
-        if index != component:
-            continue
-        rows, there = _rows(own, keys.frames)
-        standing = rows[there]
-        shown = points.values[standing]
-        negated = np.zeros(len(standing), dtype=np.bool_) if track.is_baked else (own.placed[standing] & NEGATED) != 0
-        after = values_shown(wanted[there], own.keys.values[standing], shown, negated)
-        co, left, right = points.co.copy(), points.handle_left.copy(), points.handle_right.copy()
-        left[standing, 1] += after - shown
-        right[standing, 1] += after - shown
-        co[standing, 1] = after
-        write_own_curves(channels, track, {index: points.with_(co=co, handle_left=left, handle_right=right)})
+    wanted = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
+    channel = own_points(track).get(component)
+    if channel is not None:
+        rows, there = _rows(channel[0], keys.frames)
+        write_own_curves(channels, track, {component: with_values(track, *channel, rows[there], wanted[there])})
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ..bake.replay import rebake_step
 from ..datablocks import animation_data
-from ..edit.change_own_curves import own_points, save_own_keys
+from ..edit.change_own_curves import moved, own_points, save_own_keys
 from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import SIDES, Keyframes, read, read_coordinates, write
+from ..fcurves.keyframes import BoolArray, Keyframes, read, read_coordinates, write
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
@@ -87,12 +87,14 @@ class KeyedTrack:
         """Move the keys to another frame within `room`."""
         if self.track.is_baked:
             points = own_points(self.track)
-            moved = {index: _shifted(points[index][1], self.frame, frame) for index in self.keyed}
-            save_own_keys(self.channels, self.track, moved)
+            keys = {index: points[index][1] for index in self.keyed}
+            changed = {index: moved(each, self._row(each), frames=frame) for index, each in keys.items()}
+            save_own_keys(self.channels, self.track, changed)
         else:
             for index in self.keyed:
                 fcurve = self.track.channels[index]
-                write(fcurve, _shifted(read(fcurve), self.frame, frame))
+                keys_now = read(fcurve)
+                write(fcurve, moved(keys_now, self._row(keys_now), frames=frame))
                 if not self.track.is_played:
                     fcurve.update()
         self.frame = frame
@@ -123,18 +125,15 @@ class KeyedTrack:
 
     def _save(self, values: Values) -> None:
         """Write these values to the saved keys of a baked track at the frame."""
-        changed = {}
-        for index, (_, keys) in own_points(self.track).items():
-            if index not in self.keyed:
-                continue
-            at = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
-            places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
-            change = np.float32(values[index]) - keys.values[at]
-            for name in SIDES:
-                places[name][at, 1] += change
-            places["co"][at, 1] = values[index]
-            changed[index] = keys.with_(**places)
+        points = own_points(self.track)
+        keys = {index: points[index][1] for index in self.keyed}
+        changed = {index: moved(each, self._row(each), values=values[index]) for index, each in keys.items()}
         save_own_keys(self.channels, self.track, changed)
+
+    def _row(self, keys: Keyframes) -> BoolArray:
+        """Return a mask of the key at the frame."""
+        at: BoolArray = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
+        return at
 
     def _point(self, fcurve: bpy.types.FCurve) -> Any:
         frames = read_coordinates(fcurve)[::2]
@@ -150,16 +149,3 @@ def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     animation = animation_data(datablock)
     if animation is not None and animation.use_tweak_mode:
         raise track.error("TWEAKED_TIMES", frame=frame)
-
-
-def _shifted(keys: Keyframes, frame: float, to: float) -> Keyframes:
-    """Return the keys with the key at `frame` moved to `to`."""
-    at = np.abs(keys.frames - frame) <= SAME_FRAME
-    moved = {}
-    for name in ("co", *SIDES):
-        places = getattr(keys, name).copy()
-        places[at, 0] += np.float32(to - frame)
-        moved[name] = places
-    moved["co"][at, 0] = to
-    keys = keys.with_(**moved)
-    return keys.take(np.argsort(keys.frames, kind="stable"))

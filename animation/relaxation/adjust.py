@@ -18,12 +18,12 @@ from ...interp import relaxation, rotations
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
-from ..edit.change_own_curves import own_points, save_own_keys
+from ..edit.change_own_curves import own_points, save_own_keys, with_values
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.editable import editable_channels
-from ..fcurves.keyframes import Keyframes, read_coordinates
+from ..fcurves.keyframes import write
 from ..number_text import size_text
 from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
@@ -249,34 +249,15 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
     """Write the numbers into the animator's keys, on the F-curves or saved by a bake."""
-    of_component: dict[int, list[tuple[int, float]]] = {index: [] for index in track.channels}
-    for (component, row), number in zip(mover.slots, numbers.tolist(), strict=True):
-        of_component[component].append((row, number))
+    components, rows = np.array(mover.slots).T
+    changed = {
+        index: with_values(track, own, points, rows[components == index], numbers[components == index])
+        for index, (own, points) in own_points(track).items()
+        if index in components
+    }
     if track.is_baked:
-        points = own_points(track)
-        save_own_keys(
-            channels, track, {index: _with_values(points[index][1], own) for index, own in of_component.items() if own}
-        )
+        save_own_keys(channels, track, changed)
         return
-    for index, fcurve in track.channels.items():
-        own = of_component[index]
-        frames = read_coordinates(fcurve)[::2]
-        for row, number in own:
-            frame = mover.originals[index].keys.frames[row]
-            point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]
-            # Setting co_ui moves the handles too. A key shown at another position moves by the same difference.
-            was = float(mover.originals[index].keys.values[row])
-            point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
-        if own:
-            fcurve.update()
-
-
-def _with_values(keys: Keyframes, values: Sequence[tuple[int, float]]) -> Keyframes:
-    """Return the keys with new values by row. The handles move with the keys."""
-    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
-    for row, value in values:
-        change = np.float32(value) - co[row, 1]
-        co[row, 1] = value
-        left[row, 1] += change
-        right[row, 1] += change
-    return keys.with_(co=co, handle_left=left, handle_right=right)
+    for index, keys in changed.items():
+        write(track.channels[index], keys)
+        track.channels[index].update()
