@@ -45,9 +45,9 @@ class Finding:
         place += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
         return f"{', '.join(place)}: {self.message}" if place else self.message
 
-    def on(self, name: str, track: str = "", frame: float | None = None) -> Finding:
-        """Return a copy of the finding for this datablock, track and key."""
-        return replace(self, object=name, track=track, frame=frame)
+    def on(self, name: str, track: str = "") -> Finding:
+        """Return a copy of the finding for this datablock and track, without a frame."""
+        return replace(self, object=name, track=track, frame=None)
 
     @property
     def has_nothing_to_do(self) -> bool:

@@ -354,7 +354,7 @@ def _write(
     own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
     before, after = slopes or slopes_of_keys("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
     for index in range(values.shape[1]):
-        fcurve = own.get(index) or channels.new(track.path, index, _group_of(track.path))
+        fcurve = own.get(index) or channels.new(track.path, index, group_of(track.path))
         write(fcurve, _keyframes(frames, values[:, index], before[:, index], after[:, index], kinds))
     report.add(Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(frames)))
     evaluate_anew(channels.action)
@@ -422,7 +422,7 @@ def _keyframes(
     return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=kinds, type=keyed)
 
 
-def _group_of(path: str) -> str:
+def group_of(path: str) -> str:
     """Return the channel group that Blender would use for the property."""
     bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
     if bone:

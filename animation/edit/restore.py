@@ -101,7 +101,7 @@ def free(
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked
     """
-    report = _work_on(datablock, prefixes, _free, discards=discard_edits)
+    report = _work_on(datablock, _Task(_free, prefixes, takes_edited=discard_edits))
     _check_done(report, datablock, "NOTHING_BAKED")
     _play_freed(datablock, prefixes, report)
     return report
@@ -165,7 +165,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked or played by handles
     """
-    report = _work_on(datablock, prefixes, _restore)
+    report = _work_on(datablock, _Task(_restore, prefixes))
     _check_done(report, datablock, "NOTHING_PLAYED")
     return report
 
@@ -197,7 +197,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    report = _work_on(datablock, prefixes, _remove, strip=_strip)
+    report = _work_on(datablock, _Task(_remove, prefixes, _strip))
     _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
@@ -233,7 +233,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    report = _work_on(datablock, prefixes, _apply, strip=_make_plain, takes_edited=True)
+    report = _work_on(datablock, _Task(_apply, prefixes, _make_plain, takes_edited=True))
     _check_done(report, datablock, "NO_TCB_TRACK")
     report.notes += _function_left(datablock)
     return report
@@ -256,7 +256,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
                 give_name(owner, track.path)
         return done
 
-    report = _work_on(datablock, None, work, lambda track: track.path in paths, strip=_strip, only=only)
+    report = _work_on(datablock, _Task(work, None, _strip, paths=paths), only)
     report.notes += _function_left(datablock)
     return report
 
@@ -272,25 +272,28 @@ def _function_left(datablock: bpy.types.ID) -> list[Finding]:
     return [Finding("TIMING_STAYS", name_of(datablock))]
 
 
-def _work_on(
-    datablock: bpy.types.ID,
-    prefixes: Iterable[str] | None,
-    work: _Work,
-    among: Callable[[Track], bool] = lambda _track: True,
-    strip: _Strip | None = None,
-    takes_edited: bool = False,
-    discards: bool = False,
-    only: Hashable = None,
-) -> Report:
-    """Process the tracks for which `among` is true. Locked tracks are refused.
+@record()
+class _Task:
+    """Work on tracks of a datablock. Locked tracks are refused."""
 
-    `strip` removes the tracks' table entries. A damaged table is removed completely, and `strip` is called for each of
-    its tracks. Tracks edited outside TCB are refused unless the work `takes_edited` curves unchanged or `discards` the
-    edits. `only` is the identity of the F-curves. By default, all F-curves of the datablock's action, and of NLA strips
-    with TCB tracks, are processed.
+    work: _Work
+    prefixes: Iterable[str] | None
+    strip: _Strip | None = None
+    """Function that removes all traces of TCB from a track without table entry. If given, table entries are removed."""
+    takes_edited: bool = False
+    """True if tracks that were edited outside TCB are processed, too."""
+    paths: Collection[str] | None = None
+    """The exact paths of the tracks. If None, all tracks with the prefixes are processed."""
+
+
+def _work_on(datablock: bpy.types.ID, task: _Task, only: Hashable = None) -> Report:
+    """Process tracks of the datablock's action, and of NLA strips with TCB tracks.
+
+    `only` is the identity of the F-curves to process. A damaged table is removed completely if the task removes
+    entries.
     """
     report = Report.on([datablock])
-    lost = strip is not None and _remove_lost_slots(datablock, report)
+    lost = task.strip is not None and _remove_lost_slots(datablock, report)
     try:
         editable = editable_sets(datablock, takes_plain=False)
     except AnimationError:
@@ -303,7 +306,7 @@ def _work_on(
     sets = [channels for channels in editable.sets if only in (None, channels.identity)]
     for channels in sets:
         try:
-            _work_in(channels, datablock, report, _Task(prefixes, work, among, strip, takes_edited, discards))
+            _work_in(channels, datablock, report, task)
         except AnimationError as refusal:
             refused += refusal.findings
             refusals += 1
@@ -311,18 +314,6 @@ def _work_on(
         raise AnimationError(*refused)
     report.errors += refused
     return report
-
-
-@record()
-class _Task:
-    """Arguments of `_work_on`."""
-
-    prefixes: Iterable[str] | None
-    work: _Work
-    among: Callable[[Track], bool]
-    strip: _Strip | None
-    takes_edited: bool
-    discards: bool
 
 
 def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _Task) -> None:
@@ -334,7 +325,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
     channels = editable_channels(datablock, report.notes) if linked.action.library is not None else linked
     action = channels.action
     remove_strays(channels)
-    tracks = _tracks_of(datablock, channels, task.prefixes, task.among)
+    tracks = _tracks_of(datablock, channels, task)
     if table.error:
         _remove_damaged(channels, tracks, report, strip or _strip)
         return
@@ -373,7 +364,7 @@ def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: _T
 def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[Track]:
     """Yield the tracks that can be changed. Report all other tracks."""
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
-        if is_edited and not (task.takes_edited or task.discards):
+        if is_edited and not task.takes_edited:
             report.errors.append(track.finding("EDITED_OUTSIDE"))
             continue
         reason = _reason_left(track, task.strip is not None)
@@ -399,19 +390,14 @@ def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int
     return None
 
 
-def _tracks_of(
-    datablock: bpy.types.ID,
-    channels: Channels,
-    prefixes: Iterable[str] | None,
-    among: Callable[[Track], bool],
-) -> list[Track]:
+def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: _Task) -> list[Track]:
     """Return the tracks to process, including baked tracks that have lost their F-curves."""
-    tracks = find_tracks(datablock, channels, prefixes)
+    tracks = find_tracks(datablock, channels, task.prefixes)
     if read_table(channels.action).baked:
-        every = tracks if prefixes is None else find_tracks(datablock, channels)
-        starts = "" if prefixes is None else tuple(prefixes)
+        every = tracks if task.prefixes is None else find_tracks(datablock, channels)
+        starts = "" if task.prefixes is None else tuple(task.prefixes)
         tracks += [track for track in lost_tracks(datablock, channels, every) if track.path.startswith(starts)]
-    return list(filter(among, tracks))
+    return [track for track in tracks if task.paths is None or track.path in task.paths]
 
 
 def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:

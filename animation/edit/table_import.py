@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +40,7 @@ from ..store.fingerprints import edited_outside
 from ..store.paths import split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotation_property
+from .key_arrays import group_of
 from .restore import remove_tracks
 
 _SHEARED = 1e-4
@@ -48,8 +48,6 @@ _SHEARED = 1e-4
 represent."""
 _UNSCALED = 1e-5
 """Maximum deviation of a rotation matrix's scale from 1. Numbers in text files have few digits."""
-_TRANSFORMS = "Object Transforms"
-"""Blender's channel group for transforms."""
 
 
 @dataclass(frozen=True)
@@ -423,7 +421,7 @@ def _write(
     for path, parts in by_path.items():
         for each in parts:
             for index, values in zip(each.components, each.values.T, strict=True):
-                fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
+                fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
                 before = read(fcurve)
                 key_curve(fcurve, each.frames, values)
                 _keep_interpolation(fcurve, before, each.frames)
@@ -448,11 +446,3 @@ def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Flo
         array = KeyBlock([fcurve.keyframe_points]).read(name)
         array[rows] = getattr(former, name)
         fcurve.keyframe_points.foreach_set(name, array)
-
-
-def _group_of(path: str) -> str:
-    """Return the channel group that Blender would use for the property."""
-    bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
-    if bone:
-        return str(bpy.utils.unescape_identifier(bone[1]))
-    return _TRANSFORMS if path.startswith(("location", "rotation", "scale")) else ""

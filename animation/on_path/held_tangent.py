@@ -16,7 +16,7 @@ from ..edit.track_keys import TrackKeys
 from ..live.key_tangents import KeyTangents
 from ..report import Report
 from ..store.own_keys import read_own_keys
-from .move_point import MovablePoint, movable_point
+from .move_point import movable_point
 from .points import Spot, Vector
 
 Side = Literal["handle_left", "handle_right"]
@@ -48,7 +48,7 @@ class HeldTangent:
         that side. `depth` is the view direction. The position of the end along this direction has no effect.
         """
         self.spot, self.side, self.defaults = spot, side, defaults
-        self.held: MovablePoint = movable_point(spot)
+        self.held = movable_point(spot)
         self._shown, self._reach = shown, reach
         track = self.held.track.track
         if not track.enabled:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,28 +30,7 @@ _NEAR = 1e-6
 """Relative to the distance from the old position. Smaller misses are rounding."""
 
 
-class MovablePoint(Protocol):
-    """Hold a key of a path so that its point can be moved repeatedly."""
-
-    track: KeyedTrack
-    effect: npt.NDArray[np.float64]
-    """The derivative of the point's position, shape (3, 3), by each component of a location, or by small rotations
-    about the axes of the rotation's space."""
-
-    def place(self) -> Vector:
-        """Return the world position of the point at the key's frame."""
-        ...
-
-    def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the reachable position that the ray hits, or the closest one to the ray."""
-        ...
-
-    def move_to(self, target: Vector) -> Report:
-        """Change the key so that the point reaches the target, or comes closest to it, and update a live track."""
-        ...
-
-
-def movable_point(spot: Spot) -> MovablePoint:
+def movable_point(spot: Spot) -> MovingPlace | TurningTip:
     """Hold and return the key. Raise AnimationError if it cannot be changed.
 
     A location with a key at the frame is preferred to a rotation.
@@ -149,10 +127,11 @@ class MovingPlace:
         self._values = track.values()
         self._place = self._world.point()
         self.effect = self._measured()
+        """The derivative of the point's position with respect to each component of the location, shape (3, 3)."""
         self._inverse = np.linalg.pinv(self.effect, rcond=1e-9)
 
     def place(self) -> Vector:
-        """Return the position of the point."""
+        """Return the world position of the point at the key's frame."""
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
@@ -162,7 +141,7 @@ class MovingPlace:
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Move the key."""
+        """Move the key so that the point reaches the target, or comes closest to it, and update a live track."""
         away = target - self._place
         values = self._values + self._inverse @ away
         self.track.write(values)
@@ -216,9 +195,11 @@ class TurningTip:
         self._origin: Vector = matrix[0, :3, 3]
         self._now = self._values
         self.effect = self._measured()
+        """The derivative of the point's position with respect to small rotations about the axes of the rotation's
+        space, shape (3, 3)."""
 
     def place(self) -> Vector:
-        """Return the position of the point."""
+        """Return the world position of the point at the key's frame."""
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
@@ -240,7 +221,7 @@ class TurningTip:
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Rotate the key by the shortest arc from its old direction."""
+        """Rotate the key by the shortest arc from its old direction, and update a live track."""
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:

@@ -16,7 +16,7 @@ from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
 from ...animation.on_path.held_tangent import HeldTangent, Side
 from ...animation.on_path.keys import keyed_tracks
-from ...animation.on_path.move_point import MovablePoint, TurningTip, movable_point
+from ...animation.on_path.move_point import TurningTip, movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.sampling.cameras import View, view_now
 from ...animation.store.own_keys import key_frames
@@ -183,7 +183,7 @@ class _Place:
     """Drag of a key in world space."""
 
     def __init__(self, spot: Spot, at: Vector) -> None:
-        self._held: MovablePoint = movable_point(spot)
+        self._held = movable_point(spot)
         self._at = at
         self.frame = spot.frame
 
