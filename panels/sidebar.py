@@ -9,8 +9,7 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.checks.key_info import turn_now, values_now
-from ..animation.checks.shown_key import ShownKey
+from ..animation.checks.key_info import ShownKey, turn_now, values_now
 from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
 from ..animation.fcurves.action_refusals import layered_refusals

@@ -12,9 +12,8 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, find_track, of_object
-from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
+from ..animation.checks.key_info import ShownKey, Sides, key_near, segments_beside, sides_in_common
 from ..animation.checks.parameters_played import PlayedParameters, played_parameters
-from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tracks_of
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys

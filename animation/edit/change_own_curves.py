@@ -12,7 +12,6 @@ from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes, read, write
-from ..report import Report
 from ..store.own_curves import with_saved
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
@@ -57,19 +56,19 @@ def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray,
     return moved(points, rows, values=after)
 
 
-def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> Report:
+def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
     """Replace the keys of the animator's curves. Bake the track again if it is baked."""
     if track.is_baked:
         assert track.state is not None
         before = track.state
         save_own_keys(channels, track, keys)
-        return bake_again(channels, [track], [before])
+        bake_again(channels, [track], [before])
+        return
     for index, own in keys.items():
         write(track.channels[index], own)
         # Update automatic handles of these keys and of adjacent keys.
         track.channels[index].update()
     evaluate_anew(channels.action)
-    return Report()
 
 
 def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
@@ -85,7 +84,7 @@ def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
     return track.state
 
 
-def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> Report:
+def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
     """Bake baked tracks again.
 
     If this fails, restores the table entries in `before` and raises AnimationError.
@@ -95,4 +94,3 @@ def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[Tra
     if report.errors:
         update(channels.action, states=before)
         raise AnimationError(*report.errors)
-    return report

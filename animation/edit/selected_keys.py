@@ -17,9 +17,8 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, read
-from ..store.own_keys import read_all_own_keys
 from ..store.tracks import Track, tracks_among
-from .track_keys import TrackKeys, keys_read
+from .track_keys import TrackKeys, keys_on_paths
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
@@ -38,7 +37,8 @@ def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False)
     """
     wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
     for datablock, channels, pointers in _users_of(wanted):
-        yield from _keys_on(datablock, channels, pointers)
+        paths = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
+        yield from keys_on_paths(datablock, channels, paths, pointers)
 
 
 def baked_among(fcurves: Iterable[bpy.types.FCurve]) -> set[int]:
@@ -74,16 +74,6 @@ def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.I
     for pointer, action in actions.items():
         for datablock, channels in _users(action):
             yield datablock, channels, pointers[pointer]
-
-
-def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) -> Iterator[TrackKeys]:
-    wanted = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
-    if not wanted:
-        return
-    tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in wanted])
-    for track, own in zip(tracks, read_all_own_keys(tracks), strict=True):
-        shown = [index for index, fcurve in track.channels.items() if fcurve.as_pointer() in pointers]
-        yield keys_read(datablock, track, shown, own)
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:

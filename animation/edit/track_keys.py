@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -140,14 +140,21 @@ def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
     """Return all of the animator's keys of the track."""
-    return keys_read(datablock, track, list(track.channels), read_own_keys(track))
+    return _keys_read(datablock, track, track.channels, read_own_keys(track))
 
 
-def keys_on_paths(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> list[TrackKeys]:
-    """Return all of the animator's keys of each track of the datablock with one of the given paths."""
+def keys_on_paths(
+    datablock: bpy.types.ID, channels: Channels, paths: Collection[str], visible: Collection[int] | None = None
+) -> Iterator[TrackKeys]:
+    """Yield all of the animator's keys of each track of the datablock with one of the given paths.
+
+    `visible` contains the pointers of the F-curves on which selected keys count. By default, all F-curves count.
+    """
     tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
-    found = zip(tracks, read_all_own_keys(tracks), strict=True)
-    return [keys_read(datablock, track, list(track.channels), own) for track, own in found]
+    for track, own in zip(tracks, read_all_own_keys(tracks), strict=True):
+        curves = track.channels.items()
+        shown = [index for index, fcurve in curves if visible is None or fcurve.as_pointer() in visible]
+        yield _keys_read(datablock, track, shown, own)
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
@@ -159,7 +166,7 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     return found
 
 
-def keys_read(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
+def _keys_read(datablock: bpy.types.ID, track: Track, visible: Iterable[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
     """Return all keys. Keys selected on a visible channel are marked as selected."""
     frames = union([channel.keys.frames for channel in own.values()])
     selected = union([_selected(track, index, own[index].keys) for index in visible if index in own])

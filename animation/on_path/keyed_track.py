@@ -88,13 +88,13 @@ class KeyedTrack:
         if self.track.is_baked:
             points = own_points(self.track)
             keys = {index: points[index][1] for index in self.keyed}
-            changed = {index: moved(each, self._row(each), frames=frame) for index, each in keys.items()}
+            changed = {index: moved(each, self.is_at(each), frames=frame) for index, each in keys.items()}
             save_own_keys(self.channels, self.track, changed)
         else:
             for index in self.keyed:
                 fcurve = self.track.channels[index]
                 keys_now = read(fcurve)
-                write(fcurve, moved(keys_now, self._row(keys_now), frames=frame))
+                write(fcurve, moved(keys_now, self.is_at(keys_now), frames=frame))
                 if not self.track.is_played:
                     fcurve.update()
         self.frame = frame
@@ -127,10 +127,10 @@ class KeyedTrack:
         """Write these values to the saved keys of a baked track at the frame."""
         points = own_points(self.track)
         keys = {index: points[index][1] for index in self.keyed}
-        changed = {index: moved(each, self._row(each), values=values[index]) for index, each in keys.items()}
+        changed = {index: moved(each, self.is_at(each), values=values[index]) for index, each in keys.items()}
         save_own_keys(self.channels, self.track, changed)
 
-    def _row(self, keys: Keyframes) -> BoolArray:
+    def is_at(self, keys: Keyframes) -> BoolArray:
         """Return a mask of the key at the frame."""
         at: BoolArray = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
         return at

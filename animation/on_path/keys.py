@@ -9,9 +9,7 @@ from ..edit.change_own_curves import own_points, write_own_curves
 from ..edit.make_key import make_key
 from ..edit.track_settings import writable
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import BoolArray, Float32Array, read_coordinates
 from ..store.own_keys import key_frames
 from .keyed_track import KeyedTrack, check_times
 from .points import Spot, moving_tracks
@@ -59,23 +57,8 @@ def delete_key(spot: Spot) -> None:
         if each.is_last_of_a_channel:
             raise each.track.error("LAST_KEY", frame=spot.frame)
     for each in keyed:
-        if each.track.is_baked:
-            points = own_points(each.track)
-            left = {i: points[i][1].take(~_are_at(points[i][1].frames, spot.frame)) for i in each.keyed}
-            write_own_curves(each.channels, each.track, left)
-            continue
-        for index in each.keyed:
-            fcurve = each.track.channels[index]
-            frames = read_coordinates(fcurve)[::2]
-            for row in np.flatnonzero(_are_at(frames, spot.frame))[::-1].tolist():
-                fcurve.keyframe_points.remove(fcurve.keyframe_points[row], fast=True)
-            if not each.track.is_played:
-                fcurve.update()
-        evaluate_anew(each.channels.action)
-        each.play()
-
-
-def _are_at(frames: Float32Array, frame: float) -> BoolArray:
-    """Return a mask of the frames that equal `frame`."""
-    same: BoolArray = np.abs(frames - np.float32(frame)) <= SAME_FRAME
-    return same
+        points = own_points(each.track)
+        keys = {index: points[index][1] for index in each.keyed}
+        write_own_curves(each.channels, each.track, {i: own.take(~each.is_at(own)) for i, own in keys.items()})
+        if not each.track.is_baked:
+            each.play()

@@ -60,9 +60,8 @@ def rig_of(animation, mode: str, ease: float = 0.0) -> Any:
 
 
 def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
-    found = animation.edit.track_keys.keys_on_paths(
-        rig, animation.fcurves.channels.channels_of(rig), {path for path, _ in channels(rig)}
-    )
+    paths = {path for path, _ in channels(rig)}
+    found = list(animation.edit.track_keys.keys_on_paths(rig, animation.fcurves.channels.channels_of(rig), paths))
     return found if frame is None else [keys.take(keys.frames == frame) for keys in found]
 
 

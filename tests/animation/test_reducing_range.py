@@ -113,7 +113,7 @@ def test_what_blender_plays_beside_a_range_is_shown_as_such(animation, scene):
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
     set_keys(obj, "BEZIER", "NONE")
     animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST), method="TCB")
-    info, track = animation.checks.shown_key, animation.find_track(obj, "location")
+    info, track = animation.checks.key_info, animation.find_track(obj, "location")
     kind = animation.fcurves.keyframes.INTERPOLATION["BEZIER"]
     shown = {
         frame: [side and side.interpolation for side in info.key_near(track, frame, {}).sides]

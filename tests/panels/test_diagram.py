@@ -51,7 +51,7 @@ def played(animation, scene):
                 setattr(point, name, number)
         animation.bake(thing, output="HANDLES")
         fcurve = curve(thing, "location", 0)
-        return animation.checks.shown_key.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
+        return animation.checks.key_info.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
 
     return make
 
@@ -149,7 +149,7 @@ def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, anima
     animation.enable(thing, keep_look=False)
     point = curve(thing, "location", 0).keyframe_points[1]
     point.interpolation, point.amplitude, point.period = "ELASTIC", 4.0, 0.75
-    found = animation.checks.shown_key.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
+    found = animation.checks.key_info.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
     assert found[1].amplitude == pytest.approx(sides[1].amplitude)
     assert found[1].period == pytest.approx(sides[1].period)
 
@@ -160,11 +160,11 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
     animation.enable(thing, keep_look=False)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
     track, nothing = animation.find_track(thing, "rotation_euler"), animation.checks.key_info.NOTHING
-    assert animation.checks.shown_key.key_near(track, 0.0, {}).sides == (nothing, None)
-    before, after = animation.checks.shown_key.key_near(track, 10.0, {}).sides
+    assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (nothing, None)
+    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
     assert before is None
     assert after.interpolation == animation.fcurves.keyframes.INTERPOLATION["SINE"]
-    assert animation.checks.shown_key.key_near(track, 20.0, {}).sides == (after, nothing)
+    assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (after, nothing)
 
 
 def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
@@ -192,8 +192,8 @@ def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
     for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", None)):
         animation.choose(thing, track="location", cycle=cycle)
         track = animation.find_track(thing, "location")
-        assert animation.checks.shown_key.key_near(track, 0.0, {}).sides == (beside, None)
-        assert animation.checks.shown_key.key_near(track, 20.0, {}).sides == (None, beside)
+        assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (beside, None)
+        assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (None, beside)
         # Of several keys what there is counts.
         info, keys = animation.checks.key_info, animation.track_keys(thing, "location")
         for frames, common in (([0, 10, 20], (None, None)), ([0, 10], (None, None)), ([20], (None, beside))):
@@ -210,8 +210,8 @@ def test_values_show_the_first_channel_that_has_the_key(animation, scene):
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
     track, kinds = animation.find_track(thing, "location"), animation.fcurves.keyframes.INTERPOLATION
-    assert animation.checks.shown_key.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
-    before, after = animation.checks.shown_key.key_near(track, 10.0, {}).sides
+    assert animation.checks.key_info.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
+    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
     assert (before, after.interpolation) == (None, kinds["LINEAR"])
 
 
