@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the scripting functions, which enable, edit, bake, free, restore and remove TCB on a datablock's animation.
+"""Scripting functions to enable, edit, bake, free, restore and remove TCB on a datablock's animation.
 
     from bl_ext.user_default.tcb_animation import animation
 
@@ -11,8 +11,8 @@
     animation.apply(datablock)
 
 Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
-...)`. It takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and collects refusals
-in `errors`.
+...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and
+collects refusals in `errors`.
 
 `datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
 functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks that

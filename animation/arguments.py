@@ -83,7 +83,7 @@ Parameters = Annotated[Mapping[str, float], _known]
 
 
 Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
-"""Several datablocks. A mapping gives the path prefixes of each datablock's tracks. None selects all tracks."""
+"""Several datablocks. A mapping contains the path prefixes of each datablock's tracks, or None for all tracks."""
 
 
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
@@ -126,7 +126,7 @@ def check_fields(options: Any) -> None:
     wanted = _annotations(options.__class__)
     for field in fields(options):
         value = getattr(options, field.name)
-        # Defaults need no check, and most fields have them.
+        # Most fields have their default, which needs no check.
         if value is not field.default:
             object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
 
@@ -138,7 +138,7 @@ def _annotations(of: object) -> dict[str, object]:
 
 
 def _fitting(name: str, wanted: object, value: object) -> object:
-    """Return the value converted to the required type. Raise TypeError or ValueError, naming the argument."""
+    """Return the value converted to the required type. Raise TypeError or ValueError with the argument's name."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
         fitting = _fitting(name, parts[0], value)

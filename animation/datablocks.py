@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the animated datablocks of an object or a file, and name them in messages."""
+"""The animated datablocks of an object or a file, and their names in messages."""
 
 from __future__ import annotations
 
@@ -124,10 +124,10 @@ def bone_path(bone: bpy.types.PoseBone) -> str:
 
 
 def name_of(datablock: bpy.types.ID) -> str:
-    """Return the datablock's name for users. A material's node tree has the name of the material.
+    """Return the datablock's name for users. A material's node tree is named after the material.
 
-    Add the kind to all datablocks except objects, because a camera object and its camera often share a name. The kind
-    is not translated, because tables and the command's output for programs contain the name too.
+    Names of datablocks other than objects include the kind, because a camera object and its camera often share a name.
+    The kind is not translated, because tables and the command's machine-readable output also contain the name.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define findings, errors and notes that stay data until they are shown, and their exception."""
+"""Findings, that is, errors and notes that stay data until they are shown, and their exception."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .translation import listed, rpt_, translated
 
 @dataclass(frozen=True)
 class Finding:
-    """Describe an error or a note about one track, key or datablock. `str` returns its text."""
+    """An error or a note about one track, key or datablock. `str` returns its text."""
 
     code: str
     """The code of the message, such as LOCKED. It is the same in all languages and versions."""
@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def has_nothing_to_do(self) -> bool:
-        """Return whether this is an error only if no other object had anything to work on."""
+        """Return whether this counts as an error only if there was nothing to do for any other object."""
         return self.code in NOTHING_TO_DO
 
     @property
@@ -106,7 +106,7 @@ def _as_json(value: Any, is_angle: bool = False) -> Any:
 
 
 class AnimationError(Exception):
-    """Report the datablock or tracks that were left unchanged, and the reason for each.
+    """An error that lists the unchanged datablock or tracks, and the reason for each.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _shown(value: Any) -> Any:
 
 
 class _Formatter(string.Formatter):
-    """Extend Python's formatter with sizes with units, and with lists of names and frames."""
+    """Python's formatter with formats for sizes with units, and for lists of names and frames."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "size":

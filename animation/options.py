@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Declare each option of the verbs once, for the functions, operators, panels and the command."""
+"""The options of all verbs, declared once for the functions, operators, panels and the command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Choices = Mapping[str, tuple[str, str]]
 
 @record()
 class Option:
-    """Describe an option by its untranslated name and tooltip, its kind, default and field limits."""
+    """An option with its untranslated name and tooltip, its kind, default and field limits."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Option:
     low: float | None = None
     high: float | None = None
     soft_low: float | None = None
-    """The lowest value that dragging the field can reach. Values out to the hard limits can be typed."""
+    """The lowest value that dragging the field can reach. Users can type values up to the hard limits."""
     soft_high: float | None = None
     precision: int | None = None
     context: str = contexts.default

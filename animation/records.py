@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define records: dataclasses that are immutable after creation."""
+"""Records: dataclasses that do not change after creation."""
 
 from __future__ import annotations
 

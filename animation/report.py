@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report the result of an operation as numbers and as text."""
+"""The result of an operation as numbers and as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUNDING = 1e-4
 
 
 class HandleError(TypedDict):
-    """Hold the error of the handles that play a track, in JSON-compatible fields."""
+    """The error of the handles that play a track, in JSON-compatible fields."""
 
     datablock: str
     track: str
@@ -36,7 +36,7 @@ class HandleError(TypedDict):
 
 @dataclass
 class Report:
-    """Hold the counts, errors and notes of an operation, accumulated over datablocks."""
+    """The counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
     """Objects and the datablocks that they use."""
@@ -57,7 +57,7 @@ class Report:
     """False if any error exceeds the rounding of Blender's numbers."""
     rotations_exact: bool = True
     handles: list[HandleError] = field(default_factory=list)
-    """One entry for each track that plays with handles."""
+    """One entry for each track that is played by handles."""
     looks_changed: int = 0
     """Tracks whose motion should have been preserved but changed visibly."""
     looks_kept: int = 0
@@ -111,7 +111,7 @@ class Report:
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors. If any track was processed, omit objects in which there was nothing to do."""
+        """Return the errors. If any track was processed, omit errors on objects for which there was nothing to do."""
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property
@@ -148,7 +148,7 @@ class Report:
         return ", ".join(parts)
 
     def _near(self, rotations: bool) -> str:
-        """Return the frame of the maximum handle error in brackets."""
+        """Return the frame of the maximum handle error in parentheses."""
         errors = [each for each in self.handles if each["rotation"] == rotations]
         frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"

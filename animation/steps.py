@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run work in steps, as generators that yield the number of finished steps and the total, and return a result."""
+"""Work in steps: generators that yield the number of finished steps and the total, and return a result."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from bpy.app import translations
 
 _LISTED = 3
-"""Maximum number of names that a message lists. It counts the others."""
+"""Maximum number of names that a message lists. Other names are counted."""
 
 
 def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> str:

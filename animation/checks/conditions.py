@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check conditions that a motion must meet at all times, not only at its keys.
+"""Conditions that a motion must meet at all times, not only at its keys.
 
-A camera needs a clip start before its clip end, valid lens and sensor values, and a focus distance beyond the clip
-start. An object with a constraint that tracks a target must never look along its up axis. The scales of objects and
-bones must not pass through zero.
+A camera needs a clip start that is less than its clip end, valid lens and sensor values, and a focus distance beyond
+the clip start. An object with a constraint that tracks a target must never look along its up axis. The scales of
+objects and bones must not pass through zero.
 
 Source: docs/formulas, "Conditions of cameras".
 """
@@ -42,7 +42,7 @@ PARALLEL = math.radians(1.0)
 """Radians. If the view is closer than this to the up axis, it rolls over within one or two frames."""
 _ZERO = 1e-6
 _REFINED = 1e-3
-"""Frames. The tolerance for the frame of a zero crossing."""
+"""Tolerance, in frames, for the time of a zero crossing."""
 _JUMP = 0.5
 """Relative to the change between samples. A curve that changes by more than this within `_REFINED` frames jumps past
 zero."""
@@ -69,7 +69,7 @@ _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 @record()
 class Violation:
-    """Describe a range of frames in which a condition is violated."""
+    """A range of frames in which a condition is violated."""
 
     name: str
     """The name of the object."""
@@ -106,7 +106,7 @@ class Violation:
 
 @dataclass
 class Checks:
-    """Hold the result of a check: counts and violations."""
+    """The result of a check: counts and violations."""
 
     objects: int = 0
     """The number of checked objects."""
@@ -120,7 +120,7 @@ class Checks:
 
     @property
     def holds(self) -> bool:
-        """Return whether everything was checked without a violation."""
+        """Return whether everything was checked and no violations were found."""
         return not (self.violations or self.errors or self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,7 +150,8 @@ def check(
     Parameters
     ----------
     datablocks : bpy.types.ID
-        Objects, including camera objects with their camera data. Other data represents the objects that use it.
+        Objects, including camera objects with their camera data. For other data, the objects that use the data are
+        checked.
     frame_range : (float, float), optional
         Frames to check. Default: the scene's frame range, extended to all keys before and after it.
     scene : bpy.types.Scene, optional
@@ -168,8 +169,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames are skipped, and so are conditions on values that are not finite. The result's `errors`
-    and `notes` name them.
+    Objects with too many frames, and conditions on values that are not finite, are skipped. The `errors` and `notes` of
+    the result list them.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
 
 
 class _ObjectCheck:
-    """Check one object."""
+    """The checks of one object."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[Finding]) -> None:
         self.scene = scene
@@ -219,7 +220,7 @@ class _ObjectCheck:
         self.sampler = PropertySampler(scene, item, frames)
 
     def camera(self) -> Iterator[Violation]:
-        """Yield violations by the camera's own properties."""
+        """Yield violations of the conditions on the camera's properties."""
         if not isinstance(self.item.data, bpy.types.Camera):
             return
         camera: Any = self.item.data
@@ -255,7 +256,7 @@ class _ObjectCheck:
             )
 
     def scales(self) -> Iterator[Violation]:
-        """Yield violations by the scales of the object and its bones."""
+        """Yield violations of the conditions on the scales of the object and its bones."""
         curves = curves_of(self.item)
         paths = {path for path, _ in curves if path.endswith("scale") and self._resolves(path)}
         animation = self.item.animation_data
@@ -299,7 +300,7 @@ class _ObjectCheck:
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Yield the frames at which the values change sign, and remove samples with a zero there from `zero`."""
+        """Yield the frames at which the values change sign. Clear `zero` for samples that are 0 at a change of sign."""
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])

@@ -25,11 +25,11 @@ from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 
 AT = 0.02
-"""Frames. A key this close to the current frame counts as being on it."""
+"""In frames. A key this close to the current frame counts as a key at the current frame."""
 
 
 class Segment(NamedTuple):
-    """Describe a segment that Blender plays, scaled to a value change of 1 and a duration of 1."""
+    """A segment that Blender plays, scaled to a value change of 1 and a duration of 1."""
 
     interpolation: int
     easing: int
@@ -39,7 +39,7 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""The segments before and after a key. None is a segment of the spline, NOTHING a missing segment at an end."""
+"""The segments before and after a key. None means a segment of the spline, and NOTHING a missing segment at an end."""
 NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 """Marks a missing segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
@@ -50,9 +50,9 @@ SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
     """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
 
-    Values take the segment of the first channel with a key there, rotations of the first channel whose segment Blender
-    plays. Segments of the spline are `SPLINE`. Fields that a type does not use are 0. The result is NOTHING before the
-    first key and after the last one, unless the track cycles.
+    For values, the segment is from the first channel with a key at the frame. For rotations, it is from the first
+    channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the interpolation does
+    not use are 0. The result is NOTHING before the first key and after the last one, unless the track cycles.
     """
     result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))
@@ -114,7 +114,7 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
 
 @record()
 class ShownKey:
-    """Describe a key of a track. `number` counts from 1."""
+    """A key of a track as the tab shows it. `number` counts from 1."""
 
     frame: float
     number: int
@@ -129,7 +129,7 @@ class ShownKey:
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
     """Return the key at `frame`, or else the last key before it, or else the first key after it.
 
-    `defaults` are the parameters of keys without their own parameters.
+    `defaults` contains the parameters for keys without parameters.
     """
     own = read_own_keys(track)
     frames = union([channel.keys.frames for channel in own.values()])
@@ -154,13 +154,13 @@ def values_now(track: Track, frame: float) -> dict[int, float]:
 
 
 class Turn(NamedTuple):
-    """Hold the rotation of a track between two frames."""
+    """The rotation of a track between two frames."""
 
     start: float
     """The frame of the last key before `end`, or `end` itself if there is none."""
     end: float
     angle: float
-    """Radians."""
+    """In radians."""
     axis: tuple[float, float, float]
 
 
@@ -192,7 +192,7 @@ def _played(track: Track, frame: float) -> float:
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
-    """Raise AnimationError for a rotation that needs a new F-curve, which drawing code must not create."""
+    """Raise AnimationError if the rotation needs a new F-curve, which drawing code must not create."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.error("KEYED_APART_SHOWN")

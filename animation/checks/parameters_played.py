@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the parameters that affect the motion at keys, and the reasons why others do not.
+"""The parameters that affect the motion at keys, and the reasons why other parameters do not.
 
 Ease to acts through the left handle of a key, ease from through the right handle, and tension, continuity and bias
 through both. Parameters have no effect on a side that has no segment, or whose segment Blender plays. When handles play
-the track, they have no effect on a handle whose type the animator has chosen. At the ends of the spline, continuity and
-bias have no effect on values.
+the track, parameters have no effect on a handle whose type the animator has chosen. At the ends of the spline,
+continuity and bias have no effect on values.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 @record()
 class Obstacle:
-    """Give a reason why parameters of keys have no effect.
+    """A reason why parameters of keys have no effect.
 
-    `names` contains identifiers of interpolations, handle types or methods. For END it is "FIRST" or "LAST" for the
-    first or last key of the track, or "" for another end of the spline.
+    `names` contains identifiers of interpolations, handle types or methods. For END, it contains "FIRST" or "LAST" for
+    the first or last key of the track, or "" for another end of the spline.
     """
 
     cause: Cause
@@ -44,7 +44,7 @@ class Obstacle:
 
 @record()
 class PlayedParameters:
-    """Hold the parameters that affect the motion at one or more keys, and the obstacles to the others."""
+    """The parameters that affect the motion at one or more keys, and the obstacles to other parameters."""
 
     names: frozenset[str]
     obstacles: tuple[Obstacle, ...]
@@ -52,7 +52,7 @@ class PlayedParameters:
 
 @record(eq=False)
 class _Channel:
-    """Describe the keys of a channel or a rotation.
+    """The keys of a channel or a rotation.
 
     Arrays have the shape (n, 2), with a column for each side of a key.
     """
@@ -66,7 +66,7 @@ class _Channel:
 
 
 def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
-    """Return the parameters that affect the motion at one or more keys, and the obstacles to the others."""
+    """Return the parameters that affect the motion at one or more keys, and the obstacles to other parameters."""
     names: set[str] = set()
     interpolations: set[int] = set()
     handles: set[int] = set()
@@ -126,7 +126,7 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
             kinds = segments_beside(keys.track, group, frames)["interpolation"]
         ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
-        # In a loop the tangents of the first and last key depend on both segments, but each key has its own ease.
+        # In a loop, the tangents of the first and last key depend on both segments, but each key has its own ease.
         is_spline = (kinds == SPLINE["interpolation"]) & ~(is_beyond & (cycle != "LOOP"))
         is_free = np.zeros((len(frames), 2), dtype=np.bool_)
         handles: set[int] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the smoothness of a track's motion at its keys, on its splines."""
+"""The smoothness of a track's splines at its keys."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MOST_KEYS = 2000
 
 @record()
 class Smoothness:
-    """Hold the smoothness of a track over all its splines."""
+    """The smoothness of all splines of a track."""
 
     continuity: str
     """C0, C1 or C2, for the least smooth spline. Empty if the value jumps, for example at the seam of a cycle."""
     jumps: list[Jump]
-    """The largest jumps of the value and of the derivatives that all splines have."""
+    """The largest jump of the value, and of each derivative that exists for all splines."""
 
 
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
-    """Measure the smoothness of a track. `defaults` are the parameters of keys without their own parameters.
+    """Measure the smoothness of a track. `defaults` contains the parameters for keys without parameters.
 
-    Raises AnimationError if the keys do not form a spline, or if this cannot be determined while drawing.
+    Raises AnimationError if the keys do not form a spline, or if drawing code cannot determine the smoothness.
     """
     originals = read_own_keys(track)
     if not originals:

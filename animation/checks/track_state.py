@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Determine the state of a track: whether it is TCB, how it plays, and whether its output is up to date."""
+"""The state of a track: whether it is TCB, how it is played, and whether its output is up to date."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ STATES = {
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of one bone (its path), or of the datablock without its bones. Empty without animation."""
+    """Return the tracks of the bone with this path, or of the datablock without its bones.
+
+    The list is empty if there is no animation.
+    """
     try:
         return tracks_shown(datablock, channels_of(datablock), bone)
     except AnimationError:
@@ -43,7 +46,7 @@ def lost_tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
     except AnimationError:
         return []
     baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
-    # All tracks are searched for renamed ones only if some are missing.
+    # Search all tracks for renamed tracks only if a track is missing.
     if not baked or baked <= {fcurve.data_path for fcurve in channels}:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
@@ -59,7 +62,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether a used track with one of the path prefixes is not TCB. None represents all tracks."""
+    """Return whether any track in use with one of the path prefixes is not TCB. None selects all tracks."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:
@@ -80,9 +83,9 @@ def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
 def state(track: Track) -> str:
     """Return the state of a track, a key of `STATES`.
 
-    PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played with handles. BAKED: baked. OUT_OF_DATE:
-    keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves were changed since the
-    bake. OTHER_MODE: up to date, but with a rotation mode that differs from the object's or bone's.
+    PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
+    keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves have been changed
+    outside TCB. OTHER_MODE: up to date, but with a rotation mode that differs from the object's or bone's.
     """
     if not track.enabled:
         return "PLAIN"

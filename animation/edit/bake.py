@@ -57,7 +57,7 @@ def bake(  # noqa: PLR0913
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        Maximum error of curves in the property's units. If handles exceed this error, a note reports theirs. Default:
+        Maximum error of curves in the property's units. If the error of handles is larger, a note reports it. Default:
         1e-4 of the range of the track's keys.
     rotation_tolerance : float
         Maximum error of rotations in radians. Default: 0.01 degree.

@@ -58,7 +58,7 @@ def bake_in_world(
     ------
     AnimationError
         There is no parent or no TCB location or rotation, the parent's axes are skewed or unequally scaled, or
-        influences other than F-curves and parents animate the parent. Nothing was changed.
+        something other than F-curves and parents moves the parent. Nothing was changed.
     ValueError
         The step is not a positive number.
 

@@ -22,7 +22,7 @@ from ..store.tracks import Track
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
-    """Return each channel's own keys and the keys of the animator's curve, with the same rows."""
+    """Return the animator's keys of each channel, and the keys of the animator's curve with the same rows."""
     return {
         index: (own, own.keys if track.is_baked else read(track.channels[index]))
         for index, own in read_own_keys(track).items()
@@ -87,7 +87,7 @@ def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
     """Bake baked tracks again.
 
-    If this fails, restores the table entries in `before` and raises AnimationError.
+    If this fails, restore the table entries in `before` and raise AnimationError.
     """
     (users,) = users_of_channels([channels])
     report = rebake(users, channels, tracks, Options())

@@ -41,11 +41,11 @@ MAX_CHANGE = (math.radians(1.0), 0.01)
 """Smallest visible change: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
 """Enable chooses the other interpretation of turns if the ratios of the largest changes and of the mean changes are
-below this."""
+below this value."""
 _ROUNDED_TURN = math.radians(1.0)
 """Rotations within this angle of half a turn or a whole turn are not reported as long turns."""
 _OTHER = np.ones(256, dtype=np.bool_)
-"""For each interpolation, whether Blender plays it as a curve. All types except Bezier and constant."""
+"""Mask of the interpolations that Blender plays as other curves: all except Bezier and constant."""
 _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
@@ -370,7 +370,7 @@ def _keep_look(
         if own
     ]
     fitted = [row for row, (reading, _) in enumerate(measured) if reading.place not in linear]
-    # Rounded as in the table.
+    # The table rounds parameters to float32.
     found = {
         row: each.astype(np.float32).astype(np.float64)
         for row, each in zip(fitted, fit_parameters([measured[row][1].parts for row in fitted]), strict=True)

@@ -57,7 +57,7 @@ class RotationFault:
     reason: Finding | None
     """The reason why the fault can't be repaired, or None."""
     finding: Finding
-    """The fault as a finding, with the names of datablock and track."""
+    """The fault as a finding, with the names of the datablock and the track."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fault as a JSON-compatible dictionary."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playback by TCB of keys with handle types or an interpolation chosen by the animator."""
+"""Edits after which TCB plays keys with handle types or an interpolation chosen by the animator."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RecordedTrack:
                 bpy.data.actions.remove(action)
             return
         if action.library is not None:
-            # Another track has brought back the linked action.
+            # A track that was restored before has assigned the linked action.
             return
         track = find_track(self.datablock, self.path)
         for index, fcurve in list(track.channels.items()):

@@ -108,7 +108,7 @@ def free(
 
 
 def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
-    """Raise AnimationError if no track was processed. It contains all refusals, or else the code `nothing`."""
+    """Raise AnimationError if no track was processed, with all refusals or, if there are none, the code `nothing`."""
     if report.tracks:
         return
     if report.errors:
@@ -242,7 +242,8 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
     """Remove TCB from the tracks with exactly these paths, but keep the frame functions.
 
-    Unlike prefixes, a path `size` does not include `size_y`. `only` is the identity of the F-curves to search.
+    Unlike the prefix `size`, the path `size` does not include `size_y`. `only` is the identity of the F-curves to
+    search.
     """
 
     def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
@@ -279,7 +280,8 @@ class _Task:
     work: _Work
     prefixes: Iterable[str] | None
     strip: _Strip | None = None
-    """Function that removes all traces of TCB from a track without table entry. If given, table entries are removed."""
+    """Function that removes all traces of TCB from a track without a table entry. If given, table entries are
+    removed."""
     takes_edited: bool = False
     """True if tracks that were edited outside TCB are processed, too."""
     paths: Collection[str] | None = None

@@ -63,7 +63,7 @@ def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.ty
 
 
 def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
-    """Yield the results of `_users` for the actions of the F-curves, with the pointers of the action's F-curves."""
+    """Yield the datablocks and channels of each action of the F-curves, with the pointers of the given F-curves."""
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
     for fcurve in fcurves:

@@ -52,7 +52,7 @@ class TrackKeys:
         return f"{type(self).__name__}({self.track.name!r}, {self.track.path!r}, {len(self)})"
 
     def take(self, rows: BoolArray) -> TrackKeys:
-        """Return the keys in the mask `rows`."""
+        """Return the keys for which the mask `rows` is true."""
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
@@ -174,7 +174,7 @@ def _keys_read(datablock: bpy.types.ID, track: Track, visible: Iterable[int], ow
 
 
 def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
-    """Return the frames of a channel's own keys that are selected, or have a selected handle, in animation editors."""
+    """Return the frames of the animator's keys that are selected or have a selected handle in animation editors."""
     if not track.is_baked:
         return own.frames[_any_flag(own)]
     # The saved keys have the selection from before the bake.

@@ -58,7 +58,7 @@ class Velocities:
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
-        Quantities to write. For rotations they are angular, in radians, in the parent's frame. The speed is the
+        Quantities to write. For rotations, they are angular, in radians, in the parent's frame. The speed is the
         magnitude of the velocity.
     step : float
         Frames between samples, which may be less than 1.

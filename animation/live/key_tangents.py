@@ -23,7 +23,7 @@ _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
 """Limit for tangents, relative to the combined length of both chords. Parameters cannot exceed this limit."""
 _NEAR = 0.02
-"""Maximum error at which the tangent follows the handle, relative to the combined length of both chords."""
+"""Maximum error of a tangent that counts as equal to the goal, relative to the combined length of both chords."""
 Tangents = dict[str, Float64Array]
 """Tangents by side, per unit of the local segment parameter, shape (d,)."""
 Run = tuple[TrackSpline, int]
@@ -47,7 +47,7 @@ class KeyTangents:
     track: Track
     own: OwnChannels
     rows: Mapping[int, int]
-    """Row of the key among each channel's own keys."""
+    """Row of the key among the animator's keys of each channel."""
     defaults: Mapping[str, float]
     """Parameters of keys without parameters."""
     seen: Float64Array | None = None

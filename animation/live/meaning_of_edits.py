@@ -8,11 +8,11 @@ curve. The result depends only on the keys and the table, so it is the same afte
 These conditions distinguish a drag from Blender's own changes to handles:
 
 - The channel contains exactly the keys that were written.
-- The key has not moved, but a handle placed by the bake has another slope.
+- The key has not moved, but a handle placed by the bake has a different slope.
 - The handle is selected without its key, or no key of the track has moved.
 
-A handle with the same slope but another length does not change any parameter. Blender may have left the handle there
-after a key was inserted next to it and deleted.
+A handle with the same slope but a different length does not change any parameter. Blender may have left the handle
+there after a key was inserted next to it and deleted.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ _Goals = dict[int, dict[str, _Goal]]
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
     """Return, for each track, whether edits can imply parameters of the animator's keys.
 
-    Edits cannot imply parameters if the keys are unchanged since they were written and no handle was moved on an
-    unmoved key with a selected key or handle.
+    Edits cannot imply parameters if the keys are unchanged since they were written and no handle of an unmoved key was
+    moved while the key or the handle was selected.
     """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
@@ -126,7 +126,7 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
-    """Set the parameters implied by edits since the last bake on own keys.
+    """Set the parameters that edits since the last bake imply on the animator's keys.
 
     Return the keys, with notes on failures. `defaults` contains the parameters for keys without parameters.
     """

@@ -101,7 +101,7 @@ class Watch:
         self.reader, self.table, self.outside, self.lost = None, 0, set(), []
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks again with `anew`, or if F-curves were added or removed.
+        """Find the tracks again if `anew` is true, or if F-curves were added or removed.
 
         Return whether the F-curves have users.
         """
@@ -196,7 +196,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Return the `unsure` tracks that were edited in any way. As many are checked as the time allows."""
+        """Return the `unsure` tracks that were edited in any way. Stop when the time is up."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
@@ -380,7 +380,7 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """Reads the keys of tracks, which are given by their paths and their channels' keys."""
+    """Reads the keys of tracks. The tracks are given by their paths and their channels' keys."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
@@ -394,7 +394,7 @@ class _KeyReader:
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
     def read(self, names: Sequence[str]) -> list[bytes]:
-        """Read attributes of all keys of each track, one key after the other."""
+        """Return the bytes of attributes of all keys of each track, in the order of the keys."""
         arrays = [self._block.read(name) for name in names]
         together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
         size, raw = together.shape[1], together.tobytes()

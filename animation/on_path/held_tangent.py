@@ -27,7 +27,7 @@ _NAMES = ("tension", "continuity", "bias")
 
 
 class HeldTangent:
-    """Hold the end of the tangent on one side of a key of a path.
+    """The end of a path tangent that is dragged, on one side of a key.
 
     Raises AnimationError if parameters do not determine the tangent. For example, the track is not TCB, its method has
     no parameters, there is an ease beside the key, or that side has no segment.

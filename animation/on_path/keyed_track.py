@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edit the values and the frame of a track's keys at one frame in place."""
+"""Edits of the values and the frame of a track's keys at one frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 class KeyedTrack:
-    """Read and change the keys of a track at a frame. Raises AnimationError if they cannot be changed."""
+    """The keys of a track at one frame. Raises AnimationError if they cannot be changed."""
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
         self.datablock = datablock
@@ -65,7 +65,7 @@ class KeyedTrack:
     def write(self, values: Values) -> None:
         """Move the keys and their handles to the values. Components without a key are not changed.
 
-        The saved keys of a baked track follow when it plays.
+        `play` updates the saved keys of a baked track.
         """
         self._pending = values if self.track.is_baked else None
         for index in self.keyed:

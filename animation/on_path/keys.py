@@ -34,7 +34,7 @@ def insert_key(spot: Spot) -> None:
         raise AnimationError(Finding("POINT_WITHOUT_TRACK", spot.name, frame=spot.frame))
     without = []
     for track in tracks:
-        # This is another action if the action had to be copied.
+        # `writable` may have copied the action.
         _, found = writable(spot.item, track)
         check_times(spot.item, found, spot.frame)
         if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():

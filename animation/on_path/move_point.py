@@ -22,7 +22,7 @@ from .points import LOCATIONS, Spot, Vector, moving_tracks
 _STEP = 1e-2
 """Location change for measuring the effect of constraints, small relative to them but larger than rounding."""
 _TURN = 1e-5
-"""Radians. The step of finite differences for single angles."""
+"""Step, in radians, of the finite differences for single angles."""
 _ROUNDS = 6
 """Attempts to reach the target when constraints or drivers move the point away from its computed position."""
 _STEPS = 30
@@ -31,7 +31,7 @@ _NEAR = 1e-6
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
-    """Hold and return the key. Raise AnimationError if it cannot be changed.
+    """Return the point, ready to be moved. Raise AnimationError if its key cannot be changed.
 
     A location with a key at the frame is preferred to a rotation.
     """
@@ -54,7 +54,7 @@ def _is_connected(spot: Spot) -> bool:
 
 
 class _World:
-    """Evaluate the placement of the object or bone at the key's frame in Blender for given values of the track."""
+    """The placement of the object or bone at the key's frame, for given values of the track."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.spot, self.track = spot, track
@@ -115,7 +115,7 @@ class _World:
 
 
 class MovingPlace:
-    """Move a point by changing a key of a location."""
+    """A point that is moved by changing a key of a location."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -166,7 +166,10 @@ class MovingPlace:
 
 
 class TurningTip:
-    """Move a point by a key of a rotation R. The point is at `A R arm` from the origin, or in that direction."""
+    """A point that is moved by changing a key of a rotation R.
+
+    The vector from the origin to the point, or its direction, is `A R arm`.
+    """
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track

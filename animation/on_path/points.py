@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define the points of objects and bones whose paths are shown, and find the tracks that move them."""
+"""The points of objects and bones whose paths are shown, and the tracks that move these points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Vector = npt.NDArray[np.float64]
 
 @record()
 class Followed:
-    """Define the followed point of an object or bone."""
+    """The point of an object or bone whose path is shown."""
 
     point: str
     """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
@@ -53,7 +53,7 @@ class Followed:
 
 
 class Spot(NamedTuple):
-    """Identify the key of a path at a frame."""
+    """The key of a path at a frame."""
 
     scene: bpy.types.Scene
     item: Any
@@ -86,7 +86,7 @@ class Spot(NamedTuple):
 def moving_tracks(item: Any, bone: str, followed: Followed) -> list[Track]:
     """Return the tracks of the object's or bone's own channels that move the point, locations before rotations.
 
-    Raises AnimationError if its animation cannot be read.
+    Raises AnimationError if the animation cannot be read.
     """
     prefix = bone_path(item.pose.bones[bone]) if bone else ""
     turns = followed.turns(bone)

@@ -40,7 +40,7 @@ _FINER = 4
 
 @dataclass
 class Relaxation:
-    """Hold the result of a relaxation. Errors are in world units, or in radians for rotation limits."""
+    """The result of a relaxation. Errors are in world units, or in radians for rotation limits."""
 
     name: str
     keys: int

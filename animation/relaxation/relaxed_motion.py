@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compute the motion of an object or bone, and its errors, as functions of the key values that may change."""
+"""The motion of an object or bone, and its errors, as functions of the key values that may change."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from ..store.tracks import EULER_ORDERS, Track, find_tracks
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3
-"""Radians. Rotations up to this angle move points along nearly straight paths."""
+"""In radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
 """If points are within 1 / this number in each of three directions, they are within a distance of 1."""
 
 
 @record()
 class Follower:
-    """Define the point of an object or bone for which the condition must hold."""
+    """The point of an object or bone for which the condition must hold."""
 
     item: Any
     bone: str
@@ -49,7 +49,7 @@ class Follower:
 
 
 class Mover:
-    """Evaluate a track by its spline. Any of its keys, or none, may change."""
+    """A track that is evaluated by its spline. Any number of its keys may change."""
 
     def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
         check_editable(keys.datablock)
@@ -164,7 +164,7 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 class Motion:
-    """Compute the errors at `frames` as functions of the numbers of all movers."""
+    """The errors at `frames` as functions of the numbers of all movers."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame. All are below the tolerance only if the condition holds within it."""
+        """Return numbers for each frame, which are all below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define the conditions that relaxation can establish."""
+"""The conditions that relaxation can establish."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TOLERANCE: float = RELAX["tolerance"].default
 """The unit of errors: world units, or radians for rotation limits."""
 
 Targets = tuple[tuple[bpy.types.Object, str], ...]
-"""The objects on which a condition depends, with the names of their bones. "" represents the object itself."""
+"""The objects on which a condition depends, with the names of their bones. An empty name means the object itself."""
 
 
 @dataclass(frozen=True)
 class StaysAt:
-    """Require the relaxed point to stay at a point of another object or one of its bones.
+    """The condition that the relaxed point stays at a point of another object or of its bone.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class StaysAt:
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """Require the relaxed point to stay at least `height` units above the XY plane of an object or the world.
+    """The condition that the relaxed point stays at least `height` units above the XY plane of an object or the world.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class StaysAbove:
 
 @dataclass(frozen=True)
 class TurnsWithin:
-    """Require the object's or bone's own rotation to stay within limits.
+    """The condition that the rotation of the object or bone stays within limits.
 
     The limits apply to Euler angles in its rotation order, or XYZ if it has none, in radians from -pi to pi. None sets
     no limit.

@@ -44,8 +44,8 @@ def assign_to_keys(
 
     1. If the numbers of chosen and copied keys are equal, each chosen key gets its counterpart.
     2. If all copied keys are equal, every chosen key gets the same key.
-    3. If one key was copied from each track whose path is the path of a chosen track, all chosen keys of that track get
-    this key.
+    3. If exactly one key was copied from the path of each chosen track, all chosen keys of a track get the key from its
+    path.
     """
     counts = [len(keys) for keys in chosen]
     all_copied = list(chain.from_iterable(keys for _, keys in copied))

@@ -38,10 +38,10 @@ from ..change_own_curves import bake_again, with_saved_keys
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the numbers in a row."""
 NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""Function that returns numbers for the chosen keys of a channel. Its arguments are the channel's index, its own keys,
-and a mask."""
+"""Function that returns numbers for the chosen keys of a channel. The arguments are the index of the channel, the
+animator's keys and a mask."""
 KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
-"""The own keys of a channel before and after an edit."""
+"""The animator's keys of a channel, before and after an edit."""
 
 
 @record()
@@ -150,7 +150,7 @@ def _renamed(identities: Identities, before: Identities, after: Identities) -> I
 
 
 def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArray[np.uint8]) -> None:
-    """Record the interpolation of keys with new rows, so that only a later change of it is an edit."""
+    """Record the interpolation of keys with new rows, so that only a later change counts as an edit."""
     places = {name: place for place, name in enumerate(written["identity"].tolist())}
     for name, kind in zip(names.tolist(), kinds.tolist(), strict=True):
         if name in places:
@@ -160,7 +160,7 @@ def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArra
 def _write_rows(
     channels: Channels, keys_to_write: Sequence[tuple[Track, Mapping[int, KeysBeforeAfter]]], rows: Rows
 ) -> None:
-    """Write new rows, and the identities of the tracks' own keys by channel.
+    """Write new rows, and write identities into the animator's keys.
 
     On a baked track, the saved keys are changed.
     """
