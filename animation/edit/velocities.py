@@ -6,7 +6,7 @@ They are derivatives of the splines through the keys, independent of the samples
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -151,17 +151,18 @@ def write_velocities(
         return _take_away(datablock, prefixes)
     report = Report.on([datablock])
     moving = _moving(datablock, prefixes, how, report)
-    written: list[tuple[Track, str, Float64Array, Float64Array]] = []
+    written: list[tuple[str, Float64Array, Float64Array]] = []
     for each in moving:
         frames = _frames(how.step, each.ends)
         for kind, values in _measured(each, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > LARGEST:
                 raise each.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
-            written.append((each.track, kind, frames, values))
+            written.append((_path_of(each.track, kind), frames, values))
     channels = editable_channels(datablock, report.notes)
-    _remove(datablock, channels, [each.track for each in moving])
-    for track, kind, frames, values in written:
-        _write(datablock, channels, track, kind, frames, values)
+    tracks = [each.track for each in moving]
+    _remove(datablock, channels, {_path_of(track, _kind(track, each)) for track in tracks for each in QUANTITIES})
+    for path, frames, values in written:
+        _write(datablock, channels, path, frames, values)
         report.samples += values.size
     report.tracks = len(moving)
     if datablock.override_library is not None:
@@ -244,41 +245,35 @@ def _kind(track: Track, quantity: Quantity) -> str:
     return ("angular_" if angular else "") + quantity.lower()
 
 
-def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
-    """Return the owner of the custom properties, which is the bone or the datablock, and its path."""
+def _path_of(track: Track, kind: str) -> str:
+    """Return the path of a track's custom property. The properties of bones are on the bones."""
     owner = split(track.path)[0]
-    if is_bones(owner):
-        path = owner.removesuffix(".")
-        return datablock.path_resolve(path), path
-    return datablock, ""
+    prefix = owner.removesuffix(".") if is_bones(owner) else ""
+    return f'{prefix}["{bpy.utils.escape_identifier(property_name(track.path, kind))}"]'
 
 
-def _write(
-    datablock: bpy.types.ID, channels: Channels, track: Track, kind: str, frames: Float64Array, values: Float64Array
-) -> None:
-    owner, path = _owner(datablock, track)
-    name = property_name(track.path, kind)
+def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:
+    """Return the owner and the name of a custom property. Raises ValueError if the owner does not exist."""
+    owner, name = split(path)
+    thing = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+    return thing, bpy.utils.unescape_identifier(name[1:-1])
+
+
+def _write(datablock: bpy.types.ID, channels: Channels, path: str, frames: Float64Array, values: Float64Array) -> None:
+    owner, name = _owner_and_name(datablock, path)
     owner[name] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
     for index, column in enumerate(values.T):
-        fcurve = channels.new(f'{path}["{bpy.utils.escape_identifier(name)}"]', index, _GROUP)
-        key_curve(fcurve, frames, column, "LINEAR")
+        key_curve(channels.new(path, index, _GROUP), frames, column, "LINEAR")
 
 
-def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> None:
-    """Remove previously written properties of these tracks."""
-    kinds = {_kind(track, quantity) for track in tracks for quantity in QUANTITIES}
-    for track in tracks:
-        owner, path = _owner(datablock, track)
-        for kind in kinds:
-            name = property_name(track.path, kind)
-            _remove_curves(channels, f'{path}["{bpy.utils.escape_identifier(name)}"]')
-            if name in owner:
-                del owner[name]
-
-
-def _remove_curves(channels: Channels, path: str) -> None:
-    for fcurve in [fcurve for fcurve in channels if fcurve.data_path == path]:
+def _remove(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> None:
+    """Remove the custom properties with these paths, and their F-curves."""
+    for fcurve in [fcurve for fcurve in channels if fcurve.data_path in paths]:
         channels.remove(fcurve)
+    for path in paths:
+        with suppress(ValueError, KeyError):
+            owner, name = _owner_and_name(datablock, path)
+            del owner[name]
 
 
 def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
@@ -301,16 +296,11 @@ def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str
 def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
     """Remove all written properties, even if their tracks no longer exist."""
     channels = editable_channels(datablock)
-    paths = list(_written(channels, prefixes))
+    paths = set(_written(channels, prefixes))
     if not paths:
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
-    for path in dict.fromkeys(paths):
-        _remove_curves(channels, path)
-        owner, name = split(path)
-        with suppress(ValueError, KeyError):
-            thing = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
-            del thing[bpy.utils.unescape_identifier(name[1:-1])]
+    _remove(datablock, channels, paths)
     report = Report.on([datablock])
-    report.tracks = len(set(paths))
+    report.tracks = len(paths)
     evaluate_anew(channels.action)
     return report

@@ -31,7 +31,7 @@ from ..sampling.properties import STEP, Values, sampled_frames
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
-from .relaxed_motion import Follower, Motion, Mover, to_come
+from .relaxed_motion import Follower, Motion, Mover, split, to_come
 from .wanted_conditions import Condition
 
 _FINER = 4
@@ -212,8 +212,7 @@ def _relaxed(
 def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
     """Return the maximum distance of moved location keys and the maximum angle of rotated rotation keys."""
     moved = turned = 0.0
-    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
-    for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
+    for mover, before, after in zip(movers, split(movers, start), split(movers, numbers), strict=True):
         if not mover.slots:
             continue
         if mover.track.is_rotation:
@@ -230,8 +229,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
     """Write the numbers into the keys, update the tracks that were playing, and return notes."""
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
-    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
-    for mover, own in zip(movers, np.split(numbers, ends), strict=True):
+    for mover, own in zip(movers, split(movers, numbers), strict=True):
         if mover.slots:
             by_datablock.setdefault(mover.datablock, []).append((mover, own))
     for datablock, group in by_datablock.items():

@@ -163,6 +163,11 @@ def _bone_of(datablock: Any, prefix: str) -> str:
     return next((bone.name for bone in bones if f"{bone_path(bone)}." == prefix), "")
 
 
+def split(movers: Sequence[Mover], numbers: Values) -> list[Values]:
+    """Return the numbers of each mover."""
+    return np.split(numbers, np.cumsum([len(mover.slots) for mover in movers])[:-1])
+
+
 class Motion:
     """The errors at `frames` as functions of the numbers of all movers."""
 
@@ -180,14 +185,13 @@ class Motion:
         self.scene = scene
         self.frames = frames
         self.world = TransformSampler(frames)
-        self.ends = np.cumsum([len(mover.slots) for mover in movers])
         self._still: dict[tuple[int, str], Matrices] = {}
         self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> TransformSampler:
         """Return the transforms of the world with these numbers in the keys."""
-        pairs = zip(self.movers, self._split(numbers), strict=True)
+        pairs = zip(self.movers, split(self.movers, numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
@@ -203,9 +207,6 @@ class Motion:
         motion = mover.motion(splines, values, len(self.frames))
         self._last[mover.place] = numbers.tobytes(), motion
         return motion
-
-    def _split(self, numbers: Values) -> list[Values]:
-        return np.split(numbers, self.ends[:-1])
 
     def costs(self) -> tuple[Values, Values]:
         """Return the cost of changing each number, and the maximum change per round.
