@@ -68,15 +68,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as a JSON-compatible dictionary, with its message."""
-        arguments = [value.to_dict() if isinstance(value, Finding) else value for value in self.arguments]
-        return {
-            "code": self.code,
-            "object": self.object,
-            "track": self.track,
-            "frame": self.frame,
-            "arguments": [list(value) if isinstance(value, tuple) else value for value in arguments],
-            "message": self.message,
-        }
+        return {**as_dict(self), "message": self.message}
 
 
 IN_RADIANS = {"unit": "radians"}
