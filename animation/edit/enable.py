@@ -37,6 +37,8 @@ from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks
 
 _Prefixes = Iterable[str] | None
+_Made = dict[tuple[int, int, str], tuple[Channels, Track]]
+"""The tracks to enable, with their channels, by action, slot and path."""
 MAX_CHANGE = (math.radians(1.0), 0.01)
 """Smallest visible change: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
@@ -140,19 +142,22 @@ def enable_many(
     (2, 2, 7)
     """
     report = Report()
-    made: dict[tuple[int, int, str], tuple[Channels, Track]] = {}
-    found: list[_Found] = []
+    made: _Made = {}
+    found: list[tuple[EditableSets, list[_FoundSet]]] = []
     for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
         try:
-            found.append(_Found.of(datablock, own_prefixes))
+            editable = editable_sets(datablock)
         except AnimationError as refusal:
             report.errors += refusal.findings
+            continue
+        found.append((editable, [_found_in(datablock, channels, own_prefixes) for channels in editable.sets]))
     # Reading all keys together is faster than reading the keys of each datablock.
     own_keys = _OwnKeysOfTracks()
-    own_keys.read([track for each in found for track in each.readable])
-    for each in found:
+    every = [each for _, sets in found for each in sets]
+    own_keys.read([track for each in every for track in each.tracks if not each.reasons.get(id(track))])
+    for editable, sets in found:
         try:
-            _find_plain(each, own_keys, made, report)
+            _find_plain(editable, sets, own_keys, made, report)
         except AnimationError as refusal:
             report.errors += refusal.findings
     originals = own_keys.read([track for _, track in made.values()])
@@ -187,38 +192,20 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
 
 @record(eq=False)
 class _FoundSet:
-    """The tracks of one set of F-curves, with the reasons why tracks can't be TCB."""
+    """The tracks of one set of F-curves of a datablock, with the reasons why tracks can't be TCB."""
 
+    datablock: bpy.types.ID
     channels: Channels
+    prefixes: _Prefixes
     tracks: list[Track]
     reasons: dict[int, Finding | None]
     """Reasons by the `id` of the tracks that are not TCB yet."""
 
 
-@record(eq=False)
-class _Found:
-    """A datablock, with all tracks that can be enabled."""
-
-    datablock: bpy.types.ID
-    prefixes: _Prefixes
-    editable: EditableSets
-    sets: list[_FoundSet]
-
-    @classmethod
-    def of(cls, datablock: bpy.types.ID, prefixes: _Prefixes) -> _Found:
-        """Find the tracks. Raise AnimationError if the datablock can't be edited."""
-        editable = editable_sets(datablock)
-        sets = []
-        for channels in editable.sets:
-            tracks = find_tracks(datablock, channels, prefixes)
-            reasons = {id(track): blocking_reason(track) for track in tracks if not track.enabled}
-            sets.append(_FoundSet(channels, tracks, reasons))
-        return cls(datablock, prefixes, editable, sets)
-
-    @property
-    def readable(self) -> list[Track]:
-        """Return the tracks whose keys can be read."""
-        return [track for each in self.sets for track in each.tracks if not each.reasons.get(id(track))]
+def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: _Prefixes) -> _FoundSet:
+    tracks = find_tracks(datablock, channels, prefixes)
+    reasons = {id(track): blocking_reason(track) for track in tracks if not track.enabled}
+    return _FoundSet(datablock, channels, prefixes, tracks, reasons)
 
 
 class _OwnKeysOfTracks:
@@ -235,38 +222,29 @@ class _OwnKeysOfTracks:
 
 
 def _find_plain(
-    found: _Found,
-    own_keys: _OwnKeysOfTracks,
-    made: dict[tuple[int, int, str], tuple[Channels, Track]],
-    report: Report,
+    editable: EditableSets, sets: Sequence[_FoundSet], own_keys: _OwnKeysOfTracks, made: _Made, report: Report
 ) -> None:
-    """Add the tracks to enable to `made`, each shared track once. Raise AnimationError if there are none."""
-    datablock, editable = found.datablock, found.editable
+    """Add a datablock's tracks to enable to `made`, each shared track once. Raise AnimationError if there are none."""
+    datablock = sets[0].datablock
     report.errors += editable.refused
     if editable.left:
         report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.left),)))
     refused: list[Finding] = []
     before, refusals = len(made), 0
-    for each in found.sets:
+    for each in sets:
         try:
-            _find_plain_in(each, found, own_keys, made, report)
+            _find_plain_in(each, own_keys, made, report)
         except AnimationError as refusal:
             refused += refusal.findings
             refusals += 1
     if len(made) > before:
         report.add(Report.on([datablock]))
-    if refusals == len(editable.sets):
+    if refusals == len(sets):
         raise AnimationError(*(refused[:1] if all(each.has_nothing_to_do for each in refused) else refused))
     report.errors += [each for each in refused if not each.has_nothing_to_do]
 
 
-def _find_plain_in(
-    found: _FoundSet,
-    of: _Found,
-    own_keys: _OwnKeysOfTracks,
-    made: dict[tuple[int, int, str], tuple[Channels, Track]],
-    report: Report,
-) -> None:
+def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, report: Report) -> None:
     """Add the tracks of one set of F-curves to `made`, as `_find_plain` does."""
     channels, tracks = found.channels, found.tracks
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
@@ -282,13 +260,13 @@ def _find_plain_in(
     if not wanted and not enabled:
         if left_alone or faults:
             raise AnimationError(*left_alone, *faults)
-        raise AnimationError(Finding("NO_FLOAT_PROPERTY", name_of(of.datablock)))
+        raise AnimationError(Finding("NO_FLOAT_PROPERTY", name_of(found.datablock)))
     report.notes += left_alone
     report.errors += faults
     if channels.action.library is not None:
-        channels = editable_channels(of.datablock, report.notes)
+        channels = editable_channels(found.datablock, report.notes)
         paths = {track.path for track in wanted}
-        wanted = [track for track in find_tracks(of.datablock, channels, of.prefixes) if track.path in paths]
+        wanted = [track for track in find_tracks(found.datablock, channels, found.prefixes) if track.path in paths]
     remove_strays(channels)
     made |= {(*channels.identity, track.path): (channels, track) for track in wanted}
     report.tracks += len(wanted)
