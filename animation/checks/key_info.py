@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.splines import tcb
-from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
+from ..bake.plans.splines import plays_its_own_keys, track_splines
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
@@ -169,9 +169,12 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
 
     Raises AnimationError if the keys do not form a spline.
     """
-    frame = _played(track, frame)
-    check_can_be_drawn(track, read_own_keys(track))
-    (spline,) = _splines(track, defaults)
+    function = function_of(track)
+    # The frame of the motion that plays at this frame.
+    frame = frame if function is None else float(function([frame])[0])
+    own = read_own_keys(track)
+    check_can_be_drawn(track, own)
+    (spline,) = track_splines(track, track.settings, own, defaults)
     earlier = spline.frames[spline.frames < frame - AT]
     start = float(earlier[-1]) if len(earlier) else frame
     if isinstance(spline.spline, tcb.RotationSpline):
@@ -185,18 +188,8 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     return Turn(start, frame, float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2])))
 
 
-def _played(track: Track, frame: float) -> float:
-    """Return the frame of the motion that plays at this frame."""
-    function = function_of(track)
-    return frame if function is None else float(function([frame])[0])
-
-
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     """Raise AnimationError if the rotation needs a new F-curve, which drawing code must not create."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.error("KEYED_APART_SHOWN")
-
-
-def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:
-    return track_splines(track, track.settings, read_own_keys(track), defaults)

@@ -42,9 +42,8 @@ from ..store.own_keys import read_own_keys
 from ..store.parameters import LIMITS, given_numbers
 from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS
-from ..store.table.settings import Settings
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import Properties, Track, default_settings, find_tracks
+from ..store.tracks import Properties, Track, default_settings
 from ..translation import rpt_
 from .parameters.write_parameters import Change, write_numbers
 from .restore import remove_tracks
@@ -373,14 +372,12 @@ def _enable(
 ) -> None:
     """Make a track TCB with its parameters, and play it by handles."""
     channels = ensured_channels(datablock)
-    (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
-    settings: Settings = default_settings(track)
+    track = find_track(datablock, path)
     numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}
-    enable_tracks(channels, [track], [settings], [numbers])
+    enable_tracks(channels, [track], [default_settings(track)], [numbers])
     names = {number: name for name, number in INTERPOLATION.items()}
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
-        (track,) = (each for each in find_tracks(datablock, channels, [path]) if each.path == path)
-        write_numbers([Change(channels, track, frames[kinds == kind], _unchanged)], names[kind])
+        write_numbers([Change(channels, find_track(datablock, path), frames[kinds == kind], _unchanged)], names[kind])
     played = bake_many([datablock], Options(output="HANDLES"), {datablock: [path]})
     report.errors += played.errors
     report.notes += played.notes

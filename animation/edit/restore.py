@@ -101,19 +101,9 @@ def free(
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked
     """
-    report = _work_on(datablock, _Task(_free, prefixes, takes_edited=discard_edits))
-    _check_done(report, datablock, "NOTHING_BAKED")
+    report = _work_on(datablock, _Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits))
     _play_freed(datablock, prefixes, report)
     return report
-
-
-def _check_done(report: Report, datablock: bpy.types.ID, nothing: str) -> None:
-    """Raise AnimationError if no track was processed, with all refusals or, if there are none, the code `nothing`."""
-    if report.tracks:
-        return
-    if report.errors:
-        raise AnimationError(*report.errors)
-    raise AnimationError(Finding(nothing, name_of(datablock)))
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
@@ -165,9 +155,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked or played by handles
     """
-    report = _work_on(datablock, _Task(_restore, prefixes))
-    _check_done(report, datablock, "NOTHING_PLAYED")
-    return report
+    return _work_on(datablock, _Task(_restore, "NOTHING_PLAYED", prefixes))
 
 
 @checked
@@ -197,10 +185,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    report = _work_on(datablock, _Task(_remove, prefixes, _strip))
-    _check_done(report, datablock, "NO_TCB_TRACK")
-    report.notes += _function_left(datablock)
-    return report
+    return _work_on(datablock, _Task(_remove, "NO_TCB_TRACK", prefixes, _strip))
 
 
 @checked
@@ -233,10 +218,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    report = _work_on(datablock, _Task(_apply, prefixes, _make_plain, takes_edited=True))
-    _check_done(report, datablock, "NO_TCB_TRACK")
-    report.notes += _function_left(datablock)
-    return report
+    return _work_on(datablock, _Task(_apply, "NO_TCB_TRACK", prefixes, _make_plain, takes_edited=True))
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
@@ -257,9 +239,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
                 give_name(owner, track.path)
         return done
 
-    report = _work_on(datablock, _Task(work, None, _strip, paths=paths), only)
-    report.notes += _function_left(datablock)
-    return report
+    return _work_on(datablock, _Task(work, "", None, _strip, paths=paths), only)
 
 
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
@@ -278,6 +258,8 @@ class _Task:
     """Work on tracks of a datablock. Locked tracks are refused."""
 
     work: _Work
+    nothing: str
+    """Code of the error if there is no track to process. Empty if this is no error."""
     prefixes: Iterable[str] | None
     strip: _Strip | None = None
     """Function that removes all traces of TCB from a track without a table entry. If given, table entries are
@@ -296,16 +278,16 @@ def _work_on(datablock: bpy.types.ID, task: _Task, only: Hashable = None) -> Rep
     """
     report = Report.on([datablock])
     lost = task.strip is not None and _remove_lost_slots(datablock, report)
+    sets: list[Channels] = []
     try:
         editable = editable_sets(datablock, takes_plain=False)
+        report.errors += editable.refused
+        sets = [channels for channels in editable.sets if only in (None, channels.identity)]
     except AnimationError:
-        if lost:
-            return report
-        raise
-    report.errors += editable.refused
+        if not lost:
+            raise
     refused: list[Finding] = []
     refusals = 0
-    sets = [channels for channels in editable.sets if only in (None, channels.identity)]
     for channels in sets:
         try:
             _work_in(channels, datablock, report, task)
@@ -315,6 +297,10 @@ def _work_on(datablock: bpy.types.ID, task: _Task, only: Hashable = None) -> Rep
     if refused and refusals == len(sets):
         raise AnimationError(*refused)
     report.errors += refused
+    if task.nothing and not report.tracks:
+        raise AnimationError(*(report.errors or [Finding(task.nothing, name_of(datablock))]))
+    if task.strip is not None:
+        report.notes += _function_left(datablock)
     return report
 
 

@@ -128,17 +128,7 @@ def retime(  # noqa: PLR0913
     first, last = _bounds(datablock, track)
     middle = (first + last) / 2.0 if frame is None else frame
     if shape == "HOLD" and not first <= middle <= last:
-        raise AnimationError(
-            Finding(
-                "TIMING_OUTSIDE",
-                name_of(datablock),
-                track,
-                arguments=(
-                    first,
-                    last,
-                ),
-            )
-        )
+        raise AnimationError(Finding("TIMING_OUTSIDE", name_of(datablock), track, arguments=(first, last)))
     fcurve = _curve(datablock, track)
     keys = {
         "SCALE": [(first, first), (first + scale * (last - first), last)],
