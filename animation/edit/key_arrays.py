@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -19,7 +19,7 @@ from ..bake.pipeline import bake as bake_many
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
+from ..fcurves.channels import Channels, ensured_channels, evaluate_anew, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import (
@@ -292,17 +292,35 @@ def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
 
 def _property(datablock: bpy.types.ID, path: str) -> Track:
     """Return the property as a track. Raise AnimationError if it can't be keyed."""
-    if datablock.library is not None or not is_without_curves(datablock):
-        check_editable(datablock)
+    check_can_have_keys(datablock)
     found = Properties(datablock).track(path)
     if found is None:
         raise AnimationError(Finding("PROPERTY_UNKNOWN", name_of(datablock), path))
-    reason = blocking_reason(found, without_keys=True)
-    if reason is None and edited_outside([found])[0]:
-        reason = found.finding("EDITED_OUTSIDE")
+    check_can_be_keyed(found)
+    return found
+
+
+def check_can_have_keys(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if the datablock's animation can't be edited. A datablock without F-curves can get some."""
+    if datablock.library is not None or not is_without_curves(datablock):
+        check_editable(datablock)
+
+
+def check_can_be_keyed(track: Track) -> None:
+    """Raise AnimationError if the keys of the track can't be replaced."""
+    reason = blocking_reason(track, without_keys=True)
+    if reason is None and edited_outside([track])[0]:
+        reason = track.finding("EDITED_OUTSIDE")
     if reason is not None:
         raise AnimationError(reason)
-    return found
+
+
+def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
+    """Return the channels for writing new keys. Remove TCB from the tracks with these paths first."""
+    if tcb_paths:
+        report.notes += remove_tracks(datablock, tcb_paths).notes
+    channels = ensured_channels(datablock)
+    return editable_channels(datablock, report.notes) if channels.action.library is not None else channels
 
 
 def _chosen(
@@ -345,11 +363,7 @@ def _write(
 ) -> Report:
     """Write the keys of a track."""
     report = Report()
-    if track.enabled:
-        report.notes += remove_tracks(datablock, {track.path}).notes
-    channels = ensured_channels(datablock)
-    if channels.action.library is not None:
-        channels = editable_channels(datablock, report.notes)
+    channels = channels_to_key(datablock, {track.path} if track.enabled else (), report)
     own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
     before, after = slopes or slopes_of_keys("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
     for index in range(values.shape[1]):

@@ -17,8 +17,7 @@ from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import ensured_channels, evaluate_anew, is_without_curves
-from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
 from ..fcurves.keyframes import (
     INTERPOLATION,
@@ -36,12 +35,9 @@ from ..report import Report
 from ..sampling.properties import driven_components
 from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
-from ..store.fingerprints import edited_outside
 from ..store.paths import split
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotation_property
-from .key_arrays import group_of
-from .restore import remove_tracks
+from .key_arrays import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _SHEARED = 1e-4
 """Maximum cosine of the angle between a matrix's axes. Above this limit, the matrix has shear, which scale can't
@@ -128,7 +124,7 @@ def import_table(
     count = len(table.properties)
     keyed = _read_keyed(item, table, how, bone, report, progress)
     for datablock in keyed:
-        _check(datablock)
+        check_can_have_keys(datablock)
     for datablock, each in keyed.items():
         driven = driven_components(datablock)
         for one_keyed in each:
@@ -378,21 +374,10 @@ def _matrices(
         yield _Keyed(_known(owned, f"{owner}scale"), (0, 1, 2), frames, scale)
 
 
-def _check(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError if the datablock's animation can't be edited."""
-    if datablock.library is None and is_without_curves(datablock):
-        return
-    check_editable(datablock)
-
-
 def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
     track = keyed.track
     # Tracks of another rotation mode may also be locked or driven.
-    reason = blocking_reason(replace(track, in_use=True), without_keys=True)
-    if not reason and edited_outside([track])[0]:
-        reason = track.finding("EDITED_OUTSIDE")
-    if reason:
-        raise AnimationError(reason)
+    check_can_be_keyed(replace(track, in_use=True))
     for index in keyed.components:
         if (track.path, index) in driven:
             raise track.error("COMPONENT_DRIVEN", index)
@@ -411,12 +396,8 @@ def _write(
     for each in keyed:
         by_path.setdefault(each.track.path, []).append(each)
     enabled = {path for path, (first, *_) in by_path.items() if first.track.enabled}
-    if enabled:
-        report.notes += remove_tracks(datablock, enabled).notes
-        report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in by_path if path in enabled]
-    channels = ensured_channels(datablock)
-    if channels.action.library is not None:
-        channels = editable_channels(datablock, report.notes)
+    channels = channels_to_key(datablock, enabled, report)
+    report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in by_path if path in enabled]
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
     for path, parts in by_path.items():
         for each in parts:
