@@ -102,16 +102,18 @@ def test_frames_out_of_order(animation, thing) -> None:
     refused(animation, thing, "Ball", "location")
 
 
-def test_a_locked_channel(animation, thing) -> None:
-    curve(thing, "location", 1).lock = True
-    refused(animation, thing, "Ball", "location", "locked")
+@pytest.mark.parametrize(("switch", "reason"), [("lock", "locked"), ("mute", "muted")])
+def test_a_locked_or_muted_channel(animation, thing, switch: str, reason: str) -> None:
+    setattr(curve(thing, "location", 1), switch, True)
+    refused(animation, thing, "Ball", "location", reason)
 
 
-def test_a_locked_group(animation) -> None:
+@pytest.mark.parametrize(("switch", "reason"), [("lock", "locked"), ("mute", "muted")])
+def test_a_locked_or_muted_group(animation, switch: str, reason: str) -> None:
     item = new_object("Ball")
     key(item, "location", KEYS, group="Places")
-    curve(item, "location").group.lock = True
-    refused(animation, item, "Ball", "location", "locked")
+    setattr(curve(item, "location").group, switch, True)
+    refused(animation, item, "Ball", "location", reason)
 
 
 def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
@@ -122,18 +124,6 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
         animation.enable(thing, keep_look=False)
     reason = "locked. Unlock the channels first"
     assert str(error.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
-
-
-def test_a_muted_channel(animation, thing) -> None:
-    curve(thing, "location", 1).mute = True
-    refused(animation, thing, "Ball", "location", "muted")
-
-
-def test_a_muted_group(animation) -> None:
-    item = new_object("Ball")
-    key(item, "location", KEYS, group="Places")
-    curve(item, "location").group.mute = True
-    refused(animation, item, "Ball", "location", "muted")
 
 
 def test_a_driven_channel(animation, thing) -> None:
