@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import bpy
 
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
-from ..fcurves.keyframes import Keyframes, extrapolate, read, write
+from ..fcurves.keyframes import Keyframes, extrapolate, read_joined, write
 from ..records import record
 from ..store.table.custom_property import TrackState, update
 from ..store.tracks import Track
@@ -27,12 +27,6 @@ class RecordedTrack:
     keys: Mapping[int, tuple[Keyframes, Any]]
     """The keys and the extrapolation of each channel."""
     state: TrackState | None
-
-    @classmethod
-    def of(cls, datablock: bpy.types.ID, track: Track) -> RecordedTrack:
-        """Record a track of the datablock."""
-        keys = {index: (read(fcurve), fcurve.extrapolation) for index, fcurve in track.channels.items()}
-        return cls(datablock, channels_of(datablock), track.path, keys, track.state)
 
     def put_back(self) -> None:
         """Restore the track, even if it was baked again. Remove channels that were added.
@@ -62,6 +56,23 @@ class RecordedTrack:
         elif track.state is not None:
             remove_entries(action, [track.state.identity])
         evaluate_anew(action)
+
+
+def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[RecordedTrack]:
+    """Record tracks of datablocks."""
+    pairs = list(places)
+    # Reading all keys together is faster than reading each F-curve.
+    keys = iter(read_joined([fcurve for _, track in pairs for fcurve in track.channels.values()]).channels)
+    return [
+        RecordedTrack(
+            datablock,
+            channels_of(datablock),
+            track.path,
+            {index: (next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()},
+            track.state,
+        )
+        for datablock, track in pairs
+    ]
 
 
 def put_back(recorded: Sequence[RecordedTrack]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
-from ...animation.edit.recorded_track import RecordedTrack, put_back
+from ...animation.edit.recorded_track import put_back, record_tracks
 from ...animation.errors import AnimationError
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
@@ -273,7 +273,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         try:
             spot = self._spot
             moving = moving_tracks(spot.item, spot.bone, spot.followed)
-            self._recorded = [RecordedTrack.of(spot.item, track) for track in moving]
+            self._recorded = record_tracks((spot.item, track) for track in moving)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}

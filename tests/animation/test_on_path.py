@@ -66,7 +66,7 @@ def record(animation, item):
         for path in ("location", "rotation")
         if any(each.data_path.startswith(path) for each in fcurves(item))
     ]
-    return module, [module.RecordedTrack.of(item, track) for track in tracks]
+    return module, module.record_tracks((item, track) for track in tracks)
 
 
 def everything(item):

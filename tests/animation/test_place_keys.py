@@ -160,7 +160,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
     bpy.context.view_layer.update()
     handlers.flush_all()
     before = snapshot(thing)
-    kept = recorded_track.RecordedTrack.of(thing, animation.find_track(thing, PATH))
+    kept = recorded_track.record_tracks([(thing, animation.find_track(thing, PATH))])
     at = 11.0
     for to in (12.0, 25.5, 40.0, 2.0):
         places.move_keys(chosen(animation, thing, at), [to])
@@ -170,7 +170,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
         handlers.flush()
         if live or not output:
             assert own(animation, thing) == {1.0, at, 31.0}
-    recorded_track.put_back([kept])
+    recorded_track.put_back(kept)
     assert snapshot(thing) == before
     bpy.context.view_layer.update()
     handlers.flush_all()
@@ -182,11 +182,11 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
 
 def test_values_that_are_put_back_show_at_once(animation, places, recorded_track, thing):
     bpy.context.scene.frame_set(11)
-    kept = recorded_track.RecordedTrack.of(thing, animation.find_track(thing, PATH))
+    kept = recorded_track.record_tracks([(thing, animation.find_track(thing, PATH))])
     places.set_value(chosen(animation, thing, 11), 0, 7.0)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
-    recorded_track.put_back([kept])
+    recorded_track.put_back(kept)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
 

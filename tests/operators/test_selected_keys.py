@@ -621,10 +621,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = edit.recorded_track.RecordedTrack.of(cube, keys.track)
+    kept = edit.recorded_track.record_tracks([(cube, keys.track)])
     edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    edit.recorded_track.put_back([kept])
+    edit.recorded_track.put_back(kept)
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -672,7 +672,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = [edit.recorded_track.RecordedTrack.of(cube, each.track) for each in keys]
+    kept = edit.recorded_track.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
@@ -700,7 +700,7 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
         ]
 
     before = places()
-    kept = [edit.recorded_track.RecordedTrack.of(cube, each.track) for each in keys]
+    kept = edit.recorded_track.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         found = edit.track_keys.found_again(keys)
         given = [(each, {"tension": tension}) for each in found]

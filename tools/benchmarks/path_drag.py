@@ -85,10 +85,10 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     return {"hold": held, "step": median(times), "look": median(looks)}
 
 
-def recorded(spot: Any) -> list[Any]:
+def recorded(spot: Any) -> Any:
     """Record the tracks that move the point, as the start of a drag does."""
     moving = points.moving_tracks(spot.item, spot.bone, spot.followed)
-    return [recorded_track.RecordedTrack.of(spot.item, track) for track in moving]
+    return recorded_track.record_tracks((spot.item, track) for track in moving)
 
 
 def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:

@@ -19,7 +19,7 @@ from bpy.props import FloatProperty
 from ...animation import AnimationError
 from ...animation.datablocks import action_time
 from ...animation.edit.place_keys import check_can_move, move_keys
-from ...animation.edit.recorded_track import RecordedTrack, put_back
+from ...animation.edit.recorded_track import RecordedTrack, put_back, record_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
@@ -66,7 +66,7 @@ class _FrameField:
         frames, tracks = _frames(chosen), _tracks(chosen)
         drag = self._drag
         if drag is None or not drag.is_of(tracks, frames):
-            kept = [RecordedTrack.of(keys.datablock, keys.track) for keys in chosen]
+            kept = record_tracks((keys.datablock, keys.track) for keys in chosen)
             drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
         if event.takes_back and np.float32(value) == np.float32(drag.shown):
             put_back(drag.kept)

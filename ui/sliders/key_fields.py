@@ -20,7 +20,7 @@ from ...animation import AnimationError
 from ...animation.arguments import LARGEST
 from ...animation.edit.parameters.drag import Given, ParameterDrag
 from ...animation.edit.place_keys import set_value, values_of
-from ...animation.edit.recorded_track import RecordedTrack, put_back
+from ...animation.edit.recorded_track import put_back, record_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
@@ -96,7 +96,7 @@ class _ValueDrag:
     def __init__(self, chosen: Sequence[TrackKeys]) -> None:
         self.is_shown = False
         """True from the first step to the end of the drag."""
-        self._chosen, self._recorded = chosen, [RecordedTrack.of(keys.datablock, keys.track) for keys in chosen]
+        self._chosen, self._recorded = chosen, record_tracks((keys.datablock, keys.track) for keys in chosen)
 
     def to(self, given: Given) -> None:
         """Set values by component names. NaN means that a key lacks the component."""

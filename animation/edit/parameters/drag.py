@@ -23,7 +23,7 @@ from ...errors import AnimationError
 from ...fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ...fcurves.editable import check_editable
 from ...store.parameters import LIMITS, Numbers
-from ..recorded_track import RecordedTrack, put_back
+from ..recorded_track import RecordedTrack, put_back, record_tracks
 from ..track_keys import TrackKeys, found_again
 from .set_parameters import set_parameters_of_each
 
@@ -191,9 +191,9 @@ class ParameterDrag:
     def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
         numbers = [number for number in numbers if self._given[number]]
         chosen = found_again([self.chosen[number] for number in numbers])
-        for number, keys in zip(numbers, chosen, strict=True):
-            if number not in self._recorded:
-                self._recorded[number] = RecordedTrack.of(keys.datablock, keys.track)
+        fresh = {n: keys for n, keys in zip(numbers, chosen, strict=True) if n not in self._recorded}
+        recorded = record_tracks((keys.datablock, keys.track) for keys in fresh.values())
+        self._recorded |= zip(fresh, recorded, strict=True)
         given = [self._given[number] for number in numbers]
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
 
