@@ -26,7 +26,7 @@ class Option:
     name: str
     description: str
     default: Any
-    """The default of the function. If it is None, the equivalent in Blender's fields and in the command is 0."""
+    """The default of the function's argument. None corresponds to 0 in Blender's fields and in the command."""
     kind: Kind
     choices: Choices = field(default_factory=dict)
     """Names and descriptions of the values of a choice."""

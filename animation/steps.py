@@ -46,8 +46,8 @@ def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = 
 def collector_paused() -> Iterator[None]:
     """Pause Python's cyclic garbage collector, which takes a tenth of the time of a bake.
 
-    The collector visits all new objects several times. Keys and plans are numerous, have no cycles, and are freed
-    without it.
+    The collector visits all new objects several times. Keys and plans are numerous, but they have no reference cycles
+    and are freed without the collector.
     """
     is_enabled = gc.isenabled()
     gc.disable()

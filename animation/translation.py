@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Translate texts that are composed in Python. Blender itself translates constant labels.
 
-The functions have the names by which Blender's tools find translatable texts, which are their first arguments.
-Translations may reorder values with names, such as `{verb:s}`.
+Blender's tools find translatable texts by the names of these functions. The text is the first argument. Translations
+may reorder named values, such as `{verb:s}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LISTED = 3
 
 
 def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> str:
-    """Translate a text of panels and menus, and insert the values.
+    """Translate a text for panels and menus, and insert the values.
 
     `msgctxt` is the translation context. Blender translates some words differently in animation editors.
     """
@@ -24,7 +24,7 @@ def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> s
 
 
 def rpt_(text: str, *values: object, **named: object) -> str:
-    """Translate a text of reports and errors, and insert the values."""
+    """Translate a text for reports and errors, and insert the values."""
     return _filled(str(translations.pgettext_rpt(text)), values, named)
 
 
@@ -45,7 +45,7 @@ def n_(text: str, msgctxt: str = "*") -> str:
 
 
 def translated(what: object) -> str:
-    """Translate a message of `interp` or `formats`, which has a `text` and `values`.
+    """Translate a message from `interp` or `formats`, which has a `text` and `values`.
 
     Return str() of any other object.
     """

@@ -39,7 +39,7 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)
-"""Radians. If the view is closer than this to the up axis, it rolls over within one or two frames."""
+"""In radians. A view that comes closer than this to the up axis rolls over within one or two frames."""
 _ZERO = 1e-6
 _REFINED = 1e-3
 """Tolerance, in frames, for the time of a zero crossing."""

@@ -101,7 +101,7 @@ def state(track: Track) -> str:
 
 
 def _is_for_another(track: Track) -> bool:
-    """Return whether a rotation is up to date for another datablock that shares the action in another rotation mode."""
+    """Return whether a rotation is up to date for another datablock that shares the action in a different mode."""
     if not track.is_rotation or track.datablock is None:
         return False
     channels = channels_of(track.datablock)

@@ -65,14 +65,14 @@ class TableKeys:
     """If true, replace existing keys. Their interpolation is kept at frames with rows. If false, the import is
     refused."""
     known_only: bool = IMPORT_TABLE["known_only"].default
-    """If true, skip columns that name no float property. If false, the import is refused."""
+    """If true, skip columns that do not name a float property. If false, the import is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)
 
 
 _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "COLUMN_NOTHING_ROTATES")
-"""Codes of errors on columns that name no property."""
+"""Codes of the errors for columns that do not name a property."""
 
 
 @record(eq=False)

@@ -22,7 +22,7 @@ from .change_own_curves import bake_again, save_own_keys
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
-    """Return the channels for editing and the track in them, which differs if the action had to be copied.
+    """Return the channels for editing, and the track in these channels, even if the action had to be copied.
 
     Raises AnimationError if the track can't be changed.
     """
@@ -124,7 +124,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     assert changed.state is not None
     before, changed.state = changed.state, replace(changed.state, settings=settings)
     if changed.is_baked:
-        # The records of handles belong to other settings.
+        # The records of handles were made with the previous settings.
         save_own_keys(channels, changed, {})
         bake_again(channels, [changed], [before])
     else:

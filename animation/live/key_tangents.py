@@ -111,8 +111,8 @@ class KeyTangents:
     def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
         """Return parameters that best fit the goals, which are tangents by side.
 
-        Return None if no parameters can place the handle: next to an ease, at the end of a loop, and without a segment.
-        `stays` is the weight of the current tangent on a side without a goal, relative to the other side.
+        Return None if no parameters can place the handle: next to an ease, at the end of a loop, and where there is no
+        segment. `stays` is the weight of the current tangent on a side without a goal, relative to the other side.
         """
         if any(self.is_eased(side) for side in goals):
             return None

@@ -158,7 +158,7 @@ def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _
 def are_implied(track: Track, own: OwnChannels) -> bool:
     """Return whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
 
-    The bake would reverse or replace parameters that were set before.
+    This bake would reverse or replace parameters that are set before it.
     """
     if not may_imply([track], [own])[0]:
         return False

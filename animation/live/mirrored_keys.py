@@ -96,7 +96,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
         return None
     if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
-        # Any two keys that moved separately fit some factor.
+        # Two keys that moved independently always fit some factor.
         return None
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
@@ -106,7 +106,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
 
 
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of all names that occur exactly once in `others`, and their rows in `others`."""
+    """Return the rows of the identities that occur exactly once in `others`, and their rows in `others`."""
     theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
     theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
     rows = np.flatnonzero(np.isin(names, theirs))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Live: finds edited tracks of live actions and updates the keys that play the tracks.
 
-Blender reports that an action changed, but not which keys. The keys of each channel are therefore compared with the
-keys at the last check. A track was edited if any of its channels differs. The result of a check depends only on the
-keys and the table, not on the number of checks or on undo.
+Blender reports that an action has changed, but not which keys have changed. The keys of each channel are therefore
+compared with the keys at the last check. A track was edited if any of its channels differs. The result of a check
+depends only on the keys and the table, not on the number of checks or on undo.
 
 Baked tracks are locked. If their content is unchanged since the bake, they are baked again when their parameters,
 settings or timing have changed, and locked again when a user has unlocked them. Tracks edited outside TCB are not
@@ -71,13 +71,13 @@ class Watch:
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each played track's keys at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """Identities of keys, settings and timing of each played track, which also determine whether it is up to date."""
+    """Identities of keys, settings and timing, which also determine whether each played track is up to date."""
     table: int = 0
     """Stamp of the table at the last check."""
     refused: dict[str, tuple[int, Finding]] = field(default_factory=dict)
-    """Checksums of tracks that could not be baked again in their state, and the reasons."""
+    """Checksums of the states in which tracks could not be baked again, and the reasons."""
     standing: dict[str, list[Finding]] = field(default_factory=dict)
-    """Notes of a track's last bake that stay valid until the track changes."""
+    """Notes from each track's last bake that remain valid until the track changes."""
     modes: list[Finding] = field(default_factory=list)
     """Notes on rotations that are played in a rotation mode other than the baked mode, or not played at all."""
     news: list[Finding] = field(default_factory=list)
@@ -238,9 +238,9 @@ def refresh(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Update played tracks of the action that a fast check finds edited since the last check.
+    """Update the played tracks of the action that were edited since the last check.
 
-    `check_remaining` finds other edits.
+    This fast check does not find all edits. `check_remaining` finds the others.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
 
 
 def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
-    """Return each track's key identities, settings and timing, that is, all other data that affect its motion."""
+    """Return each track's key identities, settings and timing, which affect its motion in addition to the keys."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"])
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):

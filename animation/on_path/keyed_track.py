@@ -105,7 +105,7 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Update the track if it is baked or live. No other track must have changed."""
+        """Update the track if it is baked or live. Other tracks must be unchanged."""
         if self._pending is not None:
             self._put_baked_back()
             self._save(self._pending)
@@ -116,7 +116,7 @@ class KeyedTrack:
         return report
 
     def _put_baked_back(self) -> None:
-        """Restore the bake's values of the keys on baked curves, because other values would count as outside edits."""
+        """Restore the baked values of the keys, because other values would count as edits outside TCB."""
         for index, values in self._baked.items():
             point = self._point(self.track.channels[index])
             for place, value in zip((point.co, point.handle_left, point.handle_right), values, strict=True):

@@ -27,7 +27,7 @@ class Followed:
     """The point of an object or bone whose path is shown."""
 
     point: str
-    """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
+    """ORIGIN: an object's origin or a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
     axis: str
     length: float
     """The length of the axis, in world units."""

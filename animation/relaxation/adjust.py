@@ -198,7 +198,7 @@ def _relax(
 def _relaxed(
     coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
-    """Return numbers that satisfy the condition, or come closest, using finer frames if necessary."""
+    """Return numbers that satisfy the condition, or come closest to it, using finer frames if necessary."""
     numbers = start
     for motion in (coarse, judge):
         weights, longest = motion.costs()

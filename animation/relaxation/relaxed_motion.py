@@ -89,7 +89,7 @@ class Mover:
         return _bone_of(self.datablock, self.prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the splines after writing these numbers into the variable keys."""
+        """Return the splines of the track with these numbers in the variable keys."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             move = np.zeros_like(own.keys.co)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parameter drags. A drag is prepared once, shown at each step, and written at the end.
 
-For live tracks played by handles, a step shows a preview of the handles. At its end, the drag removes the preview and
-edits the keys like any other edit. The result is the same as without a drag. To cancel a drag, only the preview must be
-removed. Other tracks, such as baked ones, are written at each step.
+For live tracks played by handles, a step shows a preview of the handles. When the drag ends, it removes the preview and
+sets the parameters as any other edit does. The result is the same as without a drag. To cancel a drag, only the preview
+must be removed. Other tracks, for example baked tracks, are written at each step.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ QUICK, REST = 0.04, 0.1
 
 
 class Pace:
-    """Limits the rate of slow steps, so that they never queue."""
+    """Limits the rate of slow steps, so that they never queue up."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock

@@ -67,8 +67,8 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
     """Write new rows for keys of different tracks of one action, with the numbers from each change's `changed`.
 
-    An `interpolation` is recorded as chosen by the animator. A step of a drag has no undo step. Live tracks are then
-    baked again immediately.
+    An `interpolation` is recorded as chosen by the animator. With `is_drag_step`, live tracks are baked again
+    immediately, because a step of a drag has no undo step.
     """
     edited: list[OwnChannel] = []
     owners: list[int] = []
