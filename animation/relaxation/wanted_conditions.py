@@ -20,7 +20,7 @@ Targets = tuple[tuple[bpy.types.Object, str], ...]
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The condition that the relaxed point stays at a point of another object or of its bone.
+    """The condition that the relaxed point stays at a point of another object or of one of its bones.
 
     Examples
     --------
