@@ -259,7 +259,7 @@ class _Task:
 
     work: _Work
     nothing: str
-    """Code of the error if there is no track to process. Empty if this is no error."""
+    """Code of the error if there is no track to process. Empty if this is not an error."""
     prefixes: Iterable[str] | None
     strip: _Strip | None = None
     """Function that removes all traces of TCB from a track without a table entry. If given, table entries are
