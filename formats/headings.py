@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from .messages import n_
+from .errors import FileError
+from .interp import n_
 
 Unit = Literal["FRAME", "SECOND"]
 Form = Literal["VALUE", "QUATERNION", "EULER", "MATRIX"]
@@ -41,12 +42,8 @@ _INDEX = {**dict(zip("xyz", range(3), strict=True)), **dict(zip("rgba", range(4)
 _WITH_W = "wxyz"
 
 
-class HeadingError(ValueError):
+class HeadingError(FileError):
     """A heading that does not name a property, or does not specify its order or unit."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True)

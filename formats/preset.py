@@ -11,21 +11,19 @@ import ast
 import sys
 from collections.abc import Collection, Iterator
 
-from .messages import Text, n_
+from .errors import FileError
+from .interp import Text, n_
 
 KEY_LINE = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536
 """The maximum size in bytes. Blender writes about 200 bytes."""
 
 
-class PresetError(ValueError):
-    """A file that is not a preset. The line of the error is counted from 1."""
+class PresetError(FileError):
+    """A file that is not a preset. Lines are counted from 1."""
 
     def __init__(self, reason: Text, line: int | None = None) -> None:
-        message = reason if line is None else n_("line {:d}: {:s}", line, reason)
-        super().__init__(str(message))
-        self.text, self.values = message.text, message.values
-        self.line = line
+        super().__init__(reason if line is None else n_("line {:d}: {:s}", line, reason))
 
 
 def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:

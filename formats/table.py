@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .errors import FileError
 from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
-from .keys import Float64Array
-from .messages import Text, n_
+from .interp import Float64Array, Text, n_
 
 _SHOWN = 40
 """Maximum number of characters of a cell in a message."""
@@ -36,26 +36,20 @@ _LAST_ROW_TOLERANCE = 1e-6
 """Largest difference between the last row of a matrix and 0 0 0 1."""
 
 
-class TableError(ValueError):
+class TableError(FileError):
     """An error in a table, with its line and column, both counted from 1."""
 
-    def __init__(self, reason: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
-        message = _located(reason, line, column, name[:_SHOWN])
-        super().__init__(str(message))
-        self.text, self.values = message.text, message.values
-        self.reason = reason
+    def __init__(self, reason: Text, line: int | None = None, column: int | None = None, name: str = "") -> None:
+        message = reason
+        if column is not None and name:
+            message = n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name[:_SHOWN], reason)
+        elif column is not None:
+            message = n_("line {:d}, column {:d}: {:s}", line, column, reason)
+        elif line is not None:
+            message = n_("line {:d}: {:s}", line, reason)
+        super().__init__(message)
         self.line = line
         self.column = column
-
-
-def _located(reason: str, line: int | None, column: int | None, name: str) -> Text:
-    if line is None:
-        return Text("{:s}", reason)
-    if column is None:
-        return n_("line {:d}: {:s}", line, reason)
-    if not name:
-        return n_("line {:d}, column {:d}: {:s}", line, column, reason)
-    return n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +204,7 @@ class _Rows:
             raise self.error(reason, int(lines_of[row]), column)
         return found, lines_of
 
-    def error(self, reason: str, line: int, column: int) -> TableError:
+    def error(self, reason: Text, line: int, column: int) -> TableError:
         return TableError(reason, line, column + 1, self.header[column])
 
     def _data(self) -> Iterator[tuple[int, str]]:
@@ -278,7 +272,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
         try:
             headings[column] = heading_of(name)
         except HeadingError as error:
-            raise TableError(error.reason, line, column + 1) from error
+            raise TableError(Text(error.text, *error.values), line, column + 1) from error
     return unit, chosen[0], headings
 
 

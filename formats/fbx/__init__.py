@@ -7,7 +7,6 @@ The sources are files, Autodesk's documentation of the SDK classes, and the publ
 compare the results with ufbx.
 """
 
-from .binary import FbxError
 from .reading import read
 
-__all__ = ["FbxError", "read"]
+__all__ = ["read"]

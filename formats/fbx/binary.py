@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..messages import n_
-from ..motion import MotionError, number_limit
+from ..interp import n_
+from ..motion import MotionError, check_count
 
 _MAGIC = b"Kaydara FBX Binary  \0\x1a\0"
 _VERSION = struct.Struct("<I")
@@ -40,25 +40,21 @@ _LENGTH = struct.Struct("<I")
 _PLAIN, _ZLIB = 0, 1
 
 
-class FbxError(MotionError):
-    """An FBX file that cannot be read."""
-
-
 def read_records(data: bytes) -> tuple[int, Record]:
     """Return the version of a file, and a record that contains all its records.
 
     Raises
     ------
-    FbxError
+    MotionError
         If the data is not a binary FBX file of a supported version.
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
         fault = n_("a text FBX file. Save it as binary") if ascii_start else n_("not an FBX file")
-        raise FbxError(fault)
+        raise MotionError(fault)
     (version,) = _VERSION.unpack_from(data, len(_MAGIC))
     if not _OLDEST <= version <= _NEWEST:
-        raise FbxError(n_("FBX version {:d} is not supported, only {:d} to {:d}", version, _OLDEST, _NEWEST))
+        raise MotionError(n_("FBX version {:d} is not supported, only {:d} to {:d}", version, _OLDEST, _NEWEST))
     header = _WIDE if version >= _FIRST_WIDE else _NARROW
     return version, Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
 
@@ -93,7 +89,7 @@ class Record:
             name = at + header.size
             start = name + name_size
             if not start + size <= end <= self.end:
-                raise FbxError(n_("the record at byte {:d} extends past the end of its parent", at))
+                raise MotionError(n_("the record at byte {:d} extends past the end of its parent", at))
             text = data[name:start].decode("ascii", "replace")
             records.append(Record(data, header, text, start, count, start + size, end))
             at = end
@@ -129,26 +125,26 @@ class Record:
                 self._check(at)
                 values.append(None)
             else:
-                raise FbxError(n_("the record {:s} at byte {:d} has a property of unknown type", self.name, self.start))
+                raise MotionError(
+                    n_("the record {:s} at byte {:d} has a property of unknown type", self.name, self.start)
+                )
         return values
 
     def _check(self, at: int) -> None:
         if at > self.inner:
-            raise FbxError(n_("the record {:s} at byte {:d} ends within a property", self.name, self.start))
+            raise MotionError(n_("the record {:s} at byte {:d} ends within a property", self.name, self.start))
 
     def array(self) -> npt.NDArray[Any]:
         """Return the first property, which must be an array."""
         at = self.start + 1
         kind = self.data[self.start : at]
         if not self.count or kind not in _ARRAYS:
-            raise FbxError(n_("the record {:s} at byte {:d} has no array", self.name, self.start))
+            raise MotionError(n_("the record {:s} at byte {:d} has no array", self.name, self.start))
         self._check(at + _ARRAY.size)
         count, encoding, size = _ARRAY.unpack_from(self.data, at)
         at += _ARRAY.size
         self._check(at + size)
-        fault = number_limit(count, self.name)
-        if fault:
-            raise FbxError(fault)
+        check_count(count, self.name)
         dtype = np.dtype(_ARRAYS[kind])
         content = self._unpacked(self.data[at : at + size], encoding, count * dtype.itemsize)
         return np.frombuffer(content, dtype, count)
@@ -160,11 +156,11 @@ class Record:
                 # Limited to one byte more than expected, because damaged data may expand a thousandfold.
                 content = zlib.decompressobj().decompress(content, size + 1)
             except zlib.error as error:
-                raise FbxError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error
+                raise MotionError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error
         elif encoding != _PLAIN:
-            raise FbxError(n_("the array {:s} at byte {:d} has an unknown encoding", self.name, self.start))
+            raise MotionError(n_("the array {:s} at byte {:d} has an unknown encoding", self.name, self.start))
         if len(content) != size:
-            raise FbxError(
+            raise MotionError(
                 n_("the array {:s} at byte {:d} has {:d} bytes, not {:d}", self.name, self.start, len(content), size)
             )
         return content

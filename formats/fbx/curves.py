@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float64Array
-from ..messages import n_
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve
-from .binary import FbxError, Record
+from ..interp import Float64Array, n_
+from ..motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError
+from .binary import Record
 
 _CONSTANT, _CUBIC = 0x2, 0x8
 _NEXT, _TCB, _USER = 0x100, 0x200, 0x400
@@ -42,7 +41,7 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
 
     Raises
     ------
-    FbxError
+    MotionError
         If its arrays do not match, or its keys are not in order.
     """
     times, values, flags, data, counts = (
@@ -69,8 +68,8 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
 
 
-def _error(record: Record, fault: str) -> FbxError:
-    return FbxError(n_("the curve at byte {:d}: {:s}", record.start, fault))
+def _error(record: Record, fault: str) -> MotionError:
+    return MotionError(n_("the curve at byte {:d}: {:s}", record.start, fault))
 
 
 def _array(record: Record, name: str) -> npt.NDArray[Any]:

@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from .. import rotations
-from ..keys import Float64Array
+from ..interp import Float64Array, rotations
 from ..motion import Curve
 
 _WHOLE = 0.99999

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import rotations
-from ..keys import Float64Array
-from ..messages import n_
-from ..motion import MotionFile, Node, NodeMotion, Take
-from .binary import FbxError, Record, read_records
+from ..interp import Float64Array, n_, rotations
+from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
+from .binary import Record, read_records
 from .curves import read_curve
 from .layers import Layer, LayerCurves
 from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
@@ -37,7 +35,7 @@ def read(data: bytes) -> MotionFile:
 
     Raises
     ------
-    FbxError
+    MotionError
         If the file is damaged, a text file, or not of version 7.1 to 7.7.
     """
     _, root = read_records(data)
@@ -65,7 +63,7 @@ class _Scene:
             if record.name in ("Model", "AnimationStack", "AnimationLayer", "AnimationCurveNode", "AnimationCurve"):
                 values = record.values
                 if not values or type(values[0]) is not int:
-                    raise FbxError(n_("the object at byte {:d} has no ID", record.start))
+                    raise MotionError(n_("the object at byte {:d} has no ID", record.start))
                 self.objects[values[0]] = record
         self.below: dict[int, list[_Connection]] = defaultdict(list)
         self.above: dict[int, list[_Connection]] = defaultdict(list)
@@ -78,7 +76,9 @@ class _Scene:
     def motion_file(self) -> MotionFile:
         index = {number: i for i, number in enumerate(self.models)}
         parents = [self._parent(number, index) for number in self.models]
-        _check_tree(parents)
+        cyclic = find_cycle(parents)
+        if cyclic is not None:
+            raise MotionError(n_("model {:d} is its own ancestor", cyclic))
         nodes = tuple(self._node(number, parent) for number, parent in zip(self.models, parents, strict=True))
         notes: list[str] = []
         takes = tuple(self._take(stack, index, notes) for stack in self._of_kind("AnimationStack"))
@@ -236,22 +236,6 @@ def _is_extrapolated(record: Record) -> bool:
         if kind is not None and kind.values and kind.values[0] not in (_CONSTANT, b"C"):
             return True
     return False
-
-
-def _check_tree(parents: list[int]) -> None:
-    """Raise FbxError if models are their own ancestors."""
-    state = [0] * len(parents)
-    for start in range(len(parents)):
-        path = []
-        node = start
-        while node >= 0 and not state[node]:
-            state[node] = 1
-            path.append(node)
-            node = parents[node]
-        if node >= 0 and state[node] == 1:
-            raise FbxError(n_("model {:d} is its own ancestor", node))
-        for each in path:
-            state[each] = 2
 
 
 def _to_blender(settings: Properties) -> Float64Array:

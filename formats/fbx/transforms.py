@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import rotations
-from ..keys import Float64Array
+from ..interp import Float64Array, rotations
 from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Track, combined, union_times
 from .layers import LayerCurves, layered
 

@@ -6,7 +6,6 @@
 The formulas are from the glTF 2.0 specification.
 """
 
-from .containers import GltfError
 from .reading import read
 
-__all__ = ["GltfError", "read"]
+__all__ = ["read"]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float64Array
-from ..messages import n_
-from ..motion import number_limit
-from .containers import Document, GltfError
+from ..interp import Float64Array, n_
+from ..motion import MotionError, check_count
+from .containers import Document
 
 _TYPES: dict[int, Any] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
@@ -22,7 +21,7 @@ def read_accessor(document: Document, number: object, components: int, what: str
 
     Raises
     ------
-    GltfError
+    MotionError
         If the number of components differs, or bytes are missing.
     """
     accessors = document.items("accessors")
@@ -31,13 +30,11 @@ def read_accessor(document: Document, number: object, components: int, what: str
     accessor = document.object(accessors[index], name)
     kind = accessor.get("type")
     if not isinstance(kind, str) or _COMPONENTS.get(kind) != components:
-        raise GltfError(
+        raise MotionError(
             n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], what, components)
         )
     count = document.count(accessor.get("count"), f"{name}.count")
-    fault = number_limit(count * components, name)
-    if fault:
-        raise GltfError(fault)
+    check_count(count * components, name)
     component = _type(accessor.get("componentType"), name)
     if accessor.get("bufferView") is None:
         values = np.zeros((count, components), dtype=component)
@@ -52,7 +49,7 @@ def read_accessor(document: Document, number: object, components: int, what: str
 
 def _type(value: object, what: str) -> np.dtype[Any]:
     if type(value) is not int or value not in _TYPES:
-        raise GltfError(n_("{:s} has an unknown component type, {}", what, str(value)[:20]))
+        raise MotionError(n_("{:s} has an unknown component type, {}", what, str(value)[:20]))
     component: np.dtype[Any] = np.dtype(_TYPES[value])
     return component
 
@@ -69,17 +66,17 @@ def _view(
     first = document.count(view.get("byteOffset", 0), f"{name}.byteOffset")
     length = document.count(view.get("byteLength"), f"{name}.byteLength")
     if first + length > len(data):
-        raise GltfError(
+        raise MotionError(
             n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", name, first + length, len(data))
         )
     start = document.count(offset, f"{what}.byteOffset")
     size = component.itemsize * shape[1]
     stride = document.count(view.get("byteStride", 0), f"{name}.byteStride") or size
     if stride < size:
-        raise GltfError(n_("{:s} has a stride of {:d} bytes, but an element has {:d}", name, stride, size))
+        raise MotionError(n_("{:s} has a stride of {:d} bytes, but an element has {:d}", name, stride, size))
     needed = start + (stride * (shape[0] - 1) + size if shape[0] else 0)
     if needed > length:
-        raise GltfError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", what, needed, name, length))
+        raise MotionError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", what, needed, name, length))
     if not shape[0]:
         return np.zeros(shape, dtype=component)
     return np.ndarray(shape, component, data, first + start, (stride, component.itemsize)).copy()
@@ -90,15 +87,15 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
     sparse = document.object(value, what)
     count = document.count(sparse.get("count"), f"{what}.count")
     if count > len(values):
-        raise GltfError(n_("{:s} replaces {:d} of {:d} elements", what, count, len(values)))
+        raise MotionError(n_("{:s} replaces {:d} of {:d} elements", what, count, len(values)))
     indices = document.object(sparse.get("indices"), f"{what}.indices")
     replaced = document.object(sparse.get("values"), f"{what}.values")
     kind = _type(indices.get("componentType"), what)
     if kind.kind != "u":
-        raise GltfError(n_("{:s} has indices that are not unsigned integers", what))
+        raise MotionError(n_("{:s} has indices that are not unsigned integers", what))
     rows = _view(document, indices.get("bufferView"), indices.get("byteOffset", 0), kind, (count, 1), what)[:, 0]
     if count and int(rows.max()) >= len(values):
-        raise GltfError(n_("{:s} replaces element {:d} of {:d}", what, int(rows.max()), len(values)))
+        raise MotionError(n_("{:s} replaces element {:d} of {:d}", what, int(rows.max()), len(values)))
     shape = (count, values.shape[1])
     values[rows] = _view(document, replaced.get("bufferView"), replaced.get("byteOffset", 0), values.dtype, shape, what)
     return values

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from ..messages import n_
+from ..interp import n_
 from ..motion import MotionError
 
 Fetch = Callable[[str], bytes]
@@ -24,10 +24,6 @@ _MOST_TEXT = 64 << 20
 """Maximum bytes of JSON, because its objects take many times as much memory."""
 
 
-class GltfError(MotionError):
-    """A glTF file that cannot be read."""
-
-
 class Document:
     """The JSON of a file, which is checked when read, and its buffers."""
 
@@ -37,38 +33,38 @@ class Document:
         self._buffers: dict[int, bytes] = {}
         text = self._text_of_binary(data) if data[:4] == b"glTF" else data
         if len(text) > _MOST_TEXT:
-            raise GltfError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MOST_TEXT))
+            raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MOST_TEXT))
         try:
             root = json.loads(text.decode("utf-8-sig"), parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise GltfError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
+            raise MotionError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
         if not isinstance(root, dict):
-            raise GltfError(n_("the JSON is not an object"))
+            raise MotionError(n_("the JSON is not an object"))
         self.root: Mapping[str, Any] = root
         version = self.object(root.get("asset"), n_("asset")).get("version")
         if not isinstance(version, str) or not version.startswith("2."):
-            raise GltfError(n_("glTF version {} is not supported, only 2", str(version)[:20]))
+            raise MotionError(n_("glTF version {} is not supported, only 2", str(version)[:20]))
 
     def _text_of_binary(self, data: bytes) -> bytes:
         """Return the JSON of a .glb file, and store its binary chunk."""
         if len(data) < _HEADER.size:
-            raise GltfError(n_("the file ends within the header"))
+            raise MotionError(n_("the file ends within the header"))
         _, version, length = _HEADER.unpack_from(data)
         if version != 2:
-            raise GltfError(n_("glTF version {} is not supported, only 2", version))
+            raise MotionError(n_("glTF version {} is not supported, only 2", version))
         chunks: dict[int, bytes] = {}
         at, end = _HEADER.size, min(length, len(data))
         while at + _CHUNK.size <= end:
             size, kind = _CHUNK.unpack_from(data, at)
             at += _CHUNK.size
             if size > end - at:
-                raise GltfError(
+                raise MotionError(
                     n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", at, size, end - at)
                 )
             chunks.setdefault(kind, data[at : at + size])
             at += size
         if _JSON not in chunks:
-            raise GltfError(n_("no JSON"))
+            raise MotionError(n_("no JSON"))
         self._binary = chunks.get(_BINARY)
         return chunks[_JSON]
 
@@ -78,18 +74,18 @@ class Document:
 
     def list(self, value: object, what: str) -> list[Any]:
         if not isinstance(value, list):
-            raise GltfError(n_("{:s} is not a list", what))
+            raise MotionError(n_("{:s} is not a list", what))
         return value
 
     def object(self, value: object, what: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise GltfError(n_("{:s} is not an object", what))
+            raise MotionError(n_("{:s} is not an object", what))
         return value
 
     def index(self, value: object, size: int, what: str) -> int:
         """Return an index, which must be below a size."""
         if type(value) is not int or not 0 <= value < size:
-            raise GltfError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
+            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
         return value
 
     def count(self, value: object, what: str) -> int:
@@ -104,34 +100,34 @@ class Document:
             content = self._content(entry.get("uri"), index, what)
             length = self.count(entry.get("byteLength"), f"{what}.byteLength")
             if len(content) < length:
-                raise GltfError(n_("{:s} declares {:d} bytes, but has {:d}", what, length, len(content)))
+                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", what, length, len(content)))
             self._buffers[index] = content[:length]
         return self._buffers[index]
 
     def _content(self, uri: object, index: int, what: str) -> bytes:
         if uri is None:
             if index or self._binary is None:
-                raise GltfError(n_("{:s} has neither a URI nor a binary chunk", what))
+                raise MotionError(n_("{:s} has neither a URI nor a binary chunk", what))
             return self._binary
         if not isinstance(uri, str):
-            raise GltfError(n_("the URI of {:s} is not text", what))
+            raise MotionError(n_("the URI of {:s} is not text", what))
         if uri.startswith("data:"):
             head, _, body = uri.partition(",")
             if not head.endswith(";base64"):
-                raise GltfError(n_("the data of {:s} are not base64", what))
+                raise MotionError(n_("the data of {:s} are not base64", what))
             try:
                 return base64.b64decode(body, validate=True)
             except (binascii.Error, ValueError) as error:
-                raise GltfError(n_("the data of {:s} cannot be decoded: {}", what, error)) from error
+                raise MotionError(n_("the data of {:s} cannot be decoded: {}", what, error)) from error
         name = unquote(uri)
         if "://" in name or name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or "\0" in name:
-            raise GltfError(n_("{:s} refers to {:s}, which is outside the folder of this file", what, name[:80]))
+            raise MotionError(n_("{:s} refers to {:s}, which is outside the folder of this file", what, name[:80]))
         if self._fetch is None:
-            raise GltfError(n_("{:s} refers to the file {:s}, which is not available", what, name[:80]))
+            raise MotionError(n_("{:s} refers to the file {:s}, which is not available", what, name[:80]))
         try:
             return self._fetch(name)
         except (OSError, ValueError) as error:
-            raise GltfError(n_("{:s}: the file {:s} cannot be read", what, name[:80])) from error
+            raise MotionError(n_("{:s}: the file {:s} cannot be read", what, name[:80])) from error
 
 
 def _no_number(text: str) -> float:

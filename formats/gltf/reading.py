@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import rotations
-from ..keys import Float64Array
-from ..messages import n_
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve, MotionFile, Node, NodeMotion, Take, Track
+from ..interp import Float64Array, n_, rotations
+from ..motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
 from .accessors import read_accessor
-from .containers import Document, Fetch, GltfError
+from .containers import Document, Fetch
 
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
@@ -34,7 +32,7 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
 
     Raises
     ------
-    GltfError
+    MotionError
         If the file is damaged, or a buffer of its animations is missing.
     """
     document = Document(data, fetch)
@@ -53,22 +51,10 @@ def _nodes(document: Document) -> tuple[Node, ...]:
     for i, entry in enumerate(entries):
         for child in document.list(entry.get("children", []), f"nodes[{i}].children"):
             parents[document.index(child, len(entries), f"nodes[{i}].children")] = i
-    _check_tree(parents)
+    cyclic = find_cycle(parents)
+    if cyclic is not None:
+        raise MotionError(n_("nodes[{:d}] is its own ancestor", cyclic))
     return tuple(_node(document, entry, i, parents[i]) for i, entry in enumerate(entries))
-
-
-def _check_tree(parents: list[int]) -> None:
-    """Raise GltfError if nodes are their own ancestors."""
-    sound = [parent < 0 for parent in parents]
-    for start in range(len(parents)):
-        path = []
-        node = start
-        while not sound[node]:
-            path.append(node)
-            sound[node] = True
-            node = parents[node]
-            if node in path[-1:] or (sound[node] and node in path):
-                raise GltfError(n_("nodes[{:d}] is its own ancestor", node))
 
 
 def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int) -> Node:
@@ -105,7 +91,7 @@ def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
 def _numbers(document: Document, value: object, count: int, what: str) -> Float64Array:
     numbers = document.list(value, what)
     if len(numbers) != count or not all(type(number) in (int, float) and abs(number) < 1e30 for number in numbers):
-        raise GltfError(n_("{:s} must be {:d} numbers", what, count))
+        raise MotionError(n_("{:s} must be {:d} numbers", what, count))
     return np.array(numbers, dtype=np.float64)
 
 
@@ -135,24 +121,24 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str)
     values = read_accessor(document, sampler.get("output"), components, f"{what}.output")
     mode = sampler.get("interpolation", "LINEAR")
     if not isinstance(mode, str) or mode not in _INTERPOLATION:
-        raise GltfError(n_("{:s} has an unknown interpolation, {}", what, str(mode)[:40]))
+        raise MotionError(n_("{:s} has an unknown interpolation, {}", what, str(mode)[:40]))
     kind = _INTERPOLATION[mode]
     each = 3 if kind == CUBIC else 1
     if not len(times) or len(values) != each * len(times):
-        raise GltfError(n_("{:s} has {:d} keys but {:d} values", what, len(times), len(values)))
+        raise MotionError(n_("{:s} has {:d} keys but {:d} values", what, len(times), len(values)))
     faults = ~(np.isfinite(times) & (np.abs(times) < 1e9) & (np.abs(values).reshape(len(times), -1) < 1e30).all(axis=1))
     if faults.any():
-        raise GltfError(n_("{:s}: key {:d} is not a finite number", what, int(np.argmax(faults))))
+        raise MotionError(n_("{:s}: key {:d} is not a finite number", what, int(np.argmax(faults))))
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
-        raise GltfError(n_("{:s}: key {:d} is not later than the previous key", what, int(late[0]) + 1))
+        raise MotionError(n_("{:s}: key {:d} is not later than the previous key", what, int(late[0]) + 1))
     if path == "rotation":
         values = values[:, _W_FIRST]
     arriving, values, leaving = (
         values.reshape(-1, 3, components).swapaxes(0, 1) if kind == CUBIC else (0 * values, values, 0 * values)
     )
     if path == "rotation" and not (np.linalg.norm(values, axis=1) > 1e-6).all():
-        raise GltfError(
+        raise MotionError(
             n_("{:s}: key {:d} is a quaternion of zero length", what, int(np.argmin(np.abs(values).sum(axis=1))))
         )
     if kind == LINEAR and path == "rotation":

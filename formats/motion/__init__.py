@@ -2,7 +2,7 @@
 """Nodes, takes and curves in the files of other programs, and their values between keys."""
 
 from .curves import CONSTANT, CUBIC, LINEAR, Curve, combined, union_times
-from .scene import EulerCurves, MotionError, MotionFile, Node, NodeMotion, Take, Track, number_limit
+from .scene import EulerCurves, MotionError, MotionFile, Node, NodeMotion, Take, Track, check_count, find_cycle
 
 __all__ = [
     "CONSTANT",
@@ -16,7 +16,8 @@ __all__ = [
     "NodeMotion",
     "Take",
     "Track",
+    "check_count",
     "combined",
-    "number_limit",
+    "find_cycle",
     "union_times",
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float64Array
+from ..interp import Float64Array
 
 CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""

@@ -3,43 +3,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float64Array
-from ..messages import Text, n_
+from ..errors import FileError
+from ..interp import Float64Array, n_
 from .curves import Curve
 
 _MOST_NUMBERS = 16_000_000
 """Maximum number of numbers in all keys of a file, enough for one hour of forty curves at 120 keys per second."""
 
 
-class MotionError(ValueError):
-    """A file that cannot be read. The text names the place and the fault."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    @property
-    def text(self) -> str:
-        return getattr(self.reason, "text", self.reason)
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        return getattr(self.reason, "values", ())
+class MotionError(FileError):
+    """A file with curves that cannot be read."""
 
 
-def number_limit(count: int, what: str) -> Text | None:
-    """Return a fault if the number of numbers exceeds the limit for a file."""
-    return (
-        n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS)
-        if count > _MOST_NUMBERS
-        else None
-    )
+def check_count(count: int, what: str) -> None:
+    """Raise MotionError if an array has more numbers than the limit for a file."""
+    if count > _MOST_NUMBERS:
+        raise MotionError(n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS))
+
+
+def find_cycle(parents: Sequence[int]) -> int | None:
+    """Return a node that is its own ancestor, or None. The parent of a root is -1."""
+    is_sound = [False] * len(parents)
+    for node in range(len(parents)):
+        path: set[int] = set()
+        while node >= 0 and not is_sound[node]:
+            if node in path:
+                return node
+            path.add(node)
+            node = parents[node]
+        for each in path:
+            is_sound[each] = True
+    return None
 
 
 @dataclass(frozen=True, eq=False)

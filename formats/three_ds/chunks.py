@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..messages import Text, n_
+from ..errors import FileError
+from ..interp import Text, n_
 
 HEADER = struct.Struct("<HI")
 WORD = struct.Struct("<H")
@@ -96,36 +97,18 @@ class ChunkError(Exception):
         self.message = message
 
 
-class ThreeDSError(ValueError):
+class ThreeDSError(FileError):
     """A file that cannot be read, or a scene that cannot be written.
 
     Attributes
     ----------
-    reason : str
-        Message without the position.
     offset : int or None
         Position in bytes from the start of the file. None for a scene that cannot be written.
     """
 
-    def __init__(self, reason: str, offset: int | None = None) -> None:
-        super().__init__(reason, offset)
-        self.reason = reason
+    def __init__(self, reason: Text, offset: int | None = None) -> None:
+        super().__init__(reason if offset is None else _at(offset, reason))
         self.offset = offset
-
-    def __str__(self) -> str:
-        return self._message
-
-    @property
-    def text(self) -> str:
-        return self._message.text
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        return self._message.values
-
-    @property
-    def _message(self) -> Text:
-        return Text("{:s}", self.reason) if self.offset is None else _at(self.offset, self.reason)
 
 
 def _at(offset: int, message: str) -> Text:
@@ -143,7 +126,7 @@ def pack(layout: struct.Struct, *values: float) -> bytes:
     try:
         return layout.pack(*values)
     except (struct.error, OverflowError) as error:
-        raise ThreeDSError(f"{', '.join(map(str, values))}: {error}") from error
+        raise ThreeDSError(Text("{:s}: {:s}", ", ".join(map(str, values)), str(error))) from error
 
 
 def check_array(what: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:

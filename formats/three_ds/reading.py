@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float32Array
-from ..messages import Text, n_
+from ..interp import Float32Array, Text, n_
 from . import idents
 from .chunks import (
     FLOAT,
@@ -34,7 +33,6 @@ from .chunks import (
     ReadWarning,
     ThreeDSError,
 )
-from .hierarchy import find_parents
 from .idents import chunk_name
 from .scene import (
     NODE_KINDS,
@@ -50,6 +48,7 @@ from .scene import (
     Scene,
     Spotlight,
     Track,
+    find_parents,
 )
 from .tracks import key_warnings, read_track
 
@@ -327,45 +326,35 @@ def _say_not_finite(source: _Source, span: _Span, *numbers: npt.ArrayLike) -> No
         source.warn(span.body, n_("{:s} has a number that is not finite", chunk_name(span.ident)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Faces:
-    """The faces of a mesh, and their position in the file."""
-
-    start: int
-    corners: npt.NDArray[np.uint16]
-    flags: npt.NDArray[np.uint16]
-    chunks: tuple[Chunk, ...]
-
-
-def _faces(source: _Source, span: _Span) -> _Faces | None:
+def _faces(source: _Source, span: _Span) -> tuple[int, dict[str, Any]] | None:
+    """Return the position of the first face in the file, and attributes of the mesh, or None without faces."""
     (count,) = source.numbers(WORD, span, span.body)
     start = span.body + WORD.size
     table, at = source.array(np.uint16, 4, count, span, start)
     chunks = _contents(source, span, at, {}).chunks
     if not count and not chunks:
         return None
-    return _Faces(start, _frozen(table[:, :3].copy()), _frozen(table[:, 3].copy()), chunks)
+    corners, flags = _frozen(table[:, :3].copy()), _frozen(table[:, 3].copy())
+    return start, {"faces": corners, "face_flags": flags, "face_chunks": chunks}
 
 
 def _mesh(source: _Source, span: _Span) -> Mesh:
     parts = _contents(source, span, span.body, _MESH)
-    faces: _Faces | None = parts.values.pop("faces", None)
-    mesh = Mesh(**parts.values, chunks=parts.chunks)
+    start, faces = parts.values.pop("faces", (0, {}))
+    mesh = Mesh(**parts.values, **faces, chunks=parts.chunks)
     count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
     if mapped not in (0, count):
         text = n_("{:s} has {:d} vertices but {:d} texture coordinates", chunk_name(span.ident), count, mapped)
         source.warn(span.start, text)
-    if faces is None:
-        return mesh
-    wrong = np.flatnonzero((faces.corners >= count).any(axis=1))
+    wrong = np.flatnonzero((mesh.faces >= count).any(axis=1))
     if len(wrong):
         face = int(wrong[0])
-        name, corner, more = chunk_name(idents.FACE_ARRAY), faces.corners[face].max(), len(wrong) - 1
+        name, corner, more = chunk_name(idents.FACE_ARRAY), mesh.faces[face].max(), len(wrong) - 1
         text = n_("{:s}: face {:d} has vertex {:d} of {:d}", name, face, corner, count)
         if more:
             text = n_("{:s}: face {:d} has vertex {:d} of {:d} (and {:d} more)", name, face, corner, count, more)
-        source.warn(faces.start + 8 * face, text)
-    return replace(mesh, faces=faces.corners, face_flags=faces.flags, face_chunks=faces.chunks)
+        source.warn(start + 8 * face, text)
+    return mesh
 
 
 def _camera(source: _Source, span: _Span) -> Camera:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert the keys of a track from bytes to arrays and back.
 
-A key consists of its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. Keys
-with the same flags therefore have the same size, and are read and written together.
+A key consists of its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value.
 """
 
 from __future__ import annotations
@@ -15,28 +14,20 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array
-from ..messages import Text, n_
+from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, pack
-from .scene import COMPONENTS, FrameArray, Track, WordArray
+from .scene import COMPONENTS, Track
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-_NO_ROOM = n_("has too few bytes for key {:d}")
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 """The flags of a key for the parameters that follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
 """The largest magnitude of a frame that is not considered damage. Beyond it, float32 cannot represent all integers."""
 
-_Arrays = tuple[FrameArray, Float32Array, WordArray, Float32Array]
-"""Frames, values, flags and parameters, in the order of a track's attributes."""
-
 _TRACK_HEADER = struct.Struct("<HIII")
 _FLAGS_AT = 4
-_ZERO = bytes(4)
 _HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
-_BLOCK = 1 << 14
-"""Number of keys of different sizes that are read at a time, so that the arrays of a block stay in the cache."""
 
 
 @functools.cache
@@ -57,81 +48,37 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
 
     Raises
     ------
-    Damage
+    ChunkError
         If there are too few bytes up to `end`.
     """
     if end - start < _TRACK_HEADER.size:
         raise ChunkError(start, n_("has {:d} bytes, but needs {:d} before its keys", end - start, _TRACK_HEADER.size))
-    flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
-    at = start + _TRACK_HEADER.size
-    smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
+    track_flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
+    at, components = start + _TRACK_HEADER.size, COMPONENTS[kind]
+    smallest = _key_type(0, components).itemsize + (kind == "MORPH")
     if count * smallest > end - at:
         most = (end - at) // smallest
         raise ChunkError(at - 4, n_("declares {:d} keys, but {:d} bytes hold at most {:d}", count, end - at, most))
-    names: list[bytes] = []
-    uniform = None if kind == "MORPH" else _keys_of_one_size(data, at, end, count, COMPONENTS[kind])
-    arrays, at = uniform or _keys_of_many_sizes(
-        data, at, end, count, COMPONENTS[kind], names if kind == "MORPH" else None
-    )
-    for array in arrays:
-        array.flags.writeable = False
-    return Track(kind, *arrays, flags, (first, second), tuple(names)), at
-
-
-def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components: int) -> tuple[_Arrays, int] | None:
-    """Read keys with the same parameters and return the position of their end, or None if parameters differ."""
-    flags = data[start + _FLAGS_AT] if count else 0
-    layout = _key_type(flags & _HAS_PARAMETERS, components)
-    if count * layout.itemsize > end - start:
-        return None
-    keys = np.frombuffer(data, layout, count, start)
-    all_flags = keys["flags"].copy()
-    if np.bitwise_or.reduce(all_flags ^ flags) & _HAS_PARAMETERS:
-        return None
-    parameters: Float32Array
-    if flags & _HAS_PARAMETERS:
-        parameters = np.zeros((len(PARAMETERS), count), np.float32)
-        for row, name in enumerate(PARAMETERS):
-            if flags >> row & 1:
-                parameters[row] = keys[name]
-    else:
-        # A single broadcast zero, because most files have no parameters at all.
-        parameters = np.ndarray((len(PARAMETERS), count), np.float32, _ZERO, strides=(0, 0))
-    arrays = keys["frame"].copy(), keys["value"].copy(), all_flags, parameters
-    return arrays, start + count * layout.itemsize
-
-
-def _keys_of_many_sizes(
-    data: bytes, start: int, end: int, count: int, components: int, names: list[bytes] | None
-) -> tuple[_Arrays, int]:
-    """Read keys one after another and return the position of their end. With `names`, each key ends with a name."""
-    frames = np.empty(count, np.int32)
-    values = np.empty((count, components), np.float32)
-    flags = np.empty(count, np.uint16)
+    names: list[bytes] | None = [] if kind == "MORPH" else None
+    starts, at = _key_starts(data, at, end, count, _key_sizes(components), names)
+    offsets = np.array(starts, dtype=np.intp)
+    head = _anywhere(data, _HEAD)[offsets]
+    flags = head["flags"].astype(np.uint16)
+    offsets += _HEAD.itemsize
     parameters = np.zeros((len(PARAMETERS), count), np.float32)
-    heads = _anywhere(data, _HEAD)
     numbers = _anywhere(data, np.dtype("<f4"))
-    at = start
-    for first in range(0, count, _BLOCK):
-        keys = range(first, min(first + _BLOCK, count))
-        block = slice(keys.start, keys.stop)
-        if names is None:
-            starts, at = _key_starts(data, at, end, keys, _key_sizes(components))
-        else:
-            starts, at = _named_key_starts(data, at, end, keys, names)
-        offsets = np.array(starts)
-        head = heads[offsets]
-        frames[block], flags[block] = head["frame"], head["flags"]
-        offsets += _HEAD.itemsize
-        for row in range(len(PARAMETERS)):
-            given = np.flatnonzero(flags[block] & (1 << row))
-            parameters[row, block][given] = numbers[offsets[given]]
-            offsets[given] += numbers.itemsize
-        if components:
-            values[block] = (
-                _anywhere(data, np.dtype(("V", 4 * components)))[offsets].view("<f4").reshape(-1, components)
-            )
-    return (frames, values, flags, parameters), at
+    for row in range(len(PARAMETERS)):
+        given = np.flatnonzero(flags & (1 << row))
+        parameters[row, given] = numbers[offsets[given]]
+        offsets[given] += numbers.itemsize
+    values = np.empty((count, components), np.float32)
+    if components:
+        packed = _anywhere(data, np.dtype(("V", 4 * components)))[offsets]
+        values[:] = packed.view("<f4").reshape(-1, components)
+    frames = head["frame"].astype(np.int32)
+    for array in (frames, values, flags, parameters):
+        array.flags.writeable = False
+    return Track(kind, frames, values, flags, parameters, track_flags, (first, second), tuple(names or ())), at
 
 
 def _anywhere(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray[_Scalar]:
@@ -139,37 +86,26 @@ def _anywhere(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray
     return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
 
 
-def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...]) -> tuple[list[int], int]:
-    """Return the position of each of these keys, and the end of the last key."""
+def _key_starts(
+    data: bytes, at: int, end: int, count: int, sizes: tuple[int, ...], names: list[bytes] | None
+) -> tuple[list[int], int]:
+    """Return the position of each key, and the end of the last key.
+
+    If `names` is a list, every key ends with a name, which is appended to the list.
+    """
     starts: list[int] = []
-    add = starts.append
-    try:
-        for _ in keys:
-            add(at)
-            at += sizes[data[at + _FLAGS_AT]]
-    except IndexError:
-        at = len(data) + 1
-    if at > end:
-        # Checked only now, because this loop takes most of the time for reading keys of different sizes.
-        late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
-        raise ChunkError(starts[late], Text(_NO_ROOM, keys[late]))
-    return starts, at
-
-
-def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[bytes]) -> tuple[list[int], int]:
-    """Return the same for keys that end with a name. The names are appended to `names`."""
-    starts = []
-    sizes = _key_sizes(0)
-    for key in keys:
+    for key in range(count):
         starts.append(at)
-        if at + _HEAD.itemsize > end or at + sizes[data[at + _FLAGS_AT]] > end:
-            raise ChunkError(at, Text(_NO_ROOM, key))
-        name = at + sizes[data[at + _FLAGS_AT]]
-        stop = data.find(b"\0", name, end)
-        if stop < 0:
-            raise ChunkError(name, n_("has no terminating zero in the name of key {:d}", key))
-        names.append(data[name:stop])
-        at = stop + 1
+        stop = at + sizes[data[at + _FLAGS_AT]] if at + _HEAD.itemsize <= end else end + 1
+        if stop > end:
+            raise ChunkError(at, n_("has too few bytes for key {:d}", key))
+        at = stop
+        if names is not None:
+            terminator = data.find(b"\0", at, end)
+            if terminator < 0:
+                raise ChunkError(at, n_("has no terminating zero in the name of key {:d}", key))
+            names.append(data[at:terminator])
+            at = terminator + 1
     return starts, at
 
 
@@ -220,36 +156,23 @@ def track_bytes(track: Track) -> bytes:
         If the track cannot be written without changes.
     """
     _check(track)
-    count, flags = len(track.frames), track.key_flags
     components = COMPONENTS[track.kind]
-    named = track.kind == "MORPH"
-    kept = flags & _HAS_PARAMETERS
-    if count and not named and (kept == kept[0]).all():
-        content = bytearray(_packed_keys(track, slice(None), int(kept[0])).tobytes())
-        return pack(_TRACK_HEADER, track.flags, *track.reserved, count) + content
-    sizes = np.array(_key_sizes(components))[flags & 0xFF]
-    steps = sizes + [len(name) + 1 for name in track.names] if named else sizes
+    sizes = np.array(_key_sizes(components))[track.key_flags & 0xFF]
+    steps = sizes + [len(name) + 1 for name in track.names] if track.names else sizes
     starts = np.cumsum(steps) - steps
     content = bytearray(int(steps.sum()))
-    for given in np.unique(kept).tolist():
-        which = np.flatnonzero(kept == given)
-        keys = _packed_keys(track, which, given)
+    with_parameters = track.key_flags & _HAS_PARAMETERS
+    for given in np.unique(with_parameters).tolist():
+        which = np.flatnonzero(with_parameters == given)
+        keys = np.empty(len(which), _key_type(given, components))
+        keys["frame"], keys["flags"], keys["value"] = track.frames[which], track.key_flags[which], track.values[which]
+        for row, name in enumerate(PARAMETERS):
+            if given >> row & 1:
+                keys[name] = track.parameters[row, which]
         _anywhere(content, keys.dtype)[starts[which]] = keys
-    if named:
-        for start, shown in zip((starts + sizes).tolist(), track.names, strict=True):
-            content[start : start + len(shown)] = shown
-    return pack(_TRACK_HEADER, track.flags, *track.reserved, count) + content
-
-
-def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) -> npt.NDArray[np.void]:
-    """Return the bytes of these keys, which all have the parameters of `given`."""
-    frames = track.frames[which]
-    keys = np.empty(len(frames), _key_type(given, COMPONENTS[track.kind]))
-    keys["frame"], keys["flags"], keys["value"] = frames, track.key_flags[which], track.values[which]
-    for row, name in enumerate(PARAMETERS):
-        if given >> row & 1:
-            keys[name] = track.parameters[row, which]
-    return keys
+    for start, shown in zip((starts + sizes).tolist(), track.names, strict=bool(track.names)):
+        content[start : start + len(shown)] = shown
+    return pack(_TRACK_HEADER, track.flags, *track.reserved, len(track.frames)) + content
 
 
 def _check(track: Track) -> None:
@@ -265,10 +188,5 @@ def _check(track: Track) -> None:
     lost = (track.parameters != 0) & unflagged
     if lost.any():
         row, key = np.argwhere(lost)[0]
-        text = n_(
-            "key {:d} at frame {:d} has a {:s} without its flag",
-            key,
-            track.frames[key],
-            WORDS[PARAMETERS[row]],
-        )
-        raise ThreeDSError(text)
+        word = WORDS[PARAMETERS[row]]
+        raise ThreeDSError(n_("key {:d} at frame {:d} has a {:s} without its flag", key, track.frames[key], word))

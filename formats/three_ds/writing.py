@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..messages import Text, n_
+from ..interp import Text, n_
 from . import idents
 from .chunks import (
     FLOAT,
@@ -184,4 +184,4 @@ def _named(what: Text, name: str) -> Iterator[None]:
     try:
         yield
     except ThreeDSError as error:
-        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), error.reason)) from error
+        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), Text(error.text, *error.values))) from error

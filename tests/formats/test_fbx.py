@@ -13,8 +13,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from formats import fbx
-from formats.fbx import FbxError
-from formats.motion import CONSTANT, Curve, NodeMotion
+from formats.motion import CONSTANT, Curve, MotionError, NodeMotion
 from tests.formats import fuzz_3ds, fuzz_motion
 from tests.formats.fbx_layout import (
     AUTO,
@@ -144,7 +143,7 @@ def test_versions_with_short_and_long_records_are_read(version: int) -> None:
     ],
 )
 def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
-    with pytest.raises(FbxError, match=words):
+    with pytest.raises(MotionError, match=words):
         fbx.read(data)
 
 
@@ -157,14 +156,14 @@ def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
     ],
 )
 def test_damaged_curves_are_refused_by_key(curve: KeyCurve, words: str) -> None:
-    with pytest.raises(FbxError, match=words):
+    with pytest.raises(MotionError, match=words):
         moved(curve)
 
 
 def test_an_array_that_grows_beyond_its_length_is_refused() -> None:
     data = scene_bytes([Model("Box", 0, {}, {"Lcl Translation": (KeyCurve(TIMES, VALUES, [LINEAR] * 4), None, None)})])
     place = data.index(b"KeyTime") + len(b"KeyTime") + 1
-    with pytest.raises(FbxError, match="has 25 bytes, not 24"):
+    with pytest.raises(MotionError, match="has 25 bytes, not 24"):
         fbx.read(data[:place] + struct.pack("<I", 3) + data[place + 4 :])
 
 

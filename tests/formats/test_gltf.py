@@ -15,8 +15,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, Slerp
 
 from formats import gltf
-from formats.gltf import GltfError
-from formats.motion import Track
+from formats.motion import MotionError, Track
 from tests.formats import fuzz_3ds, fuzz_motion
 
 TIMES = np.array([0.25, 1.0, 2.5], dtype=np.float32)
@@ -178,7 +177,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
-    with pytest.raises(GltfError, match=words):
+    with pytest.raises(MotionError, match=words):
         gltf.read(data)
 
 
@@ -194,7 +193,7 @@ def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
     ],
 )
 def test_damaged_accessors_are_refused_by_number(accessor: dict[str, Any], words: str) -> None:
-    with pytest.raises(GltfError, match=words):
+    with pytest.raises(MotionError, match=words):
         gltf.read(text(document("translation", "CUBICSPLINE", cubic(), **accessor)))
 
 
@@ -202,7 +201,7 @@ def test_keys_out_of_order_are_refused_by_channel_and_key() -> None:
     given = changed()
     data = np.array([0.0, 2.0, 1.0], dtype=np.float32).tobytes() + cubic().tobytes()
     given["buffers"][0]["uri"] = uri(data)
-    with pytest.raises(GltfError, match="key 2 is not later than the previous key"):
+    with pytest.raises(MotionError, match="key 2 is not later than the previous key"):
         gltf.read(text(given))
 
 

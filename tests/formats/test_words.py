@@ -8,7 +8,7 @@ import copy
 import pytest
 
 from formats import table, three_ds
-from formats.messages import Text, n_
+from interp.messages import Text, n_
 
 
 def made_again(what):
@@ -28,7 +28,7 @@ def test_a_text_without_values_is_kept_as_it_is_for_values_that_come_later():
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,euler.x\n1,2\n", b"frame\n1\n"]
+    "content", [b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,euler.x\n1,2\n", b"frame\n1\n"]
 )
 def test_errors_of_tables_keep_what_they_are_made_of(content):
     with pytest.raises(table.TableError) as caught:
