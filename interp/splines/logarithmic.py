@@ -101,22 +101,11 @@ class Exponentials:
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives with respect to u, shape (components, samples)."""
-        onward = [self.onward.evaluate(segment, u, order) for order in range(nu + 1)]
-        return _exponential(self._start.take(segment, axis=1), *onward)
-
-    def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return one value or derivative with respect to u, shape (components,), with equal bits."""
-        onward = [self.onward.evaluate_one(segment, u, order) for order in range(nu + 1)]
-        return _exponential(self._start[:, segment], *onward)
-
-
-def _exponential(start: Float64Array, way: Float64Array, *derivatives: Float64Array) -> Float64Array:
-    """Return a value times the exponential of an exponent or, if given its derivatives, the highest derivative."""
-    values: Float64Array = start * np.exp(way)
-    if not derivatives:
-        return values
-    rates, *changes = derivatives
-    return values * (rates * rates + changes[0]) if changes else values * rates
+        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.onward.evaluate(segment, u, 0))
+        if nu == 0:
+            return values
+        rates = self.onward.evaluate(segment, u, 1)
+        return values * rates if nu == 1 else values * (rates * rates + self.onward.evaluate(segment, u, 2))
 
 
 METHOD = Method(

@@ -138,15 +138,3 @@ def test_keys_of_which_nothing_is_known_between_are_refused():
         lagrange.VectorSpline(Keys([*np.arange(40) * 1e-3, 1e6], np.zeros(41)))
     with pytest.raises(KeysError, match="has 1001 keys, more than the limit of 1000 for a polynomial"):
         lagrange.VectorSpline(Keys(np.arange(1001), np.zeros(1001)))
-
-
-@pytest.mark.parametrize("nu", [0, 1, 2])
-@pytest.mark.parametrize(("keys", "apart"), [(2, 1.0), (3, 1e-12), (10, 1e-3), (10, 1e12), (24, 1.0), (25, 1.0)])
-def test_one_frame_gives_the_number_that_it_gives_among_many(keys, apart, nu):
-    generator = np.random.default_rng(keys)
-    frames = np.cumsum(generator.uniform(1.0, 1.1, keys)) * apart
-    spline = lagrange.VectorSpline(Keys(frames, generator.normal(size=(keys, 3)) * apart))
-    at = np.concatenate([frames, generator.uniform(frames[0] - apart, frames[-1] + apart, 50)])
-    np.testing.assert_array_equal([spline(float(frame), nu) for frame in at], spline(at, nu))
-    extrapolated = [spline(float(frame), nu, extrapolate=True) for frame in at]
-    np.testing.assert_array_equal(extrapolated, spline(at, nu, extrapolate=True))
