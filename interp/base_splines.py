@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,8 @@ from .batch import (
     Cycle,
     KeyBatch,
     Prepared,
-    checked_cycle,
+    checked_choice,
     checked_derivative,
-    checked_keys,
     checked_sample_frames,
     checked_whole,
 )
@@ -56,7 +55,9 @@ class BaseSpline(ABC):
     cycle: Cycle
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
+        if not isinstance(keys, Keys):
+            raise TypeError(f"keys must be Keys, not {keys!r}")
+        self._set(keys=keys, cycle=checked_choice("cycle", cycle, get_args(Cycle)))
 
     def _set(self, **attributes: object) -> None:
         """Set attributes in constructors, make arrays read-only and drop prepared data that depended on old values."""

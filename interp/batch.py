@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 Continuity = Literal["C0", "C1", "C2"]
-_CYCLES = get_args(Cycle)
 _Segment = TypeVar("_Segment", IndexArray, int)
 _U = TypeVar("_U", Float64Array, float)
 
@@ -187,24 +186,12 @@ class Method:
     rotation_options: tuple[str, ...] = ()
 
 
-def checked_keys(keys: Keys) -> Keys:
-    """Return the keys, or raise TypeError for any other type."""
-    if not isinstance(keys, Keys):
-        raise TypeError(f"keys must be Keys, not {keys!r}")
-    return keys
-
-
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
     """Return a list of splines, or raise TypeError for any other type."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
     if not all(hasattr(type(spline), "curve") for spline in several):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
     return several
-
-
-def checked_cycle(cycle: str) -> Cycle:
-    """Return the cycle, or raise ValueError if it is unknown."""
-    return cast(Cycle, checked_choice("cycle", cycle, _CYCLES))
 
 
 def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
@@ -282,10 +269,6 @@ def evaluate_many(
     return batch(frames, nu, extrapolate)
 
 
-_FEW = 16
-"""The largest number of splines that evaluate one frame faster in turn than in arrays (tools/bench.py splines)."""
-
-
 class SplineBatch(Sequence["Spline"]):
     """Prepare many splines together, to compute their segments only once for repeated evaluation.
 
@@ -341,12 +324,6 @@ class SplineBatch(Sequence["Spline"]):
             checked_derivative(spline, nu)
         results: dict[int, Float64Array] = {}
         for number, (indices, prepared) in enumerate(self._groups):
-            if separate is None and len(shared) == 1 and self._are_quick_alone(indices):
-                frame = shared.item()
-                for index in indices:
-                    value = self._splines[index].prepared.evaluate_one(frame, nu, extrapolate)
-                    results[index] = value[np.newaxis]
-                continue
             if prepared is None:
                 splines = [self._splines[index] for index in indices]
                 prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
@@ -354,10 +331,6 @@ class SplineBatch(Sequence["Spline"]):
             samples = shared if separate is None else [separate[index] for index in indices]
             results.update(zip(indices, prepared.evaluate(samples, nu, extrapolate), strict=True))
         return [results[index] for index in range(len(self))]
-
-    def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether evaluating one frame is faster in turn, for a few splines that are all prepared."""
-        return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
 
 
 def _checked_frames(
@@ -536,7 +509,7 @@ class Prepared:
             sizes = [len(samples)] * len(self._cycles)
             frames = np.tile(samples, len(self._cycles))
             # Looking up keys among the samples is faster only if there are fewer keys than samples.
-            rising = len(tracks.frames) < len(frames) and _rises(samples)
+            rising = len(tracks.frames) < len(frames) and bool((samples[1:] >= samples[:-1]).all())
         bounds = [0, *np.cumsum(sizes).tolist()]
         if rising:
             begins = np.searchsorted(samples, tracks.frames)
@@ -553,8 +526,7 @@ class Prepared:
             part = slice(bounds[index], bounds[index + 1])
             if wraps:
                 frames[part] = wrapped(frames[part], own[0], own[-1])
-            segment[part] = _last_at(own, frames[part])
-            segment[part] += tracks.first[index]
+            segment[part] = tracks.first[index] + np.maximum(np.searchsorted(own, frames[part], side="right") - 1, 0)
         if nu or extrapolate:
             # The last key has the incoming derivative, because the segment that it begins is held.
             at_last = (self._ends_segment if nu else self._ends_track)[segment]
@@ -564,24 +536,6 @@ class Prepared:
                 at_last &= self._ends_track[segment] | (frames == tracks.frames[segment])
             segment[at_last] -= 1
         return frames, segment, bounds
-
-
-_MANY = 1000
-
-
-def _rises(frames: Float64Array) -> bool:
-    return bool((frames[1:] >= frames[:-1]).all())
-
-
-def _last_at(keys: Float64Array, frames: Float64Array) -> IndexArray:
-    """Return the last key at or before each frame, or the first key."""
-    if len(frames) > max(len(keys), _MANY) and _rises(frames):
-        # Looking up the keys among the frames takes a tenth of the time.
-        begins = np.searchsorted(frames, keys)
-        begins[0] = 0
-        counts = np.append(begins[1:], len(frames)) - begins
-        return np.repeat(np.arange(len(keys)), counts)
-    return np.maximum(np.searchsorted(keys, frames, side="right") - 1, 0)
 
 
 def _by_frame(

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from . import rotations
 from .batch import Spline, evaluate_many
-from .keys import Float64Array
 
 _HIGHEST_ORDER = 2
 """Order of the highest derivative that is measured."""
@@ -37,15 +35,6 @@ class Jump:
     is_seen: bool
 
 
-class _Sides(NamedTuple):
-    """Frames to evaluate on both sides of keys, shape (n,)."""
-
-    left: Float64Array
-    right: Float64Array
-    keys: Float64Array
-    """Frames of the keys."""
-
-
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     """Measure the jumps of the value and of each derivative.
 
@@ -67,15 +56,21 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     The left side of a key is evaluated at the last float64 before it, and the right side at the key. A jump is as
     accurate as the spline's derivatives there.
     """
-    sides = _sides_of_keys(spline)
-    if not len(sides.keys):
+    frames = spline.keys.frames
+    keys = right_sides = frames[1:-1]
+    left_sides = np.nextafter(keys, -np.inf)
+    if spline.cycle != "SINGLE" and len(frames) > 1:
+        # At the seam of a cycle, the last key continues at the first.
+        keys, right_sides = frames[1:], np.append(right_sides, frames[0])
+        left_sides = np.append(left_sides, frames[-1])
+    if not len(keys):
         return [Jump(0.0, None, False)] * (min(spline.derivatives, _HIGHEST_ORDER) + 1)
-    shortest = float(np.diff(spline.keys.frames).min())
+    shortest = float(np.diff(frames).min())
     span = float(np.ptp(spline.keys.values, axis=0).max())
     measured: list[Jump] = []
     scale = 0.0
     for order in range(min(spline.derivatives, _HIGHEST_ORDER) + 1):
-        left, right = (evaluate_many([spline], frames, order)[0] for frames in (sides.left, sides.right))
+        left, right = (evaluate_many([spline], at, order)[0] for at in (left_sides, right_sides))
         is_angle = is_rotation and order == 0
         sizes = rotations.angle_between(left, right) if is_angle else np.linalg.norm(right - left, axis=1)
         largest = max(float(np.abs(values).max()) for values in (left, right))
@@ -84,18 +79,8 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
         scale = max(largest, typical)
         row = int(np.argmax(sizes))
         size = float(sizes[row])
-        measured.append(Jump(size, float(sides.keys[row]), size > _SMALLEST * scale))
+        measured.append(Jump(size, float(keys[row]), size > _SMALLEST * scale))
     return measured
-
-
-def _sides_of_keys(spline: Spline) -> _Sides:
-    """Return the frames on both sides of the inner keys and of the seam of a cycle."""
-    frames = spline.keys.frames
-    inner = frames[1:-1]
-    if spline.cycle == "SINGLE" or len(frames) < 2:
-        return _Sides(np.nextafter(inner, -np.inf), inner, inner)
-    left = np.append(np.nextafter(inner, -np.inf), frames[-1])
-    return _Sides(left, np.append(inner, frames[0]), frames[1:])
 
 
 def continuity(measured: list[Jump]) -> str:

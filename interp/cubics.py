@@ -50,7 +50,6 @@ class Cubics:
         return self._coefficients.reshape(4, self._components, -1)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:

@@ -23,11 +23,13 @@ class HermiteWeights(NamedTuple):
 
 
 def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
-    """Return the weights at local parameters of any shape, or their first derivatives (`nu` = 1)."""
+    """Return the weights at local parameters of any shape, or their derivatives of order `nu`, up to 2."""
     v = 1.0 - u
     if nu == 0:
         return HermiteWeights(u * u * (3.0 - 2.0 * u), u * v * v, -u * u * v)
-    return HermiteWeights(6.0 * u * v, v * (1.0 - 3.0 * u), u * (3.0 * u - 2.0))
+    if nu == 1:
+        return HermiteWeights(6.0 * u * v, v * (1.0 - 3.0 * u), u * (3.0 * u - 2.0))
+    return HermiteWeights(6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0)
 
 
 def hermite_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:

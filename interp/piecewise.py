@@ -174,7 +174,6 @@ class _Gaps:
     representation: RotationRepresentation | None
 
     def evaluate(self, gap: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         if self.representation is None:
             return self.curve.evaluate(gap, u, nu)
         numbers = self.curve.evaluate(gap, u, 0)
@@ -201,7 +200,6 @@ class _PiecewiseCurve:
     """The index of the segment within its gap."""
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         between, owner = self.is_between[segment], self.owner[segment]
         values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)
         if nu:

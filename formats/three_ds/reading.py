@@ -290,18 +290,15 @@ def _name(source: _Source, span: _Span) -> bytes:
     return name
 
 
-def _vector(source: _Source, span: _Span) -> Float32Array:
-    table, at = source.array(np.float32, 3, 1, span, span.body)
-    source.finish(span, at)
-    _say_not_finite(source, span, table)
-    return _row(table, 0)
-
-
-def _matrix(source: _Source, span: _Span) -> Float32Array:
-    table, at = source.array(np.float32, 3, 4, span, span.body)
+def _matrix(source: _Source, span: _Span, rows: int = 4) -> Float32Array:
+    table, at = source.array(np.float32, 3, rows, span, span.body)
     source.finish(span, at)
     _say_not_finite(source, span, table)
     return table
+
+
+def _vector(source: _Source, span: _Span) -> Float32Array:
+    return _row(_matrix(source, span, 1), 0)
 
 
 def _table(columns: int) -> Callable[[_Source, _Span], Float32Array | None]:

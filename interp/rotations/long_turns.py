@@ -43,25 +43,9 @@ class LongTurns:
         self._end = turned(-chords, incoming - self.axis * self._arriving)
         self._turns: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
 
-    def turns(
-        self, segment: IndexArray, u: Float64Array
-    ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-        """Return the turns along and across the axis as rotation vectors (3, samples), and their derivatives."""
-        axis, start, end = self.axis[:, segment], self._start[:, segment], self._end[:, segment]
-        length, leaving, arriving = self._length[segment], self._leaving[segment], self._arriving[segment]
-        (rise, leave, arrive), (rise_rate, leave_rate, arrive_rate) = hermite_weights(u), hermite_weights(u, 1)
-        along = length * rise + leaving * leave + arriving * arrive
-        along_rate = length * rise_rate + leaving * leave_rate + arriving * arrive_rate
-        return (
-            axis * along,
-            start * leave + end * arrive,
-            axis * along_rate,
-            start * leave_rate + end * arrive_rate,
-        )
-
-    def turn_changes(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the second derivatives, with respect to u, of the turns along and across the axis."""
-        rise, leave, arrive = 6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0
+    def turns(self, segment: IndexArray, u: Float64Array, nu: int = 0) -> tuple[Float64Array, Float64Array]:
+        """Return the turns along and across the axis as rotation vectors (3, samples), or derivatives of order `nu`."""
+        rise, leave, arrive = hermite_weights(u, nu)
         along = self._length[segment] * rise + self._leaving[segment] * leave + self._arriving[segment] * arrive
         return self.axis[:, segment] * along, self._start[:, segment] * leave + self._end[:, segment] * arrive
 
@@ -71,7 +55,7 @@ class LongTurns:
         `turns` (samples, 4) are equal except for full turns. The sum is exact for rotation about one axis, and
         otherwise accurate enough to count full turns.
         """
-        along, across, _, _ = self.turns(segment, u)
+        along, across = self.turns(segment, u)
         winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
         rest = 2.0 * sphere.log(sphere.product(sphere.conjugate(winding), turns.T))
         return (along + across + rest).T
@@ -80,7 +64,7 @@ class LongTurns:
         """Return the quaternions with the turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
-            along, across, _, _ = self.turns(segment[at], u[at])
+            along, across = self.turns(segment[at], u[at])
             winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
             values[:, at] = sphere.product(winding, values[:, at])
         return values
@@ -89,7 +73,8 @@ class LongTurns:
         """Return the angular velocities with respect to u with the turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
-            along, across, along_rate, across_rate = self.turns(segment[at], u[at])
+            along, across = self.turns(segment[at], u[at])
+            along_rate, across_rate = self.turns(segment[at], u[at], 1)
             inner = velocity_of_exp(across, across_rate) + turned(across, velocities[:, at])
             velocities[:, at] = along_rate + turned(along, inner)
         return velocities
@@ -100,8 +85,9 @@ class LongTurns:
         """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
-            along, across, along_rate, across_rate = self.turns(segment[at], u[at])
-            along_change, across_change = self.turn_changes(segment[at], u[at])
+            (along, across), (along_rate, across_rate), (along_change, across_change) = (
+                self.turns(segment[at], u[at], nu) for nu in range(3)
+            )
             turned_velocity = turned(across, velocities[:, at])
             winding = velocity_of_exp(across, across_rate)
             inner = turned(along, winding + turned_velocity)

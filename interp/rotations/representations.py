@@ -9,17 +9,16 @@ begins at the values of a key. Source: docs/formulas, "Euler angles" and "Axis a
 
 from __future__ import annotations
 
-from typing import Protocol, get_args
+from typing import Protocol, cast, get_args
 
 import numpy as np
 
 from ..keys import Float64Array
 from . import sphere
-from .euler import Order, from_euler
+from .euler import Order, axes_of, euler_halves, euler_of_halves, from_euler
 from .following import follow_axis_angle, follow_euler
+from .quaternions import UNKNOWN
 
-# Sines below this, near gimbal lock or no turn, determine no direction, as in `rotations`.
-_UNKNOWN = 1e-7
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
 # Closer to gimbal lock, a rate would only amplify that rounding error.
 _DAMPED = 1e-6
@@ -92,46 +91,37 @@ class Quaternion:
     homogeneous = True
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return channel values for orientations. See `RotationRepresentation`."""
         return q
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return channel values that continue from given values."""
         return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the channel values."""
         half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
         return sphere.product(half, numbers)
 
     def orientation(self, channels: Float64Array) -> Float64Array:
-        """Return the quaternions, of any length, that Blender plays for channel values."""
         return channels
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        """Return `orientation` and its derivatives."""
         return channels, rates, changes
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the rotation angle of a small change."""
         square = sphere.dot(channels, channels)
         across = change - channels * (sphere.dot(channels, change) / square)
         angle: Float64Array = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent values."""
         sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
 
     def lengths(self, numbers: Float64Array) -> Float64Array:
-        """Return lengths."""
         return sphere.length(numbers)
 
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates scaled to given lengths."""
         return numbers * length, rates * length + numbers * change
 
 
@@ -144,42 +134,23 @@ class Euler:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self._i, self._j, self._k = ("XYZ".index(letter) for letter in order)
-        self._sign = 1.0 if (self._j - self._i) % 3 == 1 else -1.0
+        self._i, self._j, self._k, self._sign = axes_of(order)
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return channel values for orientations. See `RotationRepresentation`."""
-        i, j, k, sign = self._i, self._j, self._k, self._sign
-
-        def halves(q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-            """Return scaled cosines and sines of half the sum and half the difference of the outer angles."""
-            first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
-            return q[0] - middle, first + last, q[0] + middle, last - first
-
-        # The two polar pairs of `rotations.to_euler` are linear in q. Where a pair vanishes, its derivative has the
-        # direction of the pair nearby.
-        sum_cosine, sum_sine, difference_cosine, difference_sine = halves(q)
-        sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
-        middle = 2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0
-        if (np.minimum(sum_size, difference_size) < _UNKNOWN).any():
-            onward = halves(Quaternion().rates(q, q, velocity))
-            sum_cosine, sum_sine = _directed(sum_cosine, sum_sine, sum_size, onward[0], onward[1])
-            difference_cosine, difference_sine = _directed(
-                difference_cosine, difference_sine, difference_size, onward[2], onward[3]
-            )
-        half_sum = np.arctan2(sum_sine, sum_cosine)
-        half_difference = np.arctan2(difference_sine, difference_cosine)
-        angles = np.empty((3, *middle.shape))
-        angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)
-        return angles
+        middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(q, self.order)
+        if (sum_unknown | difference_unknown).any():
+            # The polar pairs of `euler_halves` are linear in q. Where a pair vanishes, its derivative has the direction
+            # of the pair nearby.
+            _, sum_onward, difference_onward, _, _ = euler_halves(Quaternion().rates(q, q, velocity), self.order)
+            half_sum = np.where(sum_unknown, sum_onward, half_sum)
+            half_difference = np.where(difference_unknown, difference_onward, half_difference)
+        return euler_of_halves(middle, half_sum, half_difference, self.order)
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return channel values that continue from given values."""
         followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the channel values."""
         # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k is solved for the three rates.
         i, j, k, sign = self._i, self._j, self._k, self._sign
         cosine, sine = np.cos(numbers[k]), np.sin(numbers[k])
@@ -192,25 +163,21 @@ class Euler:
         return rates
 
     def orientation(self, channels: Float64Array) -> Float64Array:
-        """Return the quaternions, of any length, that Blender plays for channel values."""
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        """Return `orientation` and its derivatives."""
         first, middle, last = (
             _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
         return _product(last, _product(middle, first))
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the rotation angle of a small change."""
         # Of the three rotation axes, only the first and last are not perpendicular to each other.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
         angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent values."""
         turn = 2.0 * np.pi
         other = numbers + np.pi
         other[self._j] = np.pi - numbers[self._j]
@@ -222,13 +189,11 @@ class Euler:
         return factors, terms
 
     def lengths(self, numbers: Float64Array) -> Float64Array:
-        """Return lengths."""
         return np.ones_like(numbers[0])
 
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates scaled to given lengths."""
         return numbers, rates
 
 
@@ -251,14 +216,6 @@ def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
     )
 
 
-def _directed(
-    cosine: Float64Array, sine: Float64Array, size: Float64Array, onward_cosine: Float64Array, onward_sine: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return a pair, or its derivative if the pair has no direction."""
-    unknown = size < _UNKNOWN
-    return np.where(unknown, onward_cosine, cosine), np.where(unknown, onward_sine, sine)
-
-
 class AxisAngle:
     """The angle and the axis x, y, z of any length, in the order of Blender's channels."""
 
@@ -267,10 +224,9 @@ class AxisAngle:
     homogeneous = False
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return channel values for orientations. See `RotationRepresentation`."""
         sine = sphere.length(q[1:])
         # Without a turn, use the axis of the motion.
-        towards = np.where(sine < _UNKNOWN, velocity, q[1:])
+        towards = np.where(sine < UNKNOWN, velocity, q[1:])
         size = sphere.length(towards)
         upright = np.zeros_like(towards)
         upright[1] = 1.0
@@ -278,14 +234,12 @@ class AxisAngle:
         return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return channel values that continue from given values."""
         sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
         axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
         followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return the derivatives of the channel values."""
         # From q' = w q / 2. The rate of the angle is the part of w along the axis. The rate of the axis a is
         # (w x a + cot(angle/2) rest) / 2.
         axis, half = numbers[1:], 0.5 * numbers[0]
@@ -297,7 +251,6 @@ class AxisAngle:
         return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
 
     def orientation(self, channels: Float64Array) -> Float64Array:
-        """Return the quaternions, of any length, that Blender plays for channel values."""
         half = 0.5 * channels[:1]
         size = sphere.length(channels[1:])
         unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
@@ -305,7 +258,6 @@ class AxisAngle:
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        """Return `orientation` and its derivatives."""
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
         unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
@@ -326,7 +278,6 @@ class AxisAngle:
         )
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the rotation angle of a small change."""
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
         across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
@@ -335,7 +286,6 @@ class AxisAngle:
         return angle
 
     def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms of the map to the nearest equivalent values."""
         factors = np.ones_like(numbers)
         factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
         terms = np.zeros_like(numbers)
@@ -343,13 +293,11 @@ class AxisAngle:
         return factors, terms
 
     def lengths(self, numbers: Float64Array) -> Float64Array:
-        """Return lengths."""
         return sphere.length(numbers[1:])
 
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates scaled to given lengths."""
         values, derivatives = numbers.copy(), rates.copy()
         values[1:] = numbers[1:] * length
         derivatives[1:] = rates[1:] * length + numbers[1:] * change
@@ -378,7 +326,6 @@ def rotation_representation(name: str) -> RotationRepresentation:
         return Quaternion()
     if name == "AXIS_ANGLE":
         return AxisAngle()
-    for order in get_args(Order):
-        if name == order:
-            return Euler(order)
+    if name in get_args(Order):
+        return Euler(cast(Order, name))
     raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")

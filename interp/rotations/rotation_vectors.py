@@ -8,12 +8,12 @@ turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Cycle, IndexArray, KeyBatch
+from ..batch import Cycle, IndexArray, KeyBatch, end_to_end
 from ..hermite_basis import hermite_powers
 from ..keys import Float64Array, Keys, numbers
 from . import sphere
@@ -100,7 +100,6 @@ class RotationVectors:
         return cls.through(turns, velocities * length, velocities[:, end] * length)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
             values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
@@ -187,3 +186,24 @@ class TurningSpline(TurnedSpline):
             if spline._turns is not None:
                 onward[:, first:last] = spline._turns.T
         return Turns(start, onward)
+
+
+class SolvedSpline(TurningSpline):
+    """A `TurningSpline` that solves equations. Without a solution, the constructors raise KeysError.
+
+    Attributes
+    ----------
+    certain_turn : float
+        A solution exists if no turn from key to key is larger than this angle in radians.
+    """
+
+    certain_turn: ClassVar[float]
+
+    def check(self) -> None:
+        """Raise KeysError if there is no solution."""
+        if sphere.length(self.turns([self], end_to_end([self])).onward).max() > self.certain_turn:
+            _ = self.prepared
+
+    def _keep_turns(self, turns: Float64Array) -> None:
+        super()._keep_turns(turns)
+        self.check()

@@ -224,7 +224,6 @@ class DeCasteljau(GramCurve):
         return (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2), (e0_e1, e1_e2, f0_f1)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         at = local_parameter(u)
         points = [constant_points(control) for control in self._controls.take(segment, axis=2)]
         while len(points) > 1:
@@ -258,7 +257,6 @@ class Squad(GramCurve):
         return (x0 * a0, x1 * a1, x1 * b1, x0 * b0), (e0_e1,)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
         at = local_parameter(u)
         blend = sphere.WithDerivatives(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
@@ -328,7 +326,6 @@ class Blend(GramCurve):
         return weights, (left_arc, right_arc, across)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        """Return quaternions with first and second derivatives with respect to u, each of shape (4, samples)."""
         parts = self._parts.take(segment, axis=1)
         start, end, leaving, arriving, (constant, slope) = np.split(parts, [4, 8, 11, 14])
         at = local_parameter(u)

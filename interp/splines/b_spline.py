@@ -25,8 +25,7 @@ from ..messages import n_
 from ..rotations import sphere
 from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
 from ..rotations.orientations import Path
-from ..rotations.rotation_vectors import TurningSpline
-from ..rotations.solved_turns import SolvedSpline
+from ..rotations.rotation_vectors import SolvedSpline, TurningSpline
 from ..tridiagonal import solve, times
 from .cubic import NaturalVectorSpline
 
@@ -118,7 +117,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         keys, end = np.ascontiguousarray(tracks.values.T), tracks.segment_end
         chords = keys[:, end] - keys
         weights = _Weights.of(tracks)
@@ -158,7 +156,6 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
-        """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
         return _CumulativeTurns(tracks, start, rotated(sphere.conjugate(start), onward), _Weights.of(tracks))
 
@@ -206,7 +203,6 @@ class ThroughRotationSpline(SolvedSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
-        """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
         weights = _Weights.of(tracks)
         return _CumulativeTurns(
@@ -244,7 +240,6 @@ class _CumulativeTurns:
         ]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         steps = self._steps(segment, self._weights.at(segment, u, 0))
         control = self._control.take(segment, axis=1)
         if nu == 0:

@@ -65,7 +65,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         return Cubics.through(tracks, p, velocities(tracks, *tracks.chords(p)))
 
@@ -95,7 +94,6 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        """Return the segments of all splines."""
         turns = cls.turns(splines, tracks)
         return RotationVectors.through_keys(turns, tracks, velocities(tracks, *turns.around(tracks)))
 

@@ -16,11 +16,11 @@ from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, KeyBatch, Method
 from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..cubics import Cubics
-from ..keys import Float64Array, Keys, checked_velocities
+from ..keys import Keys
 from ..messages import n_
 from ..rotations.orientations import Path
-from ..rotations.rotation_vectors import RotationVectors
-from ..rotations.solved_turns import SolvedSpline
+from ..rotations.rotation_vectors import RotationVectors, SolvedSpline
+from . import hermite
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,12 +51,11 @@ class NaturalVectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         values = np.ascontiguousarray(tracks.values.T)
         return Cubics.through(tracks, values, c2_slopes(tracks, values, "NATURAL"))
 
 
-class ClampedVectorSpline(ComponentSpline):
+class ClampedVectorSpline(hermite.VectorSpline):
     """Represent a track of numbers with a continuous second derivative and given velocities at its ends.
 
     Parameters
@@ -79,19 +78,11 @@ class ClampedVectorSpline(ComponentSpline):
 
     continuity: Continuity = "C2"
     support = None
-    is_cubic = True
-    velocities: Float64Array
-
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
-        super().__init__(keys, cycle)
-        self._set(velocities=checked_velocities(keys, velocities, keys.values.shape[1]))
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
+    def curve(cls, splines: Sequence[hermite.VectorSpline], tracks: KeyBatch) -> Cubics:
         values = np.ascontiguousarray(tracks.values.T)
-        velocities = _end_to_end([spline.velocities for spline in splines])
-        return Cubics.through(tracks, values, c2_slopes(tracks, values, "CLAMPED", velocities))
+        return Cubics.through(tracks, values, c2_slopes(tracks, values, "CLAMPED", hermite.velocities_of(splines)))
 
 
 class VectorSpline(ComponentSpline):
@@ -135,7 +126,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         values = np.ascontiguousarray(tracks.values.T)
         return Cubics.through(tracks, values, c2_slopes_with_ends(tracks, values, [each.ends for each in splines]))
 
@@ -168,7 +158,6 @@ class NaturalRotationSpline(SolvedSpline):
     continuity: Continuity = "C2"
     support = None
     certain_turn = _CERTAIN_TURN
-    velocities: Float64Array
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
@@ -176,12 +165,11 @@ class NaturalRotationSpline(SolvedSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
-        """Return the segments of all splines."""
         turns = cls.turns(splines, tracks)
         return RotationVectors.through_keys(turns, tracks, c2_velocities(tracks, turns, "NATURAL"))
 
 
-class ClampedRotationSpline(SolvedSpline):
+class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
     """Represent a track of rotations with a continuous angular acceleration and given velocities at its ends.
 
     Parameters
@@ -206,7 +194,6 @@ class ClampedRotationSpline(SolvedSpline):
     continuity: Continuity = "C2"
     support = None
     certain_turn = _CERTAIN_TURN
-    velocities: Float64Array
 
     def __init__(
         self,
@@ -215,21 +202,13 @@ class ClampedRotationSpline(SolvedSpline):
         path: Path = "SHORTEST",
         velocities: npt.ArrayLike | None = None,
     ) -> None:
-        super().__init__(keys, cycle, path)
-        self._set(velocities=checked_velocities(keys, velocities, 3))
+        hermite.RotationSpline.__init__(self, keys, cycle, path, velocities)
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
-        """Return the segments of all splines."""
-        turns = cls.turns(splines, tracks)
-        velocities = _end_to_end([spline.velocities for spline in splines])
+    def curve(cls, splines: Sequence[hermite.RotationSpline], tracks: KeyBatch) -> RotationVectors:
+        turns, velocities = cls.turns(splines, tracks), hermite.velocities_of(splines)
         return RotationVectors.through_keys(turns, tracks, c2_velocities(tracks, turns, "CLAMPED", velocities))
-
-
-def _end_to_end(velocities: Sequence[Float64Array]) -> Float64Array:
-    """Return the velocities of all keys, with the component axis first."""
-    return np.ascontiguousarray(np.concatenate(velocities).T)
 
 
 CLAMPED = Method(

@@ -6,7 +6,7 @@ Source: docs/formulas, "Hermite with given velocities" and "Cubics of rotation v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,11 @@ from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
+
+
+def velocities_of(splines: Iterable[VectorSpline | RotationSpline]) -> Float64Array:
+    """Return the velocities at the keys of all splines, shape (d, K)."""
+    return np.ascontiguousarray(np.concatenate([spline.velocities for spline in splines]).T)
 
 
 class VectorSpline(ComponentSpline):
@@ -43,7 +48,7 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C1"
-    support = 1
+    support: int | None = 1
     is_cubic = True
     velocities: Float64Array
 
@@ -53,9 +58,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
-        velocities = np.concatenate([spline.velocities for spline in splines]).T
-        return Cubics.through(tracks, np.ascontiguousarray(tracks.values.T), np.ascontiguousarray(velocities))
+        return Cubics.through(tracks, np.ascontiguousarray(tracks.values.T), velocities_of(splines))
 
 
 class RotationSpline(TurningSpline):
@@ -81,7 +84,7 @@ class RotationSpline(TurningSpline):
     """
 
     continuity: Continuity = "C1"
-    support = 1
+    support: int | None = 1
     velocities: Float64Array
 
     def __init__(
@@ -96,9 +99,7 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        """Return the segments of all splines."""
-        velocities = np.concatenate([spline.velocities for spline in splines]).T
-        return RotationVectors.through_keys(cls.turns(splines, tracks), tracks, np.ascontiguousarray(velocities))
+        return RotationVectors.through_keys(cls.turns(splines, tracks), tracks, velocities_of(splines))
 
 
 METHOD = Method(

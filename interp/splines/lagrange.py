@@ -99,7 +99,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _Polynomials:
-        """Return the segments of all splines."""
         return _Polynomials(tracks)
 
 
@@ -186,7 +185,6 @@ class _Polynomials:
         return self._at_keys[nu]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         data = self._derivatives_at_keys(nu)
         total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)
         for other, distance, there in self._distances(segment, u):

@@ -51,7 +51,6 @@ class LightWaveSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         around = np.where(tracks.before + tracks.after > 0.0, tracks.before + tracks.after, 1.0)
         incoming, outgoing = weighted_sums(tracks.parameters, *tracks.chords(p))
@@ -88,7 +87,6 @@ class KochanekBartelsSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         before, after = tracks.chords(p)
         incoming, outgoing = _tangents(tracks, before, after)
@@ -128,7 +126,6 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:
-        """Return the segments of all splines."""
         q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
         before, after = neighbours(tracks, q)
         turns = (

@@ -36,7 +36,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         end = p[:, tracks.segment_end]
         return Cubics(p, end, end - p, end - p)
@@ -62,7 +61,6 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
         return RotationVectors(start, onward[np.newaxis])
 

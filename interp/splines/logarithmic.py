@@ -70,7 +70,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Exponentials:
-        """Return the segments of all splines."""
         return Exponentials(np.ascontiguousarray(tracks.values.T), _onward(tracks))
 
 
@@ -100,7 +99,6 @@ class Exponentials:
         self.onward = onward
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.onward.evaluate(segment, u, 0))
         if nu == 0:
             return values

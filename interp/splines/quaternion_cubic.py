@@ -65,7 +65,6 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Normalised:
-        """Return the segments of all splines."""
         return Normalised(_components(splines, tracks))
 
 
@@ -76,7 +75,6 @@ class Normalised:
         self.components = components
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         p = self.components.evaluate(segment, u, 0)
         if nu == 0:
             values: Float64Array = p / sphere.length(p)

@@ -16,9 +16,8 @@ from .. import rotations
 from ..batch import Continuity, Curve, Cycle, IndexArray, KeyBatch, Method, Spline, checked_choice, end_to_end
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
-from ..rotations import sphere
-from ..rotations.exponential import cross, rotated
 from ..rotations.orientations import OrientationSpline
+from ..rotations.representations import angular_motion, rotation_representation
 from . import tcb
 
 if TYPE_CHECKING:
@@ -127,7 +126,6 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
-        """Return the segments of all splines."""
         inner = [spline.spline for spline in splines]
         angle_tracks = end_to_end(inner)
         before = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
@@ -170,37 +168,15 @@ class EulerCurve:
     def __init__(self, angles: Curve, segment: IndexArray, order: rotations.Order) -> None:
         self._angles = angles
         self._segment = segment
-        self._order = order
+        self._representation = rotation_representation(order)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
         own = self._segment[segment]
         angles = self._angles.evaluate(own, u, 0)
         if nu == 0:
-            return np.ascontiguousarray(rotations.from_euler(angles.T, self._order).T)
-        rates = self._angles.evaluate(own, u, 1)
-        # The angular velocity is the sum of the three rates along their axes. Later turns rotate the axes of earlier
-        # turns.
-        first, middle, last = ("XYZ".index(letter) for letter in self._order)
-        axes = _rotated_axes(angles, first, middle, last)
-        parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
-        if nu == 1:
-            velocity: Float64Array = parts[0] + parts[1] + parts[2]
-            return velocity
-        changes = self._angles.evaluate(own, u, 2)
-        grown = [axis * changes[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
-        acceleration: Float64Array = grown[0] + grown[1] + grown[2]
-        return acceleration + cross(parts[2], parts[1]) + cross(parts[2] + parts[1], parts[0])
-
-
-def _rotated_axes(
-    angles: Float64Array, first: int, middle: int, last: int
-) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the axes (3, samples) of the first, middle and last angle, in the parent's frame."""
-    unit = np.eye(3)[:, :, np.newaxis] * np.ones_like(angles[0])
-    by_last = sphere.exp(unit[last] * angles[last] / 2.0)
-    by_both = sphere.product(by_last, sphere.exp(unit[middle] * angles[middle] / 2.0))
-    return rotated(by_both, unit[first]), rotated(by_last, unit[middle]), unit[last]
+            return self._representation.orientation(angles)
+        rates, changes = (self._angles.evaluate(own, u, order) for order in (1, 2))
+        return angular_motion(self._representation, angles, rates, changes)[nu - 1]
 
 
 METHOD = Method(

@@ -50,7 +50,6 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
-        """Return the segments of all splines."""
         q, leaving, arriving = _key_velocities(splines, tracks)
         end = tracks.segment_end
         after_start = _turned(q, leaving / 3.0)
@@ -87,7 +86,6 @@ class BlendSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:
-        """Return the segments of all splines."""
         q, leaving, arriving = _key_velocities(splines, tracks)
         first, last = tracks.open
         # The weight a + b u of the curve that is correct at the segment's end. It is u between inner keys, 1 in the

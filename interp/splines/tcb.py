@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from copy import copy
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -43,22 +43,15 @@ _LONG = 2.0 * np.pi - _NEARLY_WHOLE
 _ONE_AXIS = 1e-6
 
 
-class Adjust(NamedTuple):
-    """The factors for unequal key spacing, one per key."""
+def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
+    """Return the adjustment factors of incoming and outgoing tangents, which are each side's share of the frames.
 
-    incoming: Float64Array
-    outgoing: Float64Array
-
-
-def adjust(tracks: KeyBatch) -> Adjust:
-    """Return the adjustment factors (docs/formulas, "TCB tangents"), each side's share of the frames.
-
-    The share approaches 1/2 as |C| grows.
+    The share approaches 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
     level = 1.0 - np.abs(tracks.parameters[1])
-    return Adjust(0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
+    return (0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
 
 
 def weighted_sums(
@@ -159,7 +152,6 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         return Cubics.of_tangents(tracks, p, *tangents(tracks, *tracks.chords(p), "TANGENT"))
 
@@ -391,7 +383,6 @@ class RotationSpline(TurnedSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
-        """Return the segments of all splines."""
         q = _signed(splines, tracks)
         turns = _laid_over(splines, tracks)
         before, after = _neighbours(tracks, q, turns)

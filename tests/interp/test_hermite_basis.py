@@ -14,7 +14,7 @@ CHORD, LEAVING, ARRIVING = np.random.default_rng(0).normal(size=(3, 4))
 CUBIC = CubicHermiteSpline([0.0, 1.0], [0.0 * CHORD, CHORD], [LEAVING, ARRIVING])
 
 
-@pytest.mark.parametrize("nu", [0, 1])
+@pytest.mark.parametrize("nu", [0, 1, 2])
 def test_weights_make_scipys_hermite_cubic(nu):
     weights = hermite_weights(U, nu)
     made = sum(np.outer(weight, each) for weight, each in zip(weights, (CHORD, LEAVING, ARRIVING), strict=True))
