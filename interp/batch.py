@@ -8,18 +8,22 @@ tracks are therefore concatenated, and each calculation covers all tracks. A sin
 
 from __future__ import annotations
 
+import math
 import operator
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import ease
-from .keys import FARTHEST, Float64Array, Keys, finite
+from .keys import FARTHEST, Float64Array, Keys, finite, freeze
+from .messages import n_
 
 if TYPE_CHECKING:
     from typing import Self
@@ -100,72 +104,155 @@ class Curve(Protocol):
         ...
 
 
-class Spline(Protocol):
-    """A track with its interpolation method. Splines with the same `batch` are computed together."""
+class BaseSpline(ABC):
+    """Represent an immutable track of any method.
 
-    @property
-    def keys(self) -> Keys:
-        """Return the keys of the track."""
-        ...
+    Its segments are computed once, on first use. It can be pickled and shared between threads.
 
-    @property
-    def cycle(self) -> Cycle:
-        """Return the behavior outside the keys."""
-        ...
+    Parameters
+    ----------
+    keys : Keys
+        The keys.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
+    """
 
-    @property
-    def batch(self) -> Hashable:
-        """Return the batch identifier. Splines with the same class and identifier are computed together."""
-        ...
+    derivatives: int = 2
+    """The highest available derivative."""
+    interpolating: bool = True
+    """True if the spline passes through the keys instead of approximating them."""
+    continues: bool = True
+    """True if extrapolation continues the last segment beyond the last key."""
+    is_cubic: bool
+    """True if segments without ease are cubics in the frame, and therefore Bezier segments."""
+    continuity: Continuity
+    """The continuity class in frames at keys in general position whose parameters are 0."""
+    support: int | None
+    """The number of keys on each side of a segment that affect it, or None for all."""
+    keys: Keys
+    cycle: Cycle
 
-    @property
-    def derivatives(self) -> int:
-        """Return the highest available derivative."""
-        ...
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        if not isinstance(keys, Keys):
+            raise TypeError(f"keys must be Keys, not {keys!r}")
+        self._set(keys=keys, cycle=checked_choice("cycle", cycle, get_args(Cycle)))
 
-    @property
-    def continuity(self) -> Continuity:
-        """Return the continuity class in frames at keys in general position whose parameters are 0."""
-        ...
+    def _set(self, **attributes: object) -> None:
+        """Set attributes in constructors, make arrays read-only and drop prepared data that depended on old values."""
+        freeze((*attributes.values(),))
+        vars(self).update(attributes)
+        vars(self).pop("prepared", None)
 
-    @property
-    def support(self) -> int | None:
-        """Return the number of keys on each side of a segment that affect it, or None for all."""
-        ...
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raise AttributeError: splines are immutable."""
+        raise AttributeError(n_("{:s} is immutable. Create a new one to change {:s}", type(self).__name__, name))
 
-    @property
-    def interpolating(self) -> bool:
-        """Return whether the spline passes through the keys instead of approximating them."""
-        ...
+    def __delattr__(self, name: str) -> None:
+        """Raise AttributeError: splines are immutable."""
+        self.__setattr__(name, None)
 
-    @property
-    def is_cubic(self) -> bool:
-        """Return whether segments without ease are cubics in the frame, and therefore Bezier segments."""
-        ...
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state to pickle: everything except the prepared segments."""
+        return {name: value for name, value in vars(self).items() if name != "prepared"}
 
-    @property
-    def continues(self) -> bool:
-        """Return whether extrapolation continues the last segment beyond the last key."""
-        ...
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Set the pickled state, read-only again."""
+        self._set(**state)
 
-    @property
-    def loop_gap(self) -> float:
-        """Return the distance between the values of the last and the first key. It is 0 for a closed loop."""
-        ...
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
-        """Return values or derivatives at frames of any shape."""
-        ...
-
-    @property
+    @cached_property
     def prepared(self) -> Prepared:
         """Return the spline's segments, which are computed on first use."""
-        ...
+        return Prepared([self])
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Evaluate values or derivatives at frames.
+
+        Parameters
+        ----------
+        frames : array_like, of any shape, or a number
+            Finite frames in any order. At F[n-1] plus full periods a cycle takes the value of its last key, and
+            immediately afterward the value of its first key.
+        nu : 0, 1 or 2
+            0 for values, otherwise the order of the derivative per frame, including ease. Derivatives at a key belong
+            to the segment that starts there, and at the last key to the segment that ends there. They are 0 where the
+            value is held. For rotations, values are unit quaternions. First derivatives are angular velocities in
+            radians per frame in the parent frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h. scipy's
+            RotationSpline uses the body frame. Second derivatives are angular accelerations in radians per frame
+            squared.
+        extrapolate : bool
+            Whether to continue the end segments outside the keys, at a constant rate of their local parameter, instead
+            of holding the end values. At an end with an ease the rate is 0, so the value is held. Cycles ignore this.
+
+        Returns
+        -------
+        ndarray
+            An array with the shape of `frames` and one more axis: the components of values, w, x, y, z of quaternions,
+            or x, y, z of angular velocities.
+
+        Raises
+        ------
+        TypeError
+            If `frames` are not real numbers or `nu` is not an integer.
+        ValueError
+            If frames are not finite or exceed 1e100, or the spline does not have this derivative. The message contains
+            the index of the frame.
+        """
+        nu = checked_derivative(self, nu)
+        if isinstance(frames, float | int | np.floating | np.integer):
+            # A Python integer may be too large for a float.
+            frame = float(frames) if not isinstance(frames, int) or abs(frames) <= FARTHEST else math.inf
+            if abs(frame) <= FARTHEST:
+                return self.prepared.evaluate_one(frame, nu, extrapolate)
+        elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
+            # The vectorized method is fast for many samples but takes several times as long for a single one.
+            frame = frames.item()
+            if abs(frame) <= FARTHEST:
+                value = self.prepared.evaluate_one(frame, nu, extrapolate)
+                return value.reshape(*frames.shape, len(value))
+        at = checked_sample_frames("frames", frames)
+        values = self.prepared.evaluate(at.ravel(), nu, extrapolate)[0]
+        return values.reshape(*at.shape, values.shape[1])
+
+    def derivative(self, n: int = 1) -> Derivative:
+        """Return the n-th derivative as a function of frames, which is an angular one for rotations."""
+        return Derivative(self, checked_derivative(self, n, "n"))
+
+    @property
+    @abstractmethod
+    def loop_gap(self) -> float:
+        """Return the distance, or the angle for rotations, between the last and the first key.
+
+        It is 0 for a closed loop.
+        """
+
+    @property
+    @abstractmethod
+    def batch(self) -> Hashable:
+        """Return the batch identifier. Splines with the same class and identifier are computed together."""
 
     @classmethod
+    @abstractmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""
-        ...
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """Represent the n-th derivative of a spline, which is called like the spline."""
+
+    spline: BaseSpline
+    n: int
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Return ``spline(frames, n + nu, extrapolate)``."""
+        return self.spline(frames, self.n + checked_whole("nu", nu), extrapolate)
+
+    def derivative(self, n: int = 1) -> Derivative:
+        """Return a further derivative."""
+        return self.spline.derivative(self.n + checked_whole("n", n))
+
+
+Spline = BaseSpline
 
 
 @dataclass(frozen=True)
@@ -189,7 +276,7 @@ class Method:
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
     """Return a list of splines, or raise TypeError for any other type."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
-    if not all(hasattr(type(spline), "curve") for spline in several):
+    if not all(isinstance(spline, BaseSpline) for spline in several):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
     return several
 

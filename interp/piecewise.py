@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .base_splines import BaseSpline
 from .batch import (
+    BaseSpline,
     BoolArray,
     Continuity,
     Curve,

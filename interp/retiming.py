@@ -109,7 +109,7 @@ def retimed(
     >>> retiming.retimed(spline, 10 - t / 2).ravel(), retiming.retimed(spline, 10 - t / 2, 1, rates=-0.5).ravel()
     (array([20., 10.,  0.]), array([-1., -1., -1.]))
     """
-    if not hasattr(type(spline), "curve"):
+    if not isinstance(spline, Spline):
         raise TypeError(f"spline must be a spline, not {spline!r}")
     nu = checked_derivative(spline, nu)
     at = checked_row("frames", frames)

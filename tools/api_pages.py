@@ -242,7 +242,12 @@ def interp_pages() -> dict[str, str]:
     """Return the texts of the pages of docs/reference/interp, by file name."""
     interp, rotations = importlib.import_module("interp"), interp_module("rotations")
     base, retiming, fitting = interp_module("base_splines"), interp_module("retiming"), interp_module("fitting")
-    bases = {f"components.{name}": getattr(base, name) for name in ("BaseSpline", "ComponentSpline", "Derivative")}
+    batch = interp_module("batch")
+    bases = {
+        "components.BaseSpline": batch.BaseSpline,
+        "components.ComponentSpline": base.ComponentSpline,
+        "components.Derivative": batch.Derivative,
+    }
     turns = {f"rotations.{name}": getattr(rotations, name) for name in TURNS}
     others = {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__ if name not in TURNS}
     fits = {name: interp_module(f"fitting.{name}") for name in FITS}

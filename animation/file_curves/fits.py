@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
-from ...interp.base_splines import BaseSpline
-from ...interp.batch import Continuity, IndexArray, KeyBatch
+from ...interp.batch import BaseSpline, Continuity, IndexArray, KeyBatch
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.fitting.requests import Request

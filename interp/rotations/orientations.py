@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..base_splines import BaseSpline
-from ..batch import Cycle, KeyBatch, checked_choice
+from ..batch import BaseSpline, Cycle, KeyBatch, checked_choice
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interp import Keys, evaluate_many, rotations
+from interp import Keys, rotations
 from interp.rotations import sphere
 from interp.splines import tcb
 from tests.all_pairs import all_pairs
@@ -186,18 +186,6 @@ def test_it_holds_outside_the_keys_and_at_the_last_key_is_the_incoming_one():
     np.testing.assert_allclose(spline(at, 2)[:, 2], angle(at, 2)[:, 0], rtol=0, atol=1e-14)
     assert (spline([-5.0, 25.0], 2) == 0.0).all()
     assert np.abs(spline(20.0, 2)).max() > 1e-4
-
-
-def test_many_tracks_at_once_give_the_same_bits_as_one():
-    generator = np.random.default_rng(3)
-    splines = [
-        tcb.RotationSpline.from_turns(np.arange(4.0) * 9, generator.uniform(-9, 9, 4), generator.normal(size=(4, 3)),
-                                      bias=0.3, construction=construction)
-        for construction in CONSTRUCTIONS * 5
-    ]  # fmt: skip
-    at = np.linspace(0.0, 27.0, 50)
-    for spline, together in zip(splines, evaluate_many(splines, at, 2), strict=True):
-        np.testing.assert_array_equal(spline(at, 2), together)
 
 
 @pytest.mark.parametrize("apart", [0.0, 1e-200, 1e-12, 1e-8, 1e-4, 0.49, 0.51, 1.0, 3.0])

@@ -11,7 +11,7 @@ from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, evaluate_many, rotations
+from interp import Keys, KeysError, rotations
 from interp.splines import b_spline
 from tests.interp.random_keys import random_frames, random_turns
 from tests.interp.rotation_tracks import AXIS
@@ -163,19 +163,6 @@ def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key
         np.testing.assert_allclose(before, after, rtol=0, atol=bound)
         if cycle == "LOOP":
             np.testing.assert_allclose(spline(frames[-1], nu), spline(frames[0], nu), rtol=0, atol=bound)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("nu", [0, 1, 2])
-@pytest.mark.parametrize("made", [b_spline.VectorSpline, b_spline.ThroughVectorSpline, *ROTATION_CLASSES])
-def test_many_at_once_are_each_alone_to_the_bit(made, nu):
-    splines = []
-    for index, keys in enumerate([1, 2, 3, 4, 9, 33, 2, 3]):
-        frames, q, _ = random_turns(index, keys, 0.1 + index * 0.15)
-        splines.append(made(Keys(frames, q, ease_to=index / 10.0), ["SINGLE", "REPEAT", "LOOP"][index % 3]))
-    at = np.linspace(-60.0, 500.0, 301)
-    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
-        assert (found == spline(at, nu)).all()
 
 
 def test_keys_for_which_no_controls_are_found_are_refused():

@@ -196,12 +196,3 @@ def test_rotations_of_any_spacing_have_the_parabola_s_velocity_on_both_sides_of_
         np.testing.assert_allclose(spline(before, 1), expected, rtol=0, atol=1e-11)
     if cycle == "LOOP":
         np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)
-
-
-def test_the_textbook_s_object_turns_evenly_about_its_diagonal():
-    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
-    spline = catmull_rom.RotationSpline(Keys([0, 10, 20], q))
-    at = np.linspace(0.0, 20.0, 41)
-    np.testing.assert_allclose(spline(at, 1), np.full((41, 3), np.radians(12.0) / np.sqrt(3.0)), rtol=0, atol=1e-14)
-    expected = rotations.from_axis_angle([[1, 1, 1]] * 41, np.radians(12.0 * at))
-    assert rotations.angle_between(spline(at), expected).max() < 1e-14

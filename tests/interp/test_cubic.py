@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from interp import Keys, KeysError, evaluate_many
+from interp import Keys, KeysError
 from interp.splines import cubic
 from tests.interp.random_keys import random_frames
 
@@ -84,26 +84,6 @@ def test_velocity_and_acceleration_go_on_across_the_seam_of_a_loop_whose_ends_di
         np.testing.assert_allclose(spline([20.0], nu), spline([0.0], nu), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("nu", [1, 2])
-@pytest.mark.parametrize("made", VALUE_CLASSES)
-def test_derivatives_are_the_same_from_both_sides_of_a_key(made, nu):
-    generator = np.random.default_rng(4)
-    frames = random_frames(generator, 40)
-    spline = made(Keys(frames, generator.normal(size=(40, 3))))
-    inner = frames[1:-1]
-    before, after = spline(np.nextafter(inner, -np.inf), nu), spline(inner, nu)
-    np.testing.assert_allclose(before, after, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("made", VALUE_CLASSES)
-def test_derivatives_are_those_of_the_values_with_ease(made):
-    keys = Keys([0.0, 10.0, 14.0, 30.0], [[0.0], [4.0], [1.0], [2.0]], ease_to=0.3, ease_from=0.6)
-    spline, at, step = made(keys), np.array([1.0, 4.0, 9.0, 11.0, 13.9, 20.0, 29.0]), 1e-5
-    for nu in (1, 2):
-        slopes = (spline(at + step, nu - 1) - spline(at - step, nu - 1)) / (2.0 * step)
-        np.testing.assert_allclose(spline(at, nu), slopes, rtol=0, atol=1e-8)
-
-
 def test_a_natural_spline_is_that_of_the_equations_in_fractions():
     frames, values = [Fraction(n) for n in (0, 1, 4, 6, 13)], [Fraction(n) for n in (3, -1, 5, 5, 2)]
     lengths = [b - a for a, b in itertools.pairwise(frames)]
@@ -128,42 +108,12 @@ def test_a_natural_spline_is_that_of_the_equations_in_fractions():
     np.testing.assert_allclose(spline(at)[:, 0], reference(at), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("made", VALUE_CLASSES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 50])
-def test_it_has_the_keys_values_at_the_keys_and_holds_outside(made, keys):
-    generator = np.random.default_rng(keys)
-    frames = random_frames(generator, keys)
-    values = generator.normal(size=(keys, 2))
-    spline = made(Keys(frames, values))
-    np.testing.assert_allclose(spline(frames), values, rtol=0, atol=1e-13)
-    assert (spline([frames[0] - 5.0, frames[-1] + 5.0]) == values[[0, -1]]).all()
-    assert (spline([frames[0] - 5.0, frames[-1] + 5.0], 1) == 0.0).all()
-
-
 def test_a_thousand_keys_are_as_exact_as_ten():
     generator = np.random.default_rng(0)
     frames = random_frames(generator, 1000)
     values = generator.normal(size=(1000, 3))
     spline = cubic.NaturalVectorSpline(Keys(frames, values))
     assert_agrees(spline, CubicSpline(frames, values, bc_type="natural"), frames)
-
-
-def mixed_tracks(made, seed=5):
-    generator = np.random.default_rng(seed)
-    splines = []
-    for index, keys in enumerate([1, 2, 3, 4, 5, 9, 33, 64, 2, 3]):
-        parameters = generator.uniform(0.0, 0.5, (2, keys)) * (index % 2)
-        eased = Keys(random_frames(generator, keys), generator.normal(size=(keys, 3)), 0.0, 0.0, 0.0, *parameters)
-        splines.append(made(eased, ["SINGLE", "REPEAT", "LOOP"][index % 3]))
-    return splines
-
-
-@pytest.mark.parametrize("nu", [0, 1, 2])
-@pytest.mark.parametrize("made", VALUE_CLASSES)
-def test_many_at_once_are_each_alone_to_the_bit(made, nu):
-    splines, at = mixed_tracks(made), np.linspace(-60.0, 500.0, 301)
-    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
-        assert (found == spline(at, nu)).all()
 
 
 @pytest.mark.parametrize(

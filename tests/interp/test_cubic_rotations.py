@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 from scipy.spatial.transform import RotationSpline as ScipySpline
 
-from interp import Keys, KeysError, evaluate_many, rotations
+from interp import Keys, KeysError, rotations
 from interp.splines import cubic
 from tests.all_pairs import all_pairs
 from tests.interp import exact, exact_turns
@@ -146,46 +146,9 @@ def test_whole_turns_about_changing_axes_leave_no_jump(made):
         np.testing.assert_allclose(before, after, rtol=0, atol=bound)
 
 
-@pytest.mark.parametrize("made", CLASSES)
-def test_derivatives_are_those_of_the_motion_with_ease(made):
-    frames, q, _ = random_turns(9, 6, 2.0)
-    spline = made(Keys(frames, q, ease_to=0.2, ease_from=0.5))
-    at, step = np.linspace(frames[0], frames[-1], 43)[1:-1], 1e-6
-    turned = rotations.multiply(spline(at + step), rotations.conjugate(spline(at - step)))
-    velocity = rotations.to_rotation_vector(rotations.shorter(turned)) / (2.0 * step)
-    np.testing.assert_allclose(spline(at, 1), velocity, rtol=0, atol=1e-8)
-    acceleration = (spline(at + step, 1) - spline(at - step, 1)) / (2.0 * step)
-    np.testing.assert_allclose(spline(at, 2), acceleration, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize("made", CLASSES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 50])
-def test_it_has_the_keys_orientations_at_the_keys_and_holds_outside(made, keys):
-    frames, q, _ = random_turns(keys, keys, 2.0)
-    spline = made(Keys(frames, q))
-    np.testing.assert_allclose(rotations.angle_between(spline(frames), q), 0.0, atol=1e-14)
-    outside = spline([frames[0] - 5.0, frames[-1] + 5.0])
-    np.testing.assert_allclose(rotations.angle_between(outside, q[[0, -1]]), 0.0, atol=1e-14)
-
-
 def test_two_keys_turn_evenly_if_natural():
     spline = cubic.NaturalRotationSpline(Keys([0.0, 10.0], rotations.from_axis_angle(AXIS, np.array([0.2, 2.2]))))
     np.testing.assert_allclose(spline(np.linspace(0.0, 10.0, 7), 1), np.tile(0.2 * AXIS, (7, 1)), rtol=0, atol=1e-15)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("nu", [0, 1, 2])
-@pytest.mark.parametrize("made", CLASSES)
-def test_many_at_once_are_each_alone_to_the_bit(made, nu):
-    splines = []
-    for index, keys in enumerate([1, 2, 3, 4, 9, 33, 2, 3]):
-        frames, q, _ = random_turns(index, keys, 0.1 + index * 0.3)
-        splines.append(
-            made(Keys(frames, q), ["SINGLE", "REPEAT", "LOOP"][index % 3], ["SHORTEST", "AS_KEYED"][index % 2])
-        )
-    at = np.linspace(-60.0, 500.0, 301)
-    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
-        assert (found == spline(at, nu)).all()
 
 
 def test_turns_for_which_no_such_motion_is_found_are_refused():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import barycentric_interpolate
 
-from interp import Keys, KeysError, evaluate_many
+from interp import Keys, KeysError
 from interp.splines import lagrange
 from tests.interp.random_keys import random_frames
 
@@ -116,18 +116,6 @@ def test_a_loop_is_a_repeat():
     keys = Keys([0.0, 4.0, 5.0, 9.0], [0.0, 2.0, -1.0, 0.0])
     at = np.linspace(-20.0, 30.0, 77)
     assert (lagrange.VectorSpline(keys, "LOOP")(at) == lagrange.VectorSpline(keys, "REPEAT")(at)).all()
-
-
-@pytest.mark.parametrize("nu", [0, 1, 2])
-def test_many_at_once_are_each_alone_to_the_bit(nu):
-    generator = np.random.default_rng(8)
-    splines = []
-    for index, keys in enumerate([1, 2, 3, 4, 9, 12, 2, 3]):
-        made = Keys(random_frames(generator, keys, 3.0, 9.0), generator.normal(size=(keys, 2)), ease_to=index / 10.0)
-        splines.append(lagrange.VectorSpline(made, ["SINGLE", "REPEAT"][index % 2]))
-    at = np.linspace(-60.0, 100.0, 1301)
-    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
-        assert (found == spline(at, nu)).all()
 
 
 def test_keys_of_which_nothing_is_known_between_are_refused():

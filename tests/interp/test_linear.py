@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
-from interp import Keys, KeysError, evaluate_many, rotations
+from interp import Keys, KeysError, rotations
 from interp.splines import linear
 from tests.all_pairs import all_pairs
 from tests.interp import exact
@@ -108,32 +106,6 @@ def test_angular_velocities_are_constant_within_a_segment_and_accelerations_noth
     np.testing.assert_allclose(spline([10.0, 14.0], 1), [0.5 * AXIS] * 2, rtol=0, atol=1e-15)
     assert np.abs(spline([3.0, 12.0], 2)).max() < 1e-15
     assert (spline([-1.0, 15.0], 1) == 0.0).all()
-
-
-def test_the_textbook_s_object_turns_evenly_about_its_diagonal():
-    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
-    spline = linear.RotationSpline(Keys([0, 10, 20], q))
-    at = np.linspace(0.0, 20.0, 41)
-    expected = Rotation.from_rotvec(np.outer(np.radians(12.0 * at), [1, 1, 1]) / np.sqrt(3.0)).apply([1, 0, 0])
-    found = Rotation.from_quat(spline(at), scalar_first=True).apply([1, 0, 0])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(np.linalg.norm(spline(at, 1), axis=1), np.radians(12.0), rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize("nu", [0, 1, 2])
-def test_many_tracks_at_once_give_the_same_bits_as_one(nu):
-    generator = np.random.default_rng(9)
-    splines = []
-    for index, cycle in enumerate(itertools.islice(itertools.cycle(CYCLES), 12)):
-        keys = int(generator.integers(1, 9))
-        frames = np.cumsum(generator.uniform(1.0, 20.0, keys))
-        splines.append(linear.VectorSpline(Keys(frames, generator.normal(size=(keys, 1 + index % 3))), cycle))
-        splines.append(linear.RotationSpline(Keys(frames, generator.normal(size=(keys, 4))), cycle, PATHS[index % 2]))
-        turns = generator.uniform(-9.0, 9.0, keys)
-        splines.append(linear.RotationSpline.from_turns(frames, turns, generator.normal(size=(keys, 3)), cycle=cycle))
-    at = np.linspace(-30.0, 150.0, 301)
-    for spline, together in zip(splines, evaluate_many(splines, at, nu), strict=True):
-        np.testing.assert_array_equal(spline(at, nu), together)
 
 
 def test_bad_rotation_keys_are_refused():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
-from interp.base_splines import BaseSpline
+from interp.batch import BaseSpline
 from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
 from interp.splines import METHODS, cubic, hermite, lagrange, linear, logarithmic, tcb
@@ -223,18 +223,6 @@ def test_a_batch_gives_what_its_splines_give_again_and_again():
                 found = evaluate_many(batch, frames, nu, extrapolate)
                 for each, spline in zip(found, splines, strict=True):
                     assert (each == spline(frames, nu, extrapolate)).all()
-
-
-@pytest.mark.parametrize("nu", [0, 1, 2])
-@pytest.mark.parametrize("count", [3, 40])
-def test_one_frame_of_a_batch_has_the_same_bits_whatever_was_prepared(count, nu):
-    splines = [spline_of(tcb.VectorSpline, eased=bool(number % 2)) for number in range(count)]
-    unprepared = evaluate_many(splines, [2.5], nu)
-    alone = [spline(np.array([2.5]), nu) for spline in splines]
-    prepared = evaluate_many(splines, [2.5], nu)
-    for one, other, last in zip(unprepared, alone, prepared, strict=True):
-        assert one.shape == other.shape == last.shape == (1, 3)
-        assert one.tobytes() == other.tobytes() == last.tobytes()
 
 
 def test_a_batch_is_prepared_once_and_pickled_without(monkeypatch):

@@ -28,16 +28,6 @@ def turned_about(spline, frames, axis=AXIS):
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
-def test_450_degrees_are_a_turn_and_a_quarter(construction):
-    spline = tcb.RotationSpline.from_turns(
-        [0, 10], np.radians([0, 450]), [AXIS, AXIS], tension=1.0, construction=construction
-    )
-    frames = np.linspace(0, 10, 201)
-    u = frames / 10.0
-    np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
-
-
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @settings(max_examples=20)
 @given(
     turns=st.lists(st.floats(-20, 20), min_size=2, max_size=6),
