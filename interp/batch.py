@@ -71,6 +71,24 @@ class KeyBatch:
         end[self.last] = self.last
         return end
 
+    @property
+    def lengths(self) -> Float64Array:
+        """Return the length of the segment that begins at each key, which is 0 at the last key of a track."""
+        return self.frames[self.segment_end] - self.frames
+
+    @property
+    def segments_beside(self) -> tuple[IndexArray, IndexArray]:
+        """Return the segments before and after each key, also across the seam of a loop.
+
+        At the ends of a track that is not a loop, the missing segment is arbitrary.
+        """
+        return self.previous, np.maximum(self.following - 1, 0)
+
+    @property
+    def columns(self) -> Float64Array:
+        """Return the values with the component axis first, shape (d, K)."""
+        return np.ascontiguousarray(self.values.T)
+
     def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the differences of values (d, K) from the previous key to each key, and from each key to the next."""
         return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
@@ -673,7 +691,7 @@ class Timing:
     def __init__(self, tracks: KeyBatch) -> None:
         end = tracks.segment_end
         self._start = tracks.frames
-        self.length = tracks.frames[end] - tracks.frames
+        self.length = tracks.lengths
         holds = self.length == 0.0
         self.length[holds] = np.inf
         self.ease_from, self.ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .batch import BoolArray, IndexArray, KeyBatch, checked_choice, checked_whole
+from .batch import BoolArray, KeyBatch, checked_choice, checked_whole
 from .keys import Float64Array, Keys, KeysError, numbers
 from .messages import n_
 from .rotations import sphere
@@ -27,11 +27,6 @@ MOST_ITERATIONS = 50
 SETTLED = 1e-12
 
 SlopeEnds = Literal["CLAMPED", "NATURAL"]
-
-
-def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
-    """Return the segments before and after each key, also across the seam of a loop. A missing segment is arbitrary."""
-    return tracks.previous, np.maximum(tracks.following - 1, 0)
 
 
 def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArray]:
@@ -71,8 +66,8 @@ def c2_slopes(
     ndarray, shape (d, K)
         Slopes per frame. In a loop the first and last slopes are equal even if the values differ.
     """
-    before_key, after_key = segments_beside(tracks)
-    length = tracks.frames[tracks.segment_end] - tracks.frames
+    before_key, after_key = tracks.segments_beside
+    length = tracks.lengths
     chords = values[:, tracks.segment_end] - values
     mean = np.divide(chords, length, out=np.zeros_like(values), where=length > 0.0)
     share, bound = equations(tracks, ends)
@@ -221,12 +216,12 @@ def c2_velocities(
     lags one step behind in this term. This method is exact to rounding after about five steps, for turns of up to half
     a turn.
     """
-    length = tracks.frames[tracks.segment_end] - tracks.frames
+    length = tracks.lengths
     size = sphere.length(turns.onward)
     whole = 2.0 * np.pi * np.rint(size / (2.0 * np.pi))
     rest = turns.onward * (1.0 - np.divide(whole, size, out=np.zeros_like(size), where=size > 0.0))
     mean = np.divide(turns.onward, length, out=np.zeros_like(rest), where=length > 0.0)
-    before_key, after_key = segments_beside(tracks)
+    before_key, after_key = tracks.segments_beside
     share, bound = equations(tracks, ends)
     share_before, share_after = np.where(bound, share, 0.0), np.where(bound, 1.0 - share, 0.0)
     right = 3.0 * (share_before * mean[:, before_key] + share_after * mean[:, after_key])

@@ -28,7 +28,7 @@ class Cubics:
     def through(cls, tracks: KeyBatch, values: Float64Array, velocities: Float64Array) -> Self:
         """Return the segments through keys with given values and velocities per frame, both of shape (d, K)."""
         end = tracks.segment_end
-        length = tracks.frames[end] - tracks.frames
+        length = tracks.lengths
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
 
     @classmethod

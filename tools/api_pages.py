@@ -247,6 +247,7 @@ def interp_pages() -> dict[str, str]:
         "components.BaseSpline": batch.BaseSpline,
         "components.ComponentSpline": base.ComponentSpline,
         "components.Derivative": batch.Derivative,
+        "components.TurnedSpline": interp_module("rotations.orientations").TurnedSpline,
     }
     turns = {f"rotations.{name}": getattr(rotations, name) for name in TURNS}
     others = {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__ if name not in TURNS}

@@ -54,53 +54,6 @@ def check_arcs(keys: Keys) -> None:
         raise keys.error(n_("is a full turn from the previous key, so the axis of the turn is undefined"), key)
 
 
-def turned_keys(
-    turns: Keys, axes: npt.ArrayLike, first: npt.ArrayLike, convention: Convention
-) -> tuple[Keys, Float64Array, Float64Array]:
-    """Return the keys of orientations that are reached by turns from the previous key.
-
-    Parameters
-    ----------
-    turns : Keys
-        Keys whose values are angles in radians, of any size.
-    axes : array_like, shape (n, 3)
-        Axes in the parent's frame, of any length above 0. If the angle is 0, the axis may also be 0.
-    first : array_like, shape (4,)
-        The orientation w, x, y, z from which key 0 turns.
-    convention : "BLENDER" or "3DS"
-        See `rotations.turns_to_rotations`.
-
-    Returns
-    -------
-    keys : Keys
-        Keys with the orientations, with the signs of the products.
-    angles : ndarray, shape (n,)
-        Angles in Blender's convention.
-    axes : ndarray, shape (n, 3)
-        Axes of length 1 or 0.
-
-    Raises
-    ------
-    KeysError
-        If angles or axes have the wrong shape, or a key turns about a zero axis.
-    """
-    if turns.values.shape[1] != 1:
-        raise KeysError(n_("angles must be one number per key, not {:d}", turns.values.shape[1]))
-    given = numbers("axes", axes)
-    if given.shape != (len(turns), 3):
-        raise KeysError(
-            n_("axes must be x, y, z, one row per key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
-        )
-    rows = Keys(turns.frames, given).values
-    unit, size = unit_vectors(rows)
-    missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
-    if missing.any():
-        raise turns.error(n_("has a turn with a zero axis"), int(np.argmax(missing)))
-    angles = turns.values[:, 0] * turn_sign(convention)
-    orientations = turns_to_rotations(angles, unit, first=first)
-    return turns.with_values(orientations), angles, _axes_of_neighbours(angles, unit)
-
-
 def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
     """Return the axes. A turn by 0 gets the axis of the previous turn, or else of the next turn.
 
@@ -126,6 +79,11 @@ def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
     unrolled *= np.repeat(unrolled[tracks.first], counts)
     signs: Float64Array = np.where(np.repeat([path == "SHORTEST" for path in paths], counts), unrolled, 1.0)
     return signs
+
+
+def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> Float64Array:
+    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path."""
+    return tracks.columns * path_signs([spline.path for spline in splines], tracks)
 
 
 def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -181,22 +139,81 @@ class TurnedSpline(OrientationSpline):
     """The base class for tracks of rotations whose keys can be turns from the previous key, preserving full turns."""
 
     @classmethod
-    def _of_turns(
+    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
         cls,
-        turns: Keys,
+        frames: npt.ArrayLike,
+        angles: npt.ArrayLike,
         axes: npt.ArrayLike,
-        path: Path,
-        first: npt.ArrayLike,
-        convention: Convention,
+        tension: npt.ArrayLike = 0.0,
+        continuity: npt.ArrayLike = 0.0,
+        bias: npt.ArrayLike = 0.0,
+        ease_to: npt.ArrayLike = 0.0,
+        ease_from: npt.ArrayLike = 0.0,
+        cycle: Cycle = "SINGLE",
+        path: Path = "AS_KEYED",
+        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        convention: Convention = "BLENDER",
         **options: Any,
     ) -> Self:
-        """Create the spline from turns as in `turned_keys`. `options` are other parameters of the constructor."""
-        keys, angles, unit = turned_keys(turns, axes, first, convention)
-        spline = cls(keys, **options)
+        """Create a spline from keys that are turns from the previous key, preserving full turns.
+
+        Parameters
+        ----------
+        frames : array_like, shape (n,)
+            Frames of the keys.
+        angles : array_like, shape (n,)
+            Turns in radians, of any size. 5/2 pi is one and a quarter turns.
+        axes : array_like, shape (n, 3)
+            Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
+        tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
+            See `Keys`.
+        cycle
+            See the constructor.
+        path : "AS_KEYED" or "SHORTEST"
+            The literal turns, or the shorter way for files that contain small negative turns as about 357 degrees.
+        first : array_like, shape (4,)
+            The orientation w, x, y, z from which key 0 turns.
+        convention : "BLENDER" or "3DS"
+            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
+        **options
+            Other parameters of the constructor, such as `ends` and `construction` of `tcb.RotationSpline`.
+
+        Raises
+        ------
+        KeysError
+            If angles or axes have the wrong shape, or a key turns about a zero axis.
+
+        Notes
+        -----
+        With `tcb.RotationSpline`, a turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn
+        is added to the curve on the sphere, as a segment of the vector spline through the rotation vectors of the long
+        turns. If all turns are about one axis, all are added in this way. The motion is then the vector spline of the
+        angle for any size and parameters. Source: docs/formulas, "Relative keys" and "Long turns".
+
+        Examples
+        --------
+        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)  # two turns and a half
+        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # per frame
+        array([45., 45.])
+        """
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
+        if turns.values.shape[1] != 1:
+            raise KeysError(n_("angles must be one number per key, not {:d}", turns.values.shape[1]))
+        given = numbers("axes", axes)
+        if given.shape != (len(turns), 3):
+            raise KeysError(
+                n_("axes must be x, y, z, one row per key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
+            )
+        unit, size = unit_vectors(Keys(turns.frames, given).values)
+        missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
+        if missing.any():
+            raise turns.error(n_("has a turn with a zero axis"), int(np.argmax(missing)))
+        turned = turns.values[:, 0] * turn_sign(convention)
+        spline = cls(turns.with_values(turns_to_rotations(turned, unit, first=first)), cycle, **options)
         # Keys given as turns may be antipodal neighbors, which the constructor would refuse as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
-            spline._keep_turns(angles[1:, np.newaxis] * unit[1:])
+            spline._keep_turns(turned[1:, np.newaxis] * _axes_of_neighbours(turned, unit)[1:])
         return spline
 
     @classmethod

@@ -8,22 +8,20 @@ turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..batch import Cycle, IndexArray, KeyBatch, end_to_end
 from ..hermite_basis import hermite_powers
-from ..keys import Float64Array, Keys, numbers
+from ..keys import Float64Array, Keys
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
 from .orientations import Path, TurnedSpline, path_signs
-from .turns import Convention
 
 if TYPE_CHECKING:
-    from typing import Self
+    pass
 
 
 class Turns(NamedTuple):
@@ -36,13 +34,6 @@ class Turns(NamedTuple):
 
     start: Float64Array
     onward: Float64Array
-
-    def around(self, tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the turns from the previous key and to the next key of each key, including the seam of a loop.
-
-        At the ends of a track that is not a loop, the turn on the side without a key is arbitrary.
-        """
-        return self.onward[:, tracks.previous], self.onward[:, np.maximum(tracks.following - 1, 0)]
 
 
 class RotationVectors:
@@ -96,7 +87,7 @@ class RotationVectors:
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
         """Return cubic segments through keys with given angular velocities per frame, shape (3, K)."""
         end = tracks.segment_end
-        length = tracks.frames[end] - tracks.frames
+        length = tracks.lengths
         return cls.through(turns, velocities * length, velocities[:, end] * length)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
@@ -142,35 +133,6 @@ class TurningSpline(TurnedSpline):
         super().__init__(keys, cycle, path)
         self._set(_turns=None)
 
-    @classmethod
-    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
-        cls,
-        frames: npt.ArrayLike,
-        angles: npt.ArrayLike,
-        axes: npt.ArrayLike,
-        tension: npt.ArrayLike = 0.0,
-        continuity: npt.ArrayLike = 0.0,
-        bias: npt.ArrayLike = 0.0,
-        ease_to: npt.ArrayLike = 0.0,
-        ease_from: npt.ArrayLike = 0.0,
-        cycle: Cycle = "SINGLE",
-        path: Path = "AS_KEYED",
-        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
-        convention: Convention = "BLENDER",
-        **options: Any,
-    ) -> Self:
-        """Create a spline from keys that are turns from the previous key, preserving full turns.
-
-        Parameters
-        ----------
-        frames, angles, axes, tension, continuity, bias, ease_to, ease_from, cycle, path, first, convention
-            See `tcb.RotationSpline.from_turns`.
-        **options
-            Other parameters of the method's constructor.
-        """
-        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
-        return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, **options)
-
     def _keep_turns(self, turns: Float64Array) -> None:
         self._set(_turns=turns)
 
@@ -179,7 +141,7 @@ class TurningSpline(TurnedSpline):
         """Return the turns from key to key of all splines."""
         # Keys given as turns already have the signs of the products, for any path.
         paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
-        start = np.ascontiguousarray(tracks.values.T) * path_signs(paths, tracks)
+        start = tracks.columns * path_signs(paths, tracks)
         onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
         onward[:, tracks.last] = 0.0
         for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base_splines import ComponentSpline
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
-from ..cubic_equations import SETTLED, matrices, segments_beside
+from ..cubic_equations import SETTLED, matrices
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
@@ -52,7 +52,7 @@ class _Weights(NamedTuple):
     @classmethod
     def of(cls, tracks: KeyBatch) -> _Weights:
         """Return the weights of all segments, from the knots around them."""
-        length = tracks.frames[tracks.segment_end] - tracks.frames
+        length = tracks.lengths
         # The segment of a last key has no length and no motion, so any length is correct.
         length[tracks.last] = 1.0
         before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
@@ -117,7 +117,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        keys, end = np.ascontiguousarray(tracks.values.T), tracks.segment_end
+        keys, end = tracks.columns, tracks.segment_end
         chords = keys[:, end] - keys
         weights = _Weights.of(tracks)
         before, after = chords[:, _segments(tracks, -1)], chords[:, _segments(tracks, 1)]
@@ -282,7 +282,7 @@ def _controls(
     At a key the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the control and the turn t2
     from it.
     """
-    before_key, after_key = segments_beside(tracks)
+    before_key, after_key = tracks.segments_beside
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
     first, middle = np.where(inner, weights.first, 0.0), np.where(inner, weights.middle[0], 0.0)
     control, turns = keys, onward

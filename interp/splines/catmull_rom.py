@@ -65,7 +65,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        p = np.ascontiguousarray(tracks.values.T)
+        p = tracks.columns
         return Cubics.through(tracks, p, velocities(tracks, *tracks.chords(p)))
 
 
@@ -95,7 +95,8 @@ class RotationSpline(TurningSpline):
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         turns = cls.turns(splines, tracks)
-        return RotationVectors.through_keys(turns, tracks, velocities(tracks, *turns.around(tracks)))
+        before, after = (turns.onward[:, segments] for segments in tracks.segments_beside)
+        return RotationVectors.through_keys(turns, tracks, velocities(tracks, before, after))
 
 
 METHOD = Method(

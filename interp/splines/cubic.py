@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import numpy.typing as npt
 
 from ..base_splines import ComponentSpline
@@ -51,7 +50,7 @@ class NaturalVectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        values = np.ascontiguousarray(tracks.values.T)
+        values = tracks.columns
         return Cubics.through(tracks, values, c2_slopes(tracks, values, "NATURAL"))
 
 
@@ -81,7 +80,7 @@ class ClampedVectorSpline(hermite.VectorSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[hermite.VectorSpline], tracks: KeyBatch) -> Cubics:
-        values = np.ascontiguousarray(tracks.values.T)
+        values = tracks.columns
         return Cubics.through(tracks, values, c2_slopes(tracks, values, "CLAMPED", hermite.velocities_of(splines)))
 
 
@@ -126,7 +125,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
-        values = np.ascontiguousarray(tracks.values.T)
+        values = tracks.columns
         return Cubics.through(tracks, values, c2_slopes_with_ends(tracks, values, [each.ends for each in splines]))
 
 

@@ -58,7 +58,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        return Cubics.through(tracks, np.ascontiguousarray(tracks.values.T), velocities_of(splines))
+        return Cubics.through(tracks, tracks.columns, velocities_of(splines))
 
 
 class RotationSpline(TurningSpline):

@@ -112,12 +112,12 @@ class _Polynomials:
         counts = tracks.last - tracks.first + 1
         self._most = int(counts.max())
         self._frames = tracks.frames
-        self._length = tracks.frames[tracks.segment_end] - tracks.frames
+        self._length = tracks.lengths
         # The factor from a derivative per frame to a derivative with respect to u, by order.
         self._per_segment = np.ones_like(self._length), self._length, self._length * self._length
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
         # Values and derivatives at the keys. Derivatives are also polynomials, and are evaluated by the same sum.
-        self._at_keys = {0: np.ascontiguousarray(tracks.values.T)}
+        self._at_keys = {0: tracks.columns}
         # 1 over the product of each key's distances to the others, times 2^scale. The largest in a track is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
         scale = np.minimum.reduceat(exponent, tracks.first)

@@ -17,7 +17,7 @@ from ..batch import Continuity, KeyBatch
 from ..cubics import Cubics
 from ..keys import Float64Array
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, neighbours, path_signs
+from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments
 from .tcb import weighted_sums
 
@@ -51,7 +51,7 @@ class LightWaveSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
-        p = np.ascontiguousarray(tracks.values.T)
+        p = tracks.columns
         around = np.where(tracks.before + tracks.after > 0.0, tracks.before + tracks.after, 1.0)
         incoming, outgoing = weighted_sums(tracks.parameters, *tracks.chords(p))
         incoming *= tracks.before / around
@@ -87,7 +87,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsSpline], tracks: KeyBatch) -> Cubics:
-        p = np.ascontiguousarray(tracks.values.T)
+        p = tracks.columns
         before, after = tracks.chords(p)
         incoming, outgoing = _tangents(tracks, before, after)
         first, last = tracks.open
@@ -126,7 +126,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:
-        q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+        q = signed_quaternions(splines, tracks)
         before, after = neighbours(tracks, q)
         turns = (
             sphere.log(sphere.product(q, sphere.conjugate(before))),

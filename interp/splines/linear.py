@@ -36,7 +36,7 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        p = np.ascontiguousarray(tracks.values.T)
+        p = tracks.columns
         end = p[:, tracks.segment_end]
         return Cubics(p, end, end - p, end - p)
 

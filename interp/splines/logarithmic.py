@@ -70,15 +70,15 @@ class VectorSpline(ComponentSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Exponentials:
-        return Exponentials(np.ascontiguousarray(tracks.values.T), _onward(tracks))
+        return Exponentials(tracks.columns, _onward(tracks))
 
 
 def _onward(tracks: KeyBatch) -> Cubics:
     """Return the splines of the logarithms, relative to the start of each segment, so that key values are exact."""
-    logs = np.log(np.abs(np.ascontiguousarray(tracks.values.T)))
+    logs = np.log(np.abs(tracks.columns))
     rates = catmull_rom.velocities(tracks, *tracks.chords(logs))
     end = tracks.segment_end
-    length = tracks.frames[end] - tracks.frames
+    length = tracks.lengths
     return Cubics(np.zeros_like(logs), logs[:, end] - logs, rates * length, rates[:, end] * length)
 
 

@@ -16,7 +16,7 @@ from ..cubics import Cubics
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs
+from ..rotations.orientations import OrientationSpline, Path, neighbours, signed_quaternions
 from . import catmull_rom
 
 # Components shorter than this are refused, because their direction has lost two digits and turns within a few
@@ -92,7 +92,7 @@ class Normalised:
 
 def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
     """Return the segments of the four components before normalization."""
-    q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+    q = signed_quaternions(splines, tracks)
     before, after = neighbours(tracks, q)
     return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
 

@@ -21,7 +21,7 @@ from ..batch import Continuity, KeyBatch, Method
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, neighbours, path_signs
+from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
@@ -114,7 +114,7 @@ class _KeyVelocities(NamedTuple):
 
 def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _KeyVelocities:
     """Return the keys with the velocities from Shoemake's mirrored and bisected arcs."""
-    q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+    q = signed_quaternions(splines, tracks)
     before, after = neighbours(tracks, q)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
     d1, d2 = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
@@ -125,7 +125,7 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
     # Controls at the ends of a track have no key on one side, so callers set them.
     velocity[:, ~inner] = 0.0
     end = tracks.segment_end
-    length = tracks.frames[end] - tracks.frames
+    length = tracks.lengths
     return _KeyVelocities(q, velocity * length, velocity[:, end] * length)
 
 

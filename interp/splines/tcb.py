@@ -28,7 +28,7 @@ from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.long_turns import LongTurns
-from ..rotations.orientations import Path, TurnedSpline, neighbours, path_signs
+from ..rotations.orientations import Path, TurnedSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 
 Ends = Literal["3DS", "TANGENT"]
@@ -148,11 +148,11 @@ class VectorSpline(ComponentSpline):
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the differences from the previous key and to the next key of each key, each of shape (d, K)."""
-        return tracks.chords(np.ascontiguousarray(tracks.values.T))
+        return tracks.chords(tracks.columns)
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
-        p = np.ascontiguousarray(tracks.values.T)
+        p = tracks.columns
         return Cubics.of_tangents(tracks, p, *tangents(tracks, *tracks.chords(p), "TANGENT"))
 
 
@@ -219,61 +219,6 @@ class RotationSpline(TurnedSpline):
             construction=cast(Construction, checked_choice("construction", construction, _CONSTRUCTIONS)),
             _turns=None,
         )
-
-    @classmethod
-    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
-        cls,
-        frames: npt.ArrayLike,
-        angles: npt.ArrayLike,
-        axes: npt.ArrayLike,
-        tension: npt.ArrayLike = 0.0,
-        continuity: npt.ArrayLike = 0.0,
-        bias: npt.ArrayLike = 0.0,
-        ease_to: npt.ArrayLike = 0.0,
-        ease_from: npt.ArrayLike = 0.0,
-        cycle: Cycle = "SINGLE",
-        ends: Ends = "3DS",
-        construction: Construction = "DE_CASTELJAU",
-        path: Path = "AS_KEYED",
-        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
-        convention: rotations.Convention = "BLENDER",
-    ) -> RotationSpline:
-        """Create a spline from keys that are turns from the previous key, preserving full turns.
-
-        Parameters
-        ----------
-        frames : array_like, shape (n,)
-            Frames of the keys.
-        angles : array_like, shape (n,)
-            Turns in radians, of any size. 5/2 pi is one and a quarter turns.
-        axes : array_like, shape (n, 3)
-            Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
-        tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
-            See `Keys`.
-        cycle, ends, construction
-            As for `RotationSpline`.
-        path : "AS_KEYED" or "SHORTEST"
-            The literal turns, or the shorter way for files that contain small negative turns as about 357 degrees.
-        first : array_like, shape (4,)
-            The orientation w, x, y, z from which key 0 turns.
-        convention : "BLENDER" or "3DS"
-            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
-
-        Notes
-        -----
-        A turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn is added to the curve on the
-        sphere, as a segment of the vector spline through the rotation vectors of the long turns. If all turns are about
-        one axis, all are added in this way. The motion is then the vector spline of the angle for any size and
-        parameters. Source: docs/formulas, "Relative keys" and "Long turns".
-
-        Examples
-        --------
-        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)  # two turns and a half
-        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # per frame
-        array([45., 45.])
-        """
-        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
-        return cls._of_turns(turns, axes, path, first, convention, cycle=cycle, ends=ends, construction=construction)
 
     @classmethod
     def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
@@ -371,19 +316,19 @@ class RotationSpline(TurnedSpline):
 
         They are in the parent's frame and include long turns.
         """
-        q = _signed(splines, tracks)
+        q = signed_quaternions(splines, tracks)
         turns = _laid_over(splines, tracks)
         before, after = _neighbours(tracks, q, turns)
         to_key = 2.0 * sphere.log(sphere.product(q, sphere.conjugate(before)))
         from_key = 2.0 * sphere.log(sphere.product(after, sphere.conjugate(q)))
         if turns is None:
             return to_key, from_key
-        turns_before, turns_after = _around(tracks, turns)
-        return to_key + turns_before, from_key + turns_after
+        before_key, after_key = tracks.segments_beside
+        return to_key + turns[:, before_key], from_key + turns[:, after_key]
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
-        q = _signed(splines, tracks)
+        q = signed_quaternions(splines, tracks)
         turns = _laid_over(splines, tracks)
         before, after = _neighbours(tracks, q, turns)
         ends = splines[0].ends
@@ -393,11 +338,6 @@ class RotationSpline(TurnedSpline):
             Squad(points) if squad else DeCasteljau(points),
             None if turns is None else _long_turns(tracks, turns, ends),
         )
-
-
-def _signed(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
-    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path."""
-    return np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
 
 
 def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
@@ -411,20 +351,15 @@ def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Ar
     return turns
 
 
-def _around(tracks: KeyBatch, turns: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the turns of the segments before and after each key, also across the seam of a loop."""
-    return turns[:, tracks.previous], turns[:, np.maximum(tracks.following - 1, 0)]
-
-
 def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -> tuple[Float64Array, Float64Array]:
     """Return the quaternions before and after each key, without the turns added to the segments in between."""
     before, after = neighbours(tracks, q)
     if turns is None:
         return before, after
-    turns_before, turns_after = _around(tracks, turns)
+    before_key, after_key = tracks.segments_beside
     return (
-        sphere.product(sphere.exp(turns_before / 2.0), before),
-        sphere.product(sphere.exp(-turns_after / 2.0), after),
+        sphere.product(sphere.exp(turns[:, before_key] / 2.0), before),
+        sphere.product(sphere.exp(-turns[:, after_key] / 2.0), after),
     )
 
 
@@ -561,7 +496,8 @@ def _squad_controls(
 
 def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:
     """Return the turns added to all segments, with the tangents of a vector track through them."""
-    incoming, outgoing = tangents(tracks, *_around(tracks, turns), ends)
+    before_key, after_key = tracks.segments_beside
+    incoming, outgoing = tangents(tracks, turns[:, before_key], turns[:, after_key], ends)
     arriving = incoming[:, tracks.segment_end]
     outgoing[:, tracks.last] = 0.0
     arriving[:, tracks.last] = 0.0
