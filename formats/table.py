@@ -6,8 +6,7 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means no key. headings.py
-and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes per cell and 8 per row that is
-actually in the file. No memory is allocated for sizes that a file only declares.
+and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per cell and per row.
 """
 
 from __future__ import annotations

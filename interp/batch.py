@@ -525,21 +525,9 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
 
 
 class Prepared:
-    """Splines of one batch, ready for evaluation: concatenated keys and the coefficients of their segments.
+    """Splines with the same `Spline.batch`, ready for evaluation.
 
-    Parameters
-    ----------
-    splines : sequence of Spline
-        Splines with the same `Spline.batch`.
-
-    Attributes
-    ----------
-    tracks : KeyBatch
-        The keys.
-    curve : Curve
-        The segments.
-    timing : Timing
-        Their local parameters.
+    `tracks` contains the concatenated keys, `curve` the segments, and `timing` their local parameters.
     """
 
     def __init__(self, splines: Sequence[Spline]) -> None:

@@ -48,23 +48,10 @@ def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArra
 def c2_slopes(
     tracks: KeyBatch, values: Float64Array, ends: SlopeEnds, velocities: Float64Array | None = None
 ) -> Float64Array:
-    """Return the slopes per frame that make cubic segments through the values C2.
+    """Return the slopes per frame that make cubic segments through the values C2, all of shape (d, K).
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    values : ndarray, shape (d, K)
-        Values of the keys.
-    ends : "CLAMPED" or "NATURAL"
-        The condition at the ends of tracks that are not loops: given slopes, or zero second derivatives.
-    velocities : ndarray, shape (d, K)
-        The slopes for clamped ends. Only the slopes at the ends are used.
-
-    Returns
-    -------
-    ndarray, shape (d, K)
-        Slopes per frame. In a loop the first and last slopes are equal even if the values differ.
+    At the ends of tracks that are not loops, the slopes are `velocities`, or the second derivatives are 0. In a loop,
+    the first and last slopes are equal even if the values differ.
     """
     before_key, after_key = tracks.segments_beside
     length = tracks.lengths
@@ -132,13 +119,8 @@ class Condition:
     ) -> tuple[Float64Array, Float64Array]:
         """Return the coefficients of the two end slopes, and the right-hand side for each component.
 
-        Parameters
-        ----------
-        lengths, chords, found : ndarray
-            Values of the segments and keys from the end inward. `found` holds the slopes of the components with ends at
-            rest, then the slopes for a slope of 1 at each end.
-        sign : float
-            -1 at the last key, where frames run backward. Lengths and chords still run forward there.
+        `lengths`, `chords` and `found` run from the end inward. `found` contains the slopes of the components with ends
+        at rest, then the slopes for a slope of 1 at each end. `sign` is -1 at the last key, where frames run backward.
         """
         slope, mean = found[:, :3], chords / lengths
         if self.order == 1:
@@ -187,29 +169,10 @@ def c2_velocities(
 ) -> Float64Array:
     """Return the angular velocities that make segments of cubic rotation vectors through the keys C2.
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    turns : Turns
-        The turns from key to key.
-    ends : "CLAMPED" or "NATURAL"
-        The condition at the ends of tracks that are not loops: given angular velocities, or zero angular acceleration.
-    velocities : ndarray, shape (3, K)
-        The angular velocities for clamped ends. Only the velocities at the ends are used.
+    They are in the parent's frame, in radians per frame, shape (3, K). At the ends of tracks that are not loops, they
+    are `velocities`, or the angular accelerations are 0. Raises KeysError if Newton's method finds no solution, which
+    happens at some natural ends with steps of nearly half a turn.
 
-    Returns
-    -------
-    ndarray, shape (3, K)
-        Angular velocities in the parent's frame, in radians per frame.
-
-    Raises
-    ------
-    KeysError
-        If Newton's method finds no solution. This happens at some natural ends with steps of nearly half a turn.
-
-    Notes
-    -----
     The method is the same as in `c2_slopes`, with two differences. Velocities are converted to derivatives of the
     rotation vectors at the start and end of segments. A rotation vector that changes direction has an angular
     acceleration even at a constant rate. That part is quadratic, so Newton's method is used. scipy's RotationSpline

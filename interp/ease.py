@@ -26,20 +26,11 @@ def _divisible(eases: Float64Array) -> Float64Array:
 
 
 def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
-    """Return the eased local parameter, or its derivative with respect to u.
+    """Return the eased local parameter, or its derivative of order `nu`, up to 2, with respect to u.
 
-    Parameters
-    ----------
-    u : ndarray
-        Local parameter, 0 at a segment's first key and 1 at its second.
-    ease_from, ease_to : ndarray
-        Ease from of the first key and ease to of the second key, as returned by `normalised`.
-    nu : int
-        0, 1 or 2.
-
-    Notes
-    -----
-    The function is C1, rises from 0 to 1 and is exact at both ends. The error is below 4e-16.
+    u is 0 at a segment's first key and 1 at its second. `ease_from` of the first key and `ease_to` of the second key
+    are as returned by `normalised`. The function is C1, rises from 0 to 1 and is exact at both ends. The error is below
+    4e-16.
     """
     # k is written as its inverse so that u = 1 gives exactly 1. Computing k / a first would overflow for a tiny ease.
     # u / a is at most 1 in the branch that uses it.

@@ -37,24 +37,10 @@ _SHORTEST = 1e-16
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
-    """Convert an argument that must be an array of numbers to float64.
+    """Convert an argument that must be an array of numbers to float64. Error messages contain its `name`.
 
-    Parameters
-    ----------
-    name : str
-        The argument's name, for error messages.
-    data : array_like
-        The argument.
-    components : int, optional
-        The length that its last axis must have.
-
-    Raises
-    ------
-    TypeError
-        If the argument is not an array of real numbers. Strings, objects, dates, complex numbers and masked arrays are
-        invalid.
-    ValueError
-        If the length of the last axis is not `components`.
+    Raises TypeError if it is not an array of real numbers. Strings, objects, dates, complex numbers and masked arrays
+    are invalid. Raises ValueError if the length of the last axis is not `components`.
     """
     try:
         array = as_array(data)
@@ -66,14 +52,9 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Convert an argument that must be an array of finite numbers to float64.
+    """Convert an argument that must be an array of finite numbers to float64, like `numbers`.
 
-    Raises
-    ------
-    TypeError
-        See `numbers`.
-    ValueError
-        If a number is not finite. The message contains the index of the first such number.
+    The message of the ValueError contains the index of the first number that is not finite.
     """
     array = numbers(name, data)
     if not (is_finite := np.isfinite(array)).all():
@@ -384,10 +365,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
     """Return velocities per frame, one row per key, or zeros for None. One component may have shape (n,).
 
-    Raises
-    ------
-    KeysError
-        If velocities are not finite numbers of shape (n, components).
+    Raises KeysError if velocities are not finite numbers of shape (n, components).
     """
     if velocities is None:
         return np.zeros((len(keys), components))

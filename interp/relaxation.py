@@ -44,8 +44,6 @@ class Relaxed:
     """The largest remaining error, negative if all conditions hold with a margin."""
     reached: bool
     """True if the largest error is within the tolerance."""
-    rounds: int
-    """The number of rounds."""
 
 
 def relax(
@@ -118,7 +116,7 @@ def relax(
         if step * float(np.linalg.norm(towards)) <= settled * float(np.linalg.norm(change)):
             break
     largest = float(errors.max())
-    return Relaxed(begin + scale * change, largest, largest <= tolerance, done)
+    return Relaxed(begin + scale * change, largest, largest <= tolerance)
 
 
 def _slopes(excess: Excess, numbers: Float64Array, errors: Float64Array) -> Float64Array:
@@ -173,15 +171,8 @@ def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
 
 
 def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | None:
-    """Return the shortest z with ``slopes @ z <= room``, or None if there is none.
+    """Return the shortest z with ``slopes @ z <= room``, shapes (m, n) and (m,), or None if there is none.
 
-    Parameters
-    ----------
-    slopes : array_like, shape (m, n)
-    room : array_like, shape (m,)
-
-    Notes
-    -----
     Lawson and Hanson (23.27), LDP. The residual of a nonnegative least-squares problem gives z.
     """
     rows, limits = -np.asarray(slopes, dtype=np.float64), -np.asarray(room, dtype=np.float64)
@@ -211,15 +202,8 @@ _MISSED = 1e-6
 
 
 def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> Float64Array:
-    """Return u >= 0 for which ``matrix @ u`` is closest to `wanted`.
+    """Return u >= 0 for which ``matrix @ u`` is closest to `wanted`, shapes (m, n) and (m,).
 
-    Parameters
-    ----------
-    matrix : array_like, shape (m, n)
-    wanted : array_like, shape (m,)
-
-    Notes
-    -----
     Lawson and Hanson (23.10), NNLS. Columns are added one by one, steepest slope first, and removed if they would
     become negative.
     """

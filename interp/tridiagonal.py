@@ -28,22 +28,11 @@ def solve(
     previous: IndexArray,
     following: IndexArray,
 ) -> Float64Array:
-    """Return x with ``before x[previous] + own x + after x[following] = right``.
+    """Return x, shape (b, c, K), with ``before x[previous] + own x + after x[following] = right``.
 
-    Parameters
-    ----------
-    before, own, after : ndarray, shape (b, b, K)
-        A number (b = 1) or a 3 x 3 matrix for each key. The norms of `before` and `after` must add up to at most half
-        the norm of `own` in every row, unless one of them is 0. `before` is 0 at a key without a previous key, and
-        `after` is 0 at a key without a next key.
-    right : ndarray, shape (b, c, K)
-        The c right-hand sides.
-    previous, following : ndarray, shape (K,)
-        The keys beside each key. See `KeyBatch`.
-
-    Returns
-    -------
-    ndarray, shape (b, c, K)
+    The first three have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The norms of `before` and
+    `after` must add up to at most half the norm of `own` in every row, unless one of them is 0. `before` is 0 at a key
+    without a previous key, and `after` is 0 at a key without a next key. `right` has the shape (b, c, K).
     """
     for _ in range(_STEPS):
         inverse = _inverse(own)
@@ -57,25 +46,12 @@ def solve(
 
 
 def solve_symmetric(own: Float64Array, across: Float64Array, right: Float64Array, is_first: BoolArray) -> Float64Array:
-    """Return the solution of symmetric positive definite block tridiagonal systems, by cyclic reduction.
+    """Return the solution (b, c, K) of symmetric positive definite block tridiagonal systems, by cyclic reduction.
 
     Every second key of each track is eliminated until one is left. The number of steps grows with the logarithm of the
-    length of the longest track. A result does not depend on which tracks are solved together.
-
-    Parameters
-    ----------
-    own : ndarray, shape (b, b, K)
-        The blocks on the diagonal.
-    across : ndarray, shape (b, b, K)
-        The blocks from each key's rows to the columns of the following key, ignored at the last key of a track.
-    right : ndarray, shape (b, c, K)
-        The c right-hand sides.
-    is_first : ndarray of bool, shape (K,)
-        Whether a key is the first of its track.
-
-    Returns
-    -------
-    ndarray, shape (b, c, K)
+    length of the longest track. A result does not depend on which tracks are solved together. `own` (b, b, K) contains
+    the diagonal blocks, and `across` (b, b, K) the blocks from each key's rows to the columns of the following key. At
+    the last key of a track, `across` is ignored.
     """
     count = own.shape[2]
     starts = np.flatnonzero(is_first)

@@ -43,10 +43,7 @@ _PLAIN, _ZLIB = 0, 1
 def read_records(data: bytes) -> tuple[int, Record]:
     """Return the version of a file, and a record that contains all its records.
 
-    Raises
-    ------
-    MotionError
-        If the data is not a binary FBX file of a supported version.
+    Raises MotionError if the data is not a binary FBX file of a supported version.
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
         ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]

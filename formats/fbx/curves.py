@@ -30,19 +30,9 @@ _LEAST_BIAS, _STRONG_BIAS, _STRONG_SLOPE = 1e-4, 5.0, 40.0
 
 
 def read_curve(record: Record, ticks: float) -> Curve | None:
-    """Return the curve of a record, or None if it has no keys.
+    """Return the curve of an AnimationCurve record, or None if it has no keys. `ticks` are units of time per second.
 
-    Parameters
-    ----------
-    record : Record
-        An AnimationCurve record.
-    ticks : float
-        Units of time per second.
-
-    Raises
-    ------
-    MotionError
-        If its arrays do not match, or its keys are not in order.
+    Raises MotionError if its arrays do not match, or its keys are not in order.
     """
     times, values, flags, data, counts = (
         _array(record, name)

@@ -25,7 +25,7 @@ class Layer:
     is_first : bool
         Whether the layer is the first of a stack, which replaces the values of the model in any mode.
     mode : str
-        The blend mode. The blend mode. OVERRIDE ignores the weight.
+        The blend mode. OVERRIDE ignores the weight.
     weight : float or Curve
         The weight in percent.
     composes_rotations, composes_scales : bool

@@ -20,9 +20,9 @@ from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Tr
 from .layers import LayerCurves, layered
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
-PREFIX = "Lcl "
-"""The prefixes of the properties' names in the file."""
 """Properties that animate a transform, and the attributes of `Pivots` with their values."""
+PREFIX = "Lcl "
+"""The prefix of property names in the file."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
 """Blender's names of rotation orders in FBX's sequence. The last, spheric, rotates like the first."""
 _RADIANS = np.pi / 180.0

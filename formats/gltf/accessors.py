@@ -19,10 +19,7 @@ _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 def read_accessor(document: Document, number: object, components: int, what: str) -> Float64Array:
     """Return the numbers of an accessor, shape (count, components).
 
-    Raises
-    ------
-    MotionError
-        If the number of components differs, or bytes are missing.
+    Raises MotionError if the number of components differs, or bytes are missing.
     """
     accessors = document.items("accessors")
     index = document.index(number, len(accessors), what)

@@ -116,13 +116,7 @@ def _at(offset: int, message: str) -> Text:
 
 
 def pack(layout: struct.Struct, *values: float) -> bytes:
-    """Pack the values in the format of the file.
-
-    Raises
-    ------
-    ThreeDSError
-        If a value does not fit.
-    """
+    """Pack the values in the format of the file. Raises ThreeDSError if a value does not fit."""
     try:
         return layout.pack(*values)
     except (struct.error, OverflowError) as error:

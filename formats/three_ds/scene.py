@@ -312,17 +312,9 @@ def find_parents(
 ) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
     """Return the index of each node's parent, and errors as pairs of a node index and a message.
 
-    Parameters
-    ----------
-    ids : sequence of int or None
-        The ids of the nodes. A node without an id uses its index as its id.
-    parents : sequence of int or None
-        The id of each node's parent.
-
-    Notes
-    -----
-    A node whose parent is missing has no parent. In a cycle of nodes, the first node in the file has no parent. If
-    several nodes have the same id, the id refers to the first.
+    `ids` contains the ids of the nodes, and `parents` the ids of their parents. A node without an id uses its index as
+    its id. A node whose parent is missing has no parent. In a cycle of nodes, the first node in the file has no parent.
+    If several nodes have the same id, the id refers to the first.
     """
     errors: list[tuple[int, str]] = []
     owners: dict[int, int] = {}

@@ -46,10 +46,7 @@ def _key_sizes(components: int) -> tuple[int, ...]:
 def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int]:
     """Return the track whose bytes begin at `start`, and the position of its end, which is at most `end`.
 
-    Raises
-    ------
-    ChunkError
-        If there are too few bytes up to `end`.
+    Raises ChunkError if there are too few bytes up to `end`.
     """
     if end - start < _TRACK_HEADER.size:
         raise ChunkError(start, n_("has {:d} bytes, but needs {:d} before its keys", end - start, _TRACK_HEADER.size))
@@ -148,13 +145,7 @@ def _key_warning(track: Track, start: int, keys: npt.NDArray[np.intp], message: 
 
 
 def track_bytes(track: Track) -> bytes:
-    """Return the content of a track's chunk.
-
-    Raises
-    ------
-    ThreeDSError
-        If the track cannot be written without changes.
-    """
+    """Return the content of a track's chunk. Raises ThreeDSError if the track cannot be written without changes."""
     _check(track)
     components = COMPONENTS[track.kind]
     sizes = np.array(_key_sizes(components))[track.key_flags & 0xFF]

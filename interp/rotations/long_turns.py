@@ -21,17 +21,9 @@ from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 class LongTurns:
     """The turns added to the segments of several tracks.
 
-    Parameters
-    ----------
-    chords : ndarray, shape (3, K)
-        The rotation vector of each segment in the parent's frame, or zero for no turn.
-    outgoing, incoming : ndarray, shape (3, K)
-        Tangents at each segment's start and end.
-
-    Attributes
-    ----------
-    axis : ndarray, shape (3, K)
-        The unit axis of each chord, or 0 for no turn.
+    `chords` are the rotation vectors (3, K) of the segments in the parent's frame, or 0 for no turn. `outgoing` and
+    `incoming` are the tangents (3, K) at the start and end of each segment. `axis` contains the unit axes (3, K) of the
+    chords, or 0 for no turn.
     """
 
     def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:

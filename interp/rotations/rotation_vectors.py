@@ -39,14 +39,8 @@ class Turns(NamedTuple):
 class RotationVectors:
     """Segments ``exp(h(u) / 2) q[n]`` of several tracks.
 
-    Parameters
-    ----------
-    start : ndarray, shape (4, K)
-        The quaternions at which segments begin.
-    coefficients : ndarray, shape (degree, 3, K)
-        Coefficients of the powers of u, first power first, of the rotation vector h in the parent's frame.
-    long_turns : LongTurns or None
-        Full turns to add to the segments.
+    `start` contains the quaternions (4, K) at which segments begin. `coefficients` (degree, 3, K) belong to the powers
+    of u, first power first, of the rotation vector h in the parent's frame. Full turns may be added as `long_turns`.
     """
 
     def __init__(self, start: Float64Array, coefficients: Float64Array, long_turns: LongTurns | None = None) -> None:
@@ -56,17 +50,8 @@ class RotationVectors:
 
     @classmethod
     def through(cls, turns: Turns, outgoing: Float64Array, incoming: Float64Array) -> RotationVectors:
-        """Return cubic segments with given angular velocities at both ends.
+        """Return cubic segments with given angular velocities (3, K) with respect to u, in the parent's frame.
 
-        Parameters
-        ----------
-        turns : Turns
-            The keys.
-        outgoing, incoming : ndarray, shape (3, K)
-            Angular velocities with respect to u in the parent's frame, at the start and end of each segment.
-
-        Notes
-        -----
         h is a Hermite cubic. Its derivative at the end of a turn t is the inverse of the left Jacobian of SO(3) times
         the angular velocity. The inverse is unbounded near full turns, so h is the shortest rotation vector, at most
         half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite

@@ -126,16 +126,10 @@ def _blend(controls: Iterable[Float64Array], weights: Sequence[Float64Array | fl
 
 
 class GramCurve(ABC):
-    """Segments whose points are weighted sums of four quaternions per segment.
+    """Segments whose points are weighted sums of four quaternions per segment, the `controls` (4, 4, K).
 
-    Parameters
-    ----------
-    controls : ndarray, shape (4, 4, K)
-        The axes are quaternions, components and segments.
-    constants : sequence of ndarray, shape (K,)
-        Other segment data for `_construct`, such as angles and dot products of the controls.
-    steep : ndarray of bool, shape (K,)
-        Mask of segments that have an arc near half a circle.
+    `constants` are other arrays (K,) for `_construct`, such as angles and dot products of the controls. `steep` is a
+    mask of segments that have an arc near half a circle.
     """
 
     def __init__(self, controls: Float64Array, constants: Iterable[Float64Array], steep: BoolArray) -> None:
@@ -189,12 +183,9 @@ class GramCurve(ABC):
 
 
 class DeCasteljau(GramCurve):
-    """Segments of the de Casteljau construction (docs/formulas, "De Casteljau on the sphere").
+    """Segments of de Casteljau's construction, with the controls q[n], b[n], a[n+1], q[n+1], shape (4, 4, K).
 
-    Parameters
-    ----------
-    controls : ndarray, shape (4, 4, K)
-        Control quaternions, components, segments: q[n], b[n], a[n+1], q[n+1].
+    Source: docs/formulas, "De Casteljau on the sphere".
     """
 
     def __init__(self, controls: Float64Array) -> None:
@@ -232,12 +223,9 @@ class DeCasteljau(GramCurve):
 
 
 class Squad(GramCurve):
-    """Segments of the squad construction (docs/formulas, "Squad").
+    """Segments of the squad construction, with the controls q[n], out[n], in[n+1], q[n+1], shape (4, 4, K).
 
-    Parameters
-    ----------
-    controls : ndarray, shape (4, 4, K)
-        Control quaternions, components, segments: q[n], out[n], in[n+1], q[n+1].
+    Source: docs/formulas, "Squad".
     """
 
     def __init__(self, controls: Float64Array) -> None:
@@ -275,14 +263,8 @@ def _between(u: _Number) -> _Number:
 class Blend(GramCurve):
     """Segments blended from the arc between their keys and the arcs that leave and arrive at the keys.
 
-    Parameters
-    ----------
-    start, end : ndarray, shape (4, K)
-        The keys.
-    leaving, arriving : ndarray, shape (3, K)
-        Angular velocities with respect to u at both keys.
-    weight : ndarray, shape (2, K)
-        The weight of the curve with the correct arrival velocity, as a + b u.
+    `start` and `end` are the keys (4, K), and `leaving` and `arriving` the angular velocities (3, K) with respect to u
+    at the keys. `weight` (2, K) is the weight of the curve with the correct arrival velocity, as a + b u.
     """
 
     def __init__(

@@ -213,16 +213,8 @@ class ThroughRotationSpline(SolvedSpline):
 class _CumulativeTurns:
     """Segments ``c1 exp(t1 (b1 - 1) / 2) exp(t2 b2 / 2) exp(t3 b3 / 2)`` with turns from control to control.
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    control : ndarray, shape (4, K)
-        One quaternion per key.
-    onward : ndarray, shape (3, K)
-        The rotation vectors from each control to the next, in the control's own frame.
-    weights : _Weights
-        b1, b2 and b3.
+    There is one control quaternion (4, K) per key. `onward` contains the rotation vectors (3, K) from each control to
+    the next, in the control's own frame. `weights` are b1, b2 and b3.
     """
 
     def __init__(self, tracks: KeyBatch, control: Float64Array, onward: Float64Array, weights: _Weights) -> None:

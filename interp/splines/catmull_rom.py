@@ -22,16 +22,10 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:
-    """Return the velocities per frame at keys, shape (d, K).
+    """Return the velocities per frame at keys from the chords (d, K) before and after each key, shape (d, K).
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    before, after : ndarray, shape (d, K)
-        Chords from the previous key to each key, and from each key to the next. At the ends of a track that is not a
-        loop, the numbers on the side without a key are ignored. There the velocity is the velocity of the parabola
-        through the first or last three keys, or with two keys the slope of the line.
+    At the ends of a track that is not a loop, the chord on the side without a key is ignored. There the velocity is the
+    velocity of the parabola through the first or last three keys, or with two keys the slope of the line.
     """
     arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)

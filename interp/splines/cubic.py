@@ -109,7 +109,7 @@ class VectorSpline(ComponentSpline):
     Examples
     --------
     >>> from interp.splines import cubic
-    >>> spline = cubic.VectorSpline(Keys([0, 1, 2, 4], [0, 1, 8, 64]))  # a cubic is met
+    >>> spline = cubic.VectorSpline(Keys([0, 1, 2, 4], [0, 1, 8, 64]))  # reproduces the cubic
     >>> spline([3.0, 5.0], extrapolate=True).ravel()
     array([ 27., 125.])
     """

@@ -153,16 +153,9 @@ def _with_neighbours(rows: Float64Array, looped: bool) -> Float64Array:
 
 
 class EulerCurve:
-    """Segments of orientations given by Euler angles.
+    """Segments of orientations given by Euler angles in Blender's rotation order.
 
-    Parameters
-    ----------
-    angles : Curve
-        Segments of x, y, z angles.
-    segment : ndarray, shape (K,)
-        The angle segment of each segment.
-    order : str
-        Blender's rotation order.
+    `angles` contains the segments of x, y, z angles, and `segment` (K,) the angle segment of each segment.
     """
 
     def __init__(self, angles: Curve, segment: IndexArray, order: rotations.Order) -> None:

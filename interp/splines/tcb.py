@@ -73,24 +73,13 @@ def weighted_sums(
 def tangents(
     tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
 ) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents, with respect to the local parameter of their segment.
+    """Return incoming and outgoing tangents (d, K), with respect to the local parameter of their segment.
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    before, after : ndarray, shape (d, K)
-        Chords from the previous key to each key, and from each key to the next. At the ends of a track that is not a
-        loop, the chord on the side without a key is arbitrary.
-    ends : "3DS" or "TANGENT"
-        The rule at such ends. "3DS" is the rule for rotations in 3D Studio, (1-T)(1+C B) times the chord after a first
-        key and (1-T)(1-C B) times the chord before a last key. See docs/formulas, "Ends of rotation tracks". "TANGENT"
-        is the rule of vector tracks. See docs/formulas, "Ends of TCB tracks".
-
-    Returns
-    -------
-    incoming, outgoing : ndarray, shape (d, K)
-        a[n] and b[n] of docs/formulas, "TCB tangents".
+    `before` and `after` are the chords (d, K) from the previous key and to the next key. `ends` is the rule at the ends
+    of tracks that are not loops, where the chord on the side without a key is arbitrary. The rule "3DS" is for
+    rotations in 3D Studio: (1-T)(1+C B) times the chord after a first key and (1-T)(1-C B) times the chord before a
+    last key. The rule "TANGENT" is for vector tracks. Source: docs/formulas, "TCB tangents", "Ends of rotation tracks"
+    and "Ends of TCB tracks".
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -390,28 +379,12 @@ def controls(
     ends: Ends,
     turns: Float64Array | None = None,
 ) -> Float64Array:
-    """Return the control quaternions of de Casteljau segments.
+    """Return the four control quaternions of each de Casteljau segment, shape (4, 4, K).
 
-    Parameters
-    ----------
-    tracks : KeyBatch
-        The keys.
-    q, before, after : ndarray, shape (4, K)
-        Quaternions of each key, the previous key and the next key, with the signs of the path and without the turns
-        added to the segments in between. At the ends of a track that is not a loop, the numbers on the side without a
-        key are arbitrary.
-    ends : "3DS" or "TANGENT"
-        The rule at such ends. See `tangents`.
-    turns : ndarray, shape (3, K), or None
-        The turns added to the segments.
+    `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
+    of the path. They exclude the turns (3, K) added to the segments. At the ends of a track that is not a loop, the
+    numbers on the side without a key are arbitrary, and `ends` is the rule as in `tangents`.
 
-    Returns
-    -------
-    ndarray, shape (4, 4, K)
-        The start, both controls and the end of the segment after each key, each with the components w, x, y, z.
-
-    Notes
-    -----
     Source: docs/formulas, "De Casteljau on the sphere" and "Ends of rotation tracks".
     """
     tension, continuity, bias = tracks.parameters[:3]
