@@ -10,6 +10,7 @@ from typing import Any
 
 from .messages import MESSAGES, NOTHING_TO_DO
 from .number_text import size_text
+from .track_names import channel_name, track_name
 from .translation import listed, rpt_, translated
 
 
@@ -36,12 +37,12 @@ class Finding:
         if isinstance(text, tuple):
             count = self.arguments[0]
             text = text[(len(count) if isinstance(count, tuple) else count) != 1]
-        return _FORMATTER.vformat(rpt_(text), [_shown(value) for value in self.arguments], {})
+        return _Formatter(self.track).vformat(rpt_(text), [_shown(value) for value in self.arguments], {})
 
     def __str__(self) -> str:
         """Return the message, preceded by the names of the datablock, the track and the key."""
         place = [f'"{self.object}"'] if self.object else []
-        place += [self.track] if self.track else []
+        place += [track_name(self.track)] if self.track else []
         place += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
         return f"{', '.join(place)}: {self.message}" if place else self.message
 
@@ -140,7 +141,10 @@ def _shown(value: Any) -> Any:
 
 
 class _Formatter(string.Formatter):
-    """Python's formatter with formats for sizes with units, and for lists of names and frames."""
+    """Python's formatter with formats for sizes with units, lists of names and frames, and channels of a track."""
+
+    def __init__(self, track: str) -> None:
+        self._track = track
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "size":
@@ -148,7 +152,6 @@ class _Formatter(string.Formatter):
             return size_text(math.radians(number), is_angle=True) if unit else size_text(number)
         if format_spec == "names":
             return listed([each if isinstance(each, str) else f"{each:g}" for each in value])
+        if format_spec == "channels":
+            return ", ".join(channel_name(self._track, int(index)) for index in str(value).split(", "))
         return str(super().format_field(value, format_spec))
-
-
-_FORMATTER = _Formatter()

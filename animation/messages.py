@@ -53,7 +53,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "DRIVEN": n_("driven: a driver sets the value, so keys have no effect"),
     "MUTED": n_("muted. Unmute the channels first"),
     "SAMPLED_CURVE": n_("a sampled curve has no keys. Convert it to keyframes first (Graph Editor, Channel menu)"),
-    "CHANNEL_WITHOUT_KEYS": n_("the F-curve of component {:d} has no keys. Insert a key or delete the F-curve"),
+    "CHANNEL_WITHOUT_KEYS": n_("{:channels} has no keys. Insert a key or delete its F-curve"),
     "NOT_TCB": n_("not a TCB track. Enable it first"),
     # Invalid keys.
     "NO_KEYS": n_("no keys"),
@@ -89,7 +89,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "TOO_MANY_ROWS": n_("about {:,.0f} samples are needed, more than the limit of {:,}. Increase the step"),
     "COMPLETED": n_("all rotation channels were keyed at the same frames"),
-    "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} (component {:s})"),
+    "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} ({:channels})"),
     "HELD_OUTSIDE": n_("extrapolation is Linear, but the bake holds the values outside the keys. Extend the bake"),
     "OTHER_SLOPE_OUTSIDE": n_(
         "extrapolation is Linear, and Blender plays some segments. The slope outside a baked end may differ "
@@ -261,7 +261,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MATRIX_SHEARED": n_("the matrix has shear, which location, rotation and scale cannot represent"),
     "ROWS_NEGATED": n_("{:,} of {:,} quaternions were negated so that the rotation turns the shorter way between rows"),
     "ROWS_SHORTER": n_("turns above 180 degrees go the shorter way in mode {:s}"),
-    "COMPONENT_DRIVEN": n_("component {:d} is driven, so keys have no effect"),
+    "COMPONENT_DRIVEN": n_("{:channels} is driven, so keys have no effect"),
     "HAS_KEYS": n_("there are already keys. Use Replace Keys (command: --replace) to delete them"),
     "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
     # Velocities as custom properties.

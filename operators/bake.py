@@ -240,7 +240,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Switch off TCB motion to play your own curves, and keep parameters"""
+    """Play your own curves again, and keep the TCB parameters for a later bake"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"
@@ -270,7 +270,7 @@ class TCB_OT_apply(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_remove(OnSelection, bpy.types.Operator):
-    """Restore your own curves and delete all TCB data"""
+    """Play your own curves again, and delete the TCB parameters and settings"""
 
     bl_idname = "tcb.remove"
     bl_label = "Remove TCB"

@@ -19,11 +19,12 @@ from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.redraw import show_in_headers
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.sliders.key_fields import DESCRIPTIONS
 from ..ui.sliders.modifier_keys import typed_after
 from ..ui.sliders.numbers_of_50 import from_50, of_50
 from .key_select import PARAMETER_ITEMS
+from .on_selection import OnKeys
 
 _PIXELS = 400.0
 """Mouse movement in pixels for the full range of tension, at a resolution scale of 1."""
@@ -32,7 +33,7 @@ _STEPS = 20
 """Number of steps in the range of tension to which Ctrl snaps."""
 
 
-class TCB_OT_key_drag(bpy.types.Operator):
+class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     """Change a parameter of these keys by moving the mouse, or type a number"""
 
     bl_idname = "tcb.key_drag"
@@ -49,10 +50,6 @@ class TCB_OT_key_drag(bpy.types.Operator):
         name="Amount", description="Amount to add to the parameter on each key", min=-2.0, max=2.0, step=5
     )
     absolute: BoolProperty(name="Absolute", description="Set all keys to the amount instead of adding it")
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         if not self._start(context):

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
-from ..animation import AnimationError, Report, find_track
+from ..animation import AnimationError, Report, choose, find_track
 from ..animation.checks.key_info import AT
 from ..animation.edit.make_key import make_key
 from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
@@ -28,6 +28,7 @@ from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for
 from ..ui.sliders.key_fields import Of50, parameter
 from ..ui.sliders.numbers_of_50 import shown_names
 from ..ui.sliders.shared_number import is_mixed
+from .on_selection import OnKeys, OnShownKeys
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
@@ -175,16 +176,11 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return name in mixed and getattr(self, name) == mixed[name]
 
 
-class TCB_OT_key_reset(bpy.types.Operator):
+class TCB_OT_key_reset(OnKeys, bpy.types.Operator):
     """Reset these keys to the default parameters"""
 
     bl_idname = "tcb.key_reset"
     bl_label = "Reset TCB Parameters"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = for_each_of(selection.chosen_keys(context), reset)
@@ -199,17 +195,13 @@ def _copied_count() -> int:
     return sum(len(keys) for _, keys in _copied)
 
 
-class TCB_OT_key_copy(bpy.types.Operator):
+class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
     """Copy TCB parameters and velocities of these keys"""
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
     # No undo step, because copied keys are not part of Blender's data.
     bl_options = {"REGISTER"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
@@ -226,19 +218,18 @@ class TCB_OT_key_copy(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TCB_OT_key_paste(bpy.types.Operator):
+class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
     """Paste copied parameters to these keys in order, or from one key to all"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not _copied:
             cls.poll_message_set("No copied parameters. Copy parameters first")
             return False
-        return poll_keys(cls, context)
+        return super().poll(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         chosen = selection.chosen_keys(context)
@@ -312,36 +303,37 @@ def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | No
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
-class TCB_OT_handles_free(bpy.types.Operator):
-    """Make the handles of these keys Free, so that sliders have an effect"""
+class TCB_OT_handles_free(OnShownKeys, bpy.types.Operator):
+    """Make handles of the selected and shown keys Free, so that sliders have an effect"""
 
     bl_idname = "tcb.handles_free"
     bl_label = "Make Free"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        report = for_each_of(selection.chosen_keys(context), free_handles)
-        return finish(self, report, rpt_("Made the handles of {:s} Free", report.counts), NO_OWN_KEY_SELECTED)
+    work = staticmethod(free_handles)
+    done = n_("Made the handles of {:s} Free")
 
 
-class TCB_OT_key_bezier(bpy.types.Operator):
-    """Make these and the previous keys Bezier, so that sliders have an effect"""
+class TCB_OT_key_bezier(OnShownKeys, bpy.types.Operator):
+    """Make the selected and shown keys Bezier, and the keys before them"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
+    work = staticmethod(make_bezier)
+    done = n_("Made {:s} Bezier")
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        report = for_each_of(selection.chosen_keys(context), make_bezier)
-        return finish(self, report, rpt_("Made {:s} Bezier", report.counts), NO_OWN_KEY_SELECTED)
+
+class TCB_OT_key_use_tcb(OnShownKeys, bpy.types.Operator):
+    """Use the TCB method on tracks with selected or shown keys"""
+
+    bl_idname = "tcb.key_use_tcb"
+    bl_label = "Use TCB"
+
+    done = n_("Set the method of {:s} to TCB")
+
+    @staticmethod
+    def work(keys: TrackKeys) -> None:
+        choose(keys.datablock, keys.track.path, method="TCB")
 
 
 class TCB_OT_make_key(bpy.types.Operator):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base class of operators on selected objects or bones."""
+"""Base classes of operators on selected objects, bones or keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bpy.props import BoolProperty
 
 from ..animation.translation import n_, rpt_
 from ..ui import selection
-from ..ui.reporting import Status, finish, for_each, poll_selection
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each, for_each_of, poll_keys, poll_selection
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
 """Message of grayed-out buttons that need TCB tracks."""
@@ -60,3 +60,28 @@ class OnSelection(WithData):
         operator: Any = self
         report = for_each(selection.selected_datablocks(context, operator.use_data), type(self).work)
         return finish(operator, report, rpt_(self.done, report.counts), self.otherwise)
+
+
+class OnKeys:
+    """Base class of operators on the chosen keys: the keys selected in an animation editor, or the sidebar's key."""
+
+    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        operator: Any = cls
+        return poll_keys(operator, context)
+
+
+class OnShownKeys(OnKeys):
+    """Base class of operators that apply a function to the chosen keys and the selected keys of all listed tracks."""
+
+    work: ClassVar[Any]
+    """Static function that takes the keys of a track."""
+    done: ClassVar[str]
+    """Message on success, with a placeholder for the counts."""
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        operator: Any = self
+        report = for_each_of(selection.shown_and_selected_keys(context), type(self).work)
+        return finish(operator, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)

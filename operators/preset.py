@@ -18,9 +18,10 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, n_, rpt_, translated
 from ..formats import preset
 from ..ui import selection
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, poll_keys
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.sliders.shared_number import is_mixed
 from .files import path_of, read_file
+from .on_selection import OnKeys
 
 SUBFOLDER = "tcb_animation/key"
 _DEFAULT = "Smooth"
@@ -37,12 +38,11 @@ _SUPPLIED = {
 """Names of the presets that the extension ships with."""
 
 
-class TCB_OT_preset_apply(bpy.types.Operator):
+class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
     """Apply the parameters of a preset to these keys"""
 
     bl_idname = "tcb.preset_apply"
     bl_label = "Apply TCB Preset"
-    bl_options = {"REGISTER", "UNDO"}
 
     preset: StringProperty(
         name="Preset",
@@ -55,10 +55,6 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         subtype="FILE_PATH",
         options={"SKIP_SAVE", "HIDDEN"},
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if self.preset or self.filepath:

@@ -10,6 +10,7 @@ import bpy
 from .. import animation
 from ..animation.errors import AnimationError
 from ..animation.options import FIX_ROTATIONS
+from ..animation.track_names import track_name
 from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
 from ..ui.option_properties import property_of
@@ -36,7 +37,9 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         report = animation.fix_rotations_many(selected, turns=self.turns)
         left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
         found = [
-            findings.FoundPlace(owner, fault.frames[0], _frames(fault), fault.track, fault.finding.message, bone)
+            findings.FoundPlace(
+                owner, fault.frames[0], _frames(fault), track_name(fault.track), fault.finding.message, bone
+            )
             for owner, bone, fault in left
         ]
         result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))

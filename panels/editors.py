@@ -9,11 +9,10 @@ import bpy
 import numpy as np
 from bpy.app.translations import contexts
 
-from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.translation import iface_
 from ..ui import selection
-from ..ui.track_text import track_label
+from ..ui.track_text import labels_of
 from .bake import BakePanel
 from .header import draw_header
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
@@ -33,9 +32,7 @@ class _KeysPanel:
             reason = selection.reason_no_key_is_chosen(context) or iface_("Only generated keys are selected")
             layout.label(text=reason, icon="INFO", translate=False)
             return
-        tracks = [f"{track_label(keys.datablock, keys.track)}, {name_of(keys.datablock)}" for keys in chosen]
-        text = iface_("{:s} and {:d} more", tracks[0], len(tracks) - 1) if len(tracks) > 1 else tracks[0]
-        layout.label(text=text, translate=False)
+        layout.label(text=labels_of([(keys.datablock, keys.track) for keys in chosen]), translate=False)
         draw_key_heading(layout, _count(chosen))
         draw_chosen_keys(layout, context)
 

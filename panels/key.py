@@ -112,7 +112,7 @@ def _draw_reason(
         case "INTERPOLATION":
             row.operator("tcb.key_bezier")
         case "METHOD":
-            row.prop_enum(sidebar_settings(context), "method", "TCB", text="Use TCB")
+            row.operator("tcb.key_use_tcb")
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -21,7 +22,7 @@ from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, 
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.editable import check_editable
-from ..animation.fcurves.frames import SAME_FRAME
+from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.store.editable_sets import editable_sets
 from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
@@ -281,22 +282,46 @@ def selected_paths(
 
     These are the keys in an animation editor, or else the keys of the selected objects or bones.
     """
-    if in_animation_editor(context):
-        found = [(keys.datablock, keys) for keys in chosen_keys(context)]
-    else:
-        found = []
-        for datablock, prefixes in selected_datablocks(context, use_data).items():
-            with suppress(AnimationError):
-                starts = "" if prefixes is None else tuple(prefixes)
-                shown = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
-                found += [(datablock, keys) for keys in selected_keys(shown)]
+    in_editor = in_animation_editor(context)
     paths: dict[bpy.types.ID, list[str] | None] = {}
     ranges: dict[bpy.types.ID, tuple[float, float]] = {}
-    for datablock, keys in found:
+    for keys in chosen_keys(context) if in_editor else _selected_on(selected_datablocks(context, use_data)):
+        datablock = keys.datablock
         first, last = ranges.get(datablock, (math.inf, -math.inf))
         ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
         paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
     return paths, ranges
+
+
+def _selected_on(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[TrackKeys]:
+    """Return the keys that are selected in animation editors, for all tracks of these datablocks and prefixes."""
+    found = []
+    for datablock, prefixes in datablocks.items():
+        with suppress(AnimationError):
+            starts = "" if prefixes is None else tuple(prefixes)
+            shown = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
+            found += [replace(keys, datablock=datablock) for keys in selected_keys(shown)]
+    return found
+
+
+def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """Return the chosen keys and, in the viewport, also the selected keys of all TCB tracks of the selection."""
+    chosen = chosen_keys(context)
+    if in_animation_editor(context):
+        return chosen
+    selected = [
+        keys
+        for keys in _selected_on(selected_datablocks(context, use_data=True))
+        if keys.track.enabled and keys.track.in_use
+    ]
+    by_track: dict[Any, list[TrackKeys]] = {}
+    for keys in (*chosen, *selected):
+        by_track.setdefault((channels_of(keys.datablock).identity, keys.track.path), []).append(keys)
+    found = []
+    for parts in by_track.values():
+        every = keys_of(parts[0].datablock, parts[0].track)
+        found.append(every.take(is_among(every.frames, union([keys.frames for keys in parts]))))
+    return found
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:

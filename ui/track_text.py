@@ -8,40 +8,36 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.checks.parameters_played import Obstacle, PlayedParameters
 from ..animation.checks.track_state import state
+from ..animation.datablocks import name_of
 from ..animation.fcurves.editable import check_editable
 from ..animation.number_text import size_text
 from ..animation.records import record
-from ..animation.store.paths import BONES, split
+from ..animation.store.paths import split
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_, n_
+from ..animation.track_names import letters_of, track_name
+from ..animation.translation import iface_, listed, n_
 from ..interp.splines import METHODS
-
-_COMPONENT_LETTERS = {
-    "TRANSLATION": "XYZ",
-    "XYZ": "XYZ",
-    "XYZ_LENGTH": "XYZ",
-    "DIRECTION": "XYZ",
-    "VELOCITY": "XYZ",
-    "ACCELERATION": "XYZ",
-    "EULER": "XYZ",
-    "QUATERNION": "WXYZ",
-    "AXISANGLE": "WXYZ",
-    "COLOR": "RGBA",
-    "COLOR_GAMMA": "RGBA",
-}
-"""Blender's component letters by property subtype."""
+from .sliders.key_fields import DESCRIPTIONS
 
 
 def track_label(datablock: bpy.types.ID, track: Track) -> str:
     """Return Blender's name of the property, with the name of the owner in the datablock, such as a bone."""
-    label = property_label(datablock, track)
-    bone = getattr(_owner(datablock, track), "name", "") if split(track.path)[0].startswith(BONES) else ""
-    return f"{label}, {bone}" if bone and label != track.path else label
+    label, bone = property_label(datablock, track), _bone_name(datablock, track)
+    return f"{label}, {bone}" if bone else label
+
+
+def labels_of(tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
+    """Return the names of the bones or datablocks, and the names of their animated properties."""
+    owners = dict.fromkeys(_bone_name(*each) or name_of(each[0]) for each in tracks)
+    properties = dict.fromkeys(property_label(*each) for each in tracks)
+    return f"{listed(list(owners))}: {listed(list(properties))}"
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
@@ -49,10 +45,9 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
     owner_path, name = split(track.path)
     if name.startswith("["):
         return name[1:-1]
-    owner = _owner(datablock, track)
-    prop = owner and owner.bl_rna.properties.get(name)
+    owner, prop = _owner_and_property(datablock, track)
     if not prop:
-        return track.path
+        return track_name(track.path)
     label = iface_(prop.name)
     part = "" if isinstance(owner, bpy.types.PoseBone) else getattr(owner, "name", "")
     return f"{label}, {part}" if owner_path and part else label
@@ -60,21 +55,25 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
 
 def component_label(datablock: bpy.types.ID, track: Track, index: int) -> str:
     """Return Blender's name of a component of the property."""
-    owner = _owner(datablock, track)
-    prop = owner and owner.bl_rna.properties.get(split(track.path)[1])
-    letters = _COMPONENT_LETTERS.get(prop.subtype, "") if prop else ""
+    letters = letters_of(_owner_and_property(datablock, track)[1])
     if index < len(letters):
         return letters[index]
     return str(index) if len(track.rest) > 1 else iface_("Value")
 
 
-def _owner(datablock: bpy.types.ID, track: Track) -> Any:
-    """Return the owner of the animated property."""
-    owner_path = split(track.path)[0].removesuffix(".")
+def _bone_name(datablock: bpy.types.ID, track: Track) -> str:
+    owner, _ = _owner_and_property(datablock, track)
+    return owner.name if isinstance(owner, bpy.types.PoseBone) else ""
+
+
+def _owner_and_property(datablock: bpy.types.ID, track: Track) -> tuple[Any, Any]:
+    """Return the owner of the animated property, and the declaration of the property, or None if they do not exist."""
+    owner_path, name = split(track.path)
     try:
-        return datablock.path_resolve(owner_path) if owner_path else datablock
+        owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     except ValueError:
-        return None
+        return None, None
+    return owner, owner.bl_rna.properties.get(name)
 
 
 def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
@@ -99,13 +98,14 @@ def settings_error(track: Track) -> str:
 def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
     """Return the reason why key sliders are gray, or the effect of the sliders, or an empty string."""
     if played.obstacles:
-        return _obstacle_text(played.obstacles[0])
+        return _obstacle_text(played.obstacles[0], [name for name in PARAMETERS if name not in played.names])
     return "" if any(track.enabled for track in tracks) else iface_("Moving a slider enables TCB")
 
 
-def _obstacle_text(obstacle: Obstacle) -> str:
+def _obstacle_text(obstacle: Obstacle, gray: Sequence[str]) -> str:
     if obstacle.cause == "END":
-        return iface_(_ENDS[obstacle.names[0]])
+        labels = ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in gray)
+        return iface_(_ENDS[obstacle.names[0]], labels)
     if obstacle.cause == "METHOD":
         labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
         return iface_("Method: {:s}", labels)
@@ -116,9 +116,9 @@ def _obstacle_text(obstacle: Obstacle) -> str:
 
 
 _ENDS = {
-    "FIRST": n_("First key: nothing before it"),
-    "LAST": n_("Last key: nothing after it"),
-    "": n_("The curve ends at these keys"),
+    "FIRST": n_("First key: no {:s}"),
+    "LAST": n_("Last key: no {:s}"),
+    "": n_("Curve end: no {:s}"),
 }
 
 
@@ -147,8 +147,8 @@ _SHOWN = {
     "OTHER_MODE": ("ORIENTATION_GIMBAL", n_("Other Rotation Mode"), n_("Up to date for another rotation mode")),
     "APPROXIMATE": (
         "FORCE_HARMONIC",
-        n_("≈ {:s}"),
-        n_("Maximum error {:s} at frame {:g}. Bake for an exact render"),
+        n_("Off by {:s}"),
+        n_("Handles approximate the motion. Maximum error: {:s} at frame {:g}. Bake for an exact render"),
     ),
     "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
     "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or switch on Live")),
@@ -158,9 +158,16 @@ _SHOWN = {
 """Icon, label and tooltip of states, with the most important state first."""
 
 
-def _error_text(track: Track, size: float) -> str:
-    """Format a maximum error with two digits, in degrees for rotations."""
-    return f"{math.degrees(size):.2g}°" if track.is_rotation else size_text(size)
+def _error_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
+    """Format a maximum error with two digits, in degrees for rotations and in the scene's unit for lengths."""
+    if track.is_rotation:
+        return f"{math.degrees(size):.2g}°"
+    _, prop = _owner_and_property(datablock, track)
+    scene: Any = bpy.context.scene
+    units = scene.unit_settings
+    if not prop or prop.unit != "LENGTH" or units.system == "NONE":
+        return size_text(size)
+    return bpy.utils.units.to_string(units.system, "LENGTH", size * units.scale_length, precision=2)
 
 
 def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
@@ -178,11 +185,11 @@ def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
     if name == "BLOCKED":
         tooltip = reason
     elif name == "APPROXIMATE" and error is not None:
-        size = _error_text(track, error.size)
+        size = _error_text(datablock, track, error.size)
         label, tooltip = label.format(size), tooltip.format(size, round(error.frame, 1))
     elif name == "HANDLES" and error is not None and math.isfinite(error.frame):
-        size = _error_text(track, error.size)
-        tooltip = iface_("Handles play the motion: maximum error {:s} at frame {:g}", size, round(error.frame, 1))
+        size = _error_text(datablock, track, error.size)
+        tooltip = iface_("Handles play the motion. Maximum error: {:s} at frame {:g}", size, round(error.frame, 1))
     elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
         tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
     return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip) if name != "APPROXIMATE" else tooltip)

@@ -65,7 +65,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     'rotation_euler'
     >>> animation.find_track(ball, "scale")
     Traceback (most recent call last):
-    AnimationError: "Ball", scale: no such track. Available tracks: location, rotation_euler
+    AnimationError: "Ball", Scale: no such track. Available tracks: location, rotation_euler
     """
     channels = channels_of(datablock)
     is_rotation = name.rpartition(".")[2] == "rotation"

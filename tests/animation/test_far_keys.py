@@ -91,7 +91,7 @@ def test_export_refuses_to_sample_up_to_a_far_key(
     if enables:
         animation.enable(far, keep_look=False)
     path = tmp_path / "far.3ds"
-    with in_little_memory(), pytest.raises(RuntimeError, match=f'"Ball", location: {reason}'):
+    with in_little_memory(), pytest.raises(RuntimeError, match=f'"Ball", Location: {reason}'):
         bpy.ops.export_anim.tcb_3ds(filepath=str(path))
     assert not path.exists()
 

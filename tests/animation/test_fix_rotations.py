@@ -99,7 +99,7 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     # A step back to the first sign is a flip, too.
     assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
     assert str(fault) == (
-        '"Flipped", rotation_quaternion: the rotation flips at frames 21, 41, 51: opposite quaternion signs'
+        '"Flipped", Quaternion Rotation: the rotation flips at frames 21, 41, 51: opposite quaternion signs'
     )
     assert differences(before, snapshot(item)) == []
 
@@ -129,7 +129,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
     report = animation.fix_rotations(item)
     assert (report.tracks, report.errors) == (0, [])
     assert list(map(str, report.notes)) == [
-        '"Wheel", rotation_euler: the turn to the key at frame 25 exceeds 180 degrees. Use Shortest to shorten it'
+        '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Use Shortest to shorten it'
     ]
     assert differences(before, snapshot(item)) == []
     assert animation.fix_rotations(item, turns="SHORTEST").keys == 1

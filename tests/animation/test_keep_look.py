@@ -297,7 +297,7 @@ def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
         points[2].handle_right = (18.0, -9.0)
     report = animation.enable(thing, keep_look=True)
     assert [str(note).split(":")[0] for note in report.notes] == [
-        f'"Wild", location, frame {report.value_change_at.frame:g}'
+        f'"Wild", Location, frame {report.value_change_at.frame:g}'
     ]
 
 

@@ -145,7 +145,7 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
 
 # Until it was read
 
-BACK = '"Ball", location, frame 10: keys and parameters determine this handle, so it was reset'
+BACK = '"Ball", Location, frame 10: keys and parameters determine this handle, so it was reset'
 
 
 def drag_handle(item: bpy.types.Object) -> None:

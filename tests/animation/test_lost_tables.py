@@ -211,7 +211,7 @@ def test_what_a_plain_blender_unlocks_and_edits_is_edited_outside(animation, tmp
     assert states(animation, obj()) == {"EDITED_OUTSIDE", "BAKED"}
     for verb in (animation.bake, animation.free, animation.restore, animation.remove):
         refusal = refusal_of(animation, lambda verb=verb: verb(obj(), prefixes=["location"]))
-        assert '"Ball", location: edited outside' in refusal
+        assert '"Ball", Location: edited outside' in refusal
         assert "Apply keeps the curves. Free Bake with Discard Edits restores the saved keys" in refusal
     assert motion(obj()) == edited
     animation.apply(obj())

@@ -168,7 +168,7 @@ def test_what_parameters_cannot_do_is_said(animation, ball) -> None:
     drag(ball, 1, "right", (14, 5), index=2)
     let_time_pass(animation)
     (line,) = said(animation, ball)
-    assert "location, frame 10" in line
+    assert "Location, frame 10" in line
     assert slope(ball, 1, "right", index=2) == 0.0
     assert parameters(animation, ball, 1, index=2) == [0, 0, 0]
 
@@ -204,7 +204,7 @@ def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(
     drag(ball, 1, "right", (14, 7))
     let_time_pass(animation)
     (line,) = said(animation, ball)
-    assert "location, frame 10" in line
+    assert "Location, frame 10" in line
     assert "was reset" in line
     assert slope(ball, 1, "right") == pytest.approx(before)
 

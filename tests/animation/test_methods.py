@@ -129,7 +129,7 @@ def test_values_that_have_no_logarithm_are_named(animation, thing) -> None:
     animation.choose(thing, "location", method="LOGARITHMIC")
     curve(thing, "location", 1).keyframe_points[2].co_ui.y = -1.0
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match=r'"Thing", location, frame 20: .*component 1 '):
+    with pytest.raises(animation.AnimationError, match=r'"Thing", Location, frame 20: .*component 1 '):
         animation.bake(thing, prefixes=["location"])
     assert differences(before, snapshot(thing)) == []
 
@@ -138,7 +138,7 @@ def test_a_component_that_is_keyed_by_itself_is_named_as_the_tracks(animation, t
     animation.enable(thing, keep_look=False)
     animation.choose(thing, "location", method="LOGARITHMIC")
     curve(thing, "location", 2).keyframe_points.insert(25, -2.0)
-    with pytest.raises(animation.AnimationError, match=r'"Thing", location, frame 25: component 2'):
+    with pytest.raises(animation.AnimationError, match=r'"Thing", Location, frame 25: component 2'):
         animation.bake(thing, prefixes=["location"])
 
 
@@ -168,7 +168,7 @@ def test_an_angular_velocity_that_nobody_can_see_is_refused(animation, thing) ->
     animation.choose(thing, "rotation", method="HERMITE")
     animation.key_set(thing, "rotation", 20, velocity=(0, 0, 1e6))
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match=r'"Thing", rotation_quaternion, frame 20: the angular velocity'):
+    with pytest.raises(animation.AnimationError, match=r'"Thing", Quaternion Rotation, frame 20: the angular velocity'):
         animation.bake(thing, prefixes=["rotation"])
     assert differences(before, snapshot(thing)) == []
 
@@ -213,7 +213,7 @@ def test_a_motion_that_leaves_float32_is_refused(animation, thing, output: str) 
     animation.choose(thing, "location", method="HERMITE")
     animation.key_set(thing, "location", 20, velocity=(0, 3e38, 0))
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match=r'"Thing", location, frame .*float32'):
+    with pytest.raises(animation.AnimationError, match=r'"Thing", Location, frame .*float32'):
         animation.bake(thing, output=output, prefixes=["location"])
     assert differences(before, snapshot(thing)) == []
 

@@ -123,7 +123,7 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
     with pytest.raises(animation.AnimationError) as error:
         animation.enable(thing, keep_look=False)
     reason = "locked. Unlock the channels first"
-    assert str(error.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
+    assert str(error.value) == f'"Ball", Location: {reason}; "Ball", Scale: {reason}'
 
 
 def test_a_driven_channel(animation, thing) -> None:
@@ -246,7 +246,7 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
 )
 def test_a_parameter_out_of_range_is_not_set(animation, thing, name: str, value: float) -> None:
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match=r'"Ball", location, frame 10: .*' + name.replace("_", " ")):
+    with pytest.raises(animation.AnimationError, match=r'"Ball", Location, frame 10: .*' + name.replace("_", " ")):
         animation.key_set(thing, "location", 10, **{name: value})
     assert snapshot(thing) == before
 
@@ -264,12 +264,12 @@ def test_a_parameter_that_is_none(animation, thing) -> None:
 
 
 def test_a_track_that_is_none(animation, thing) -> None:
-    with pytest.raises(animation.AnimationError, match=r'"Ball", scale: .*Available tracks: location'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball", Scale: .*Available tracks: location'):
         animation.key_set(thing, "scale", 10, tension=0.5)
 
 
 def test_a_frame_without_a_key(animation, thing) -> None:
-    with pytest.raises(animation.AnimationError, match='"Ball", location, frame 11: no key'):
+    with pytest.raises(animation.AnimationError, match='"Ball", Location, frame 11: no key'):
         animation.key_set(thing, "location", 11, tension=0.5)
 
 
@@ -308,7 +308,7 @@ def test_a_locked_track_is_not_restored(animation, thing) -> None:
     animation.bake(thing, output="HANDLES")
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match='"Ball", location: locked'):
+    with pytest.raises(animation.AnimationError, match='"Ball", Location: locked'):
         animation.restore(thing, ["location"])
     assert snapshot(thing) == before
 
@@ -410,7 +410,7 @@ def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str
         elif by == "live":
             animation.live.update.refresh_all({}, bad.animation_data.action, lambda _: animation.Options())
         else:
-            with pytest.raises(animation.AnimationError, match=r'"Bad", scale: edited outside'):
+            with pytest.raises(animation.AnimationError, match=r'"Bad", Scale: edited outside'):
                 animation.key_set(bad, "scale", 0, tension=0.5)
     stored = animation.store.table.custom_property
     stored.remembered_tables().clear()
@@ -442,7 +442,7 @@ def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by
         with pytest.raises(RuntimeError) as error:
             bpy.ops.tcb.bake(keep_look=keep_look)
         said = [str(error.value).removeprefix("Error: ").strip()]
-    assert ['"Bad", scale, frame 10' in line for line in said] == [True]
+    assert ['"Bad", Scale, frame 10' in line for line in said] == [True]
     assert len(co(curve(bad, "location"))) > len(KEYS)
     assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
 
@@ -451,7 +451,7 @@ def test_with_whole_a_bad_key_in_one_track_leaves_all_of_its_object(animation, t
     bad = with_bad_scale("Bad")
     before = snapshot(bad)
     report = animation.bake_many([bad, thing], animation.Options(), whole=True)
-    assert ['"Bad", scale, frame 10' in str(error) for error in report.errors] == [True]
+    assert ['"Bad", Scale, frame 10' in str(error) for error in report.errors] == [True]
     assert snapshot(bad) == before
     assert len(co(curve(thing, "location"))) > len(KEYS)
 

@@ -213,7 +213,7 @@ def test_handles_name_the_keys_to_which_keyed_angles_name_another_way_round(anim
     thing, _ = named_another_way_round(animation, mode)
     animation.choose(thing, "rotation", path="AS_KEYED")
     (note,) = [note for note in animation.bake(thing, output="HANDLES").notes if note.code == "EULER_OTHER_WAY"]
-    assert str(note).startswith('"Thing", rotation_euler: Euler angles jump at frame')
+    assert str(note).startswith('"Thing", Euler Rotation: Euler angles jump at frame')
 
 
 def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:

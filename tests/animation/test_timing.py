@@ -254,7 +254,7 @@ def test_a_locked_frame_function_is_neither_replaced_nor_removed(animation, what
         lambda: animation.retime(item, "REVERSE", track="location"),
         lambda: animation.remove_retiming(item, "location"),
     ):
-        with pytest.raises(animation.AnimationError, match='"Ball", location: the frame function is locked'):
+        with pytest.raises(animation.AnimationError, match='"Ball", Location: the frame function is locked'):
             verb()
     assert not differences(before, snapshot(item))
 

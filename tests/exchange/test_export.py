@@ -166,8 +166,8 @@ def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation,
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == list(FRAMES)
     assert position.values[7] == pytest.approx(world(item.name, 7)[:3, 3], abs=1e-6)
-    assert '"Box", location: not TCB: exported as 31 samples' in said()
-    with pytest.raises(RuntimeError, match='"Box", location: not TCB'):
+    assert '"Box", Location: not TCB: exported as 31 samples' in said()
+    with pytest.raises(RuntimeError, match='"Box", Location: not TCB'):
         give(others="REFUSE")
 
 
@@ -218,7 +218,7 @@ def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == [0, 10, 30]
     assert position.values.tolist() == before.tolist()
-    assert '"Box", location: edited outside since the bake: exported as a bake would play' in said()
+    assert '"Box", Location: edited outside since the bake: exported as a bake would play' in said()
 
 
 def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said) -> None:
@@ -226,7 +226,7 @@ def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said)
     item.parent = parent
     animation.bake_in_world(item)
     track = next(node for node in give().nodes if object_name(node) == b"Box").track("POSITION")
-    assert '"Box", location: baked in world space: exported as 31 samples' in said()
+    assert '"Box", Location: baked in world space: exported as 31 samples' in said()
     for frame in FRAMES:
         curves = [curve for curve in fcurves(item) if curve.data_path == "location"]
         assert track.values[frame] == pytest.approx([curve.evaluate(frame) for curve in curves], abs=1e-6)
@@ -241,7 +241,7 @@ def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, 
     animation.bake_many([item, other], animation.Options(output="SAMPLES"))
     give()
     text = said()
-    assert '"Other", rotation_euler: baked for another rotation mode' in text
+    assert '"Other", Euler Rotation: baked for another rotation mode' in text
     assert "edited since" not in text
     assert '"Box": rotation_euler' not in text
 
@@ -360,7 +360,7 @@ def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
     long_scene()
     moves_as(give(), item, LONG, tmp_path)
     text, how = said(), "not TCB: exported as 61 samples, including the scene's frames outside the keys"
-    assert f'"Box", location: {how}' in text
+    assert f'"Box", Location: {how}' in text
     assert f'"Box", {path}: {how}' in text
 
 
@@ -397,7 +397,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     long_scene()
     assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
-    text = '"Box", location: the motion outside the keys was not exported: the file holds the first and last value'
+    text = '"Box", Location: the motion outside the keys was not exported: the file holds the first and last value'
     assert text in said()
     animation.bake(item)
     assert np.abs(world("Box", 60) - world("Box", 30)).max() < 1e-6, "samples hold it"
@@ -539,7 +539,7 @@ def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
     assert position.values[:, 0].tolist() == list(FRAMES)
     item.constraints.clear()
     key(item, "location", [(0, (0, 0, 0)), (50, (4, 1, 2))])
-    with pytest.raises(RuntimeError, match='"Box", location: 51 samples'):
+    with pytest.raises(RuntimeError, match='"Box", Location: 51 samples'):
         give(sample_limit=31)
 
 
@@ -800,7 +800,7 @@ def test_of_what_is_muted_in_part_the_rest_is_sampled(give: Export, animation, s
     position = give().nodes[0].track("POSITION")
     assert position.values[9] == pytest.approx(world("Box", 9)[:3, 3], abs=1e-6)
     assert position.values[9, 1] == 3.0
-    assert '"Box", location: partly muted: exported as 31 samples' in said()
+    assert '"Box", Location: partly muted: exported as 31 samples' in said()
 
 
 def test_tracks_of_other_methods_are_sampled_or_refused(give: Export, animation, said) -> None:
@@ -810,7 +810,7 @@ def test_tracks_of_other_methods_are_sampled_or_refused(give: Export, animation,
     position = give().nodes[0].track("POSITION")
     assert position.values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
     assert "exported as 31 samples" in said()
-    with pytest.raises(RuntimeError, match='"Box", location: the file does not support the method'):
+    with pytest.raises(RuntimeError, match='"Box", Location: the file does not support the method'):
         give(others="REFUSE")
 
 
@@ -831,14 +831,14 @@ def test_what_a_frame_function_times_is_sampled(give: Export, animation, said) -
         assert node.track(kind).frames.tolist() == list(FRAMES)
     assert node.track("POSITION").values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
     assert matrix_of(orientations(node.track("ROTATION"))[7]) == pytest.approx(world("Box", 7)[:3, :3], abs=1e-6)
-    assert '"Box", location: retimed by a frame function: exported as 31 samples' in said()
+    assert '"Box", Location: retimed by a frame function: exported as 31 samples' in said()
 
 
 def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE")
     give()
-    assert '"Box", location: F-curve modifiers were not exported: noise' in said()
+    assert '"Box", Location: F-curve modifiers were not exported: noise' in said()
 
 
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:

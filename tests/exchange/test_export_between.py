@@ -258,6 +258,6 @@ def test_components_whose_splines_end_elsewhere_are_sampled(scene, animation, ta
 def test_added_keys_count_to_the_limit_of_samples(scene, animation, give) -> None:
     item = moved(animation, ROW)
     choose(item, {2: "SINE"})
-    with pytest.raises(RuntimeError, match=r'"Box", location: 17 samples would exceed'):
+    with pytest.raises(RuntimeError, match=r'"Box", Location: 17 samples would exceed'):
         give(sample_limit=16)
     give(sample_limit=17)

@@ -317,7 +317,7 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
 
 def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
-    assert '"Box", rotation_euler: baked as samples, because handles would have a maximum error of' in said()
+    assert '"Box", Euler Rotation: baked as samples, because handles would have a maximum error of' in said()
     assert "approximate" not in said()
     angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
@@ -431,7 +431,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     lines = said()
     assert "of rotation_euler" not in lines
-    assert '"Box", location, frame 10: of location' in lines
+    assert '"Box", Location, frame 10: of location' in lines
 
 
 def turning_places(axis: tuple[float, float, float], degrees: float) -> three_ds.Scene:
@@ -453,7 +453,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     lines = said()
     assert '"Box": played by handles, because about ' in lines
     assert "samples exceed the limit of 500. Raise the sample limit to bake" in lines
-    assert '"Box", rotation_euler: handles approximate the motion: maximum error' in lines
+    assert '"Box", Euler Rotation: handles approximate the motion: maximum error' in lines
     assert "baked as samples" not in lines
 
 

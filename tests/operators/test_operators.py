@@ -170,8 +170,8 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (lambda: bpy.ops.tcb.key_set(track="location", frame=12, tension=0.5), '"Cube", location, frame 12: no key'),
-        (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", scale: no such track'),
+        (lambda: bpy.ops.tcb.key_set(track="location", frame=12, tension=0.5), '"Cube", Location, frame 12: no key'),
+        (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", Scale: no such track'),
         (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "Nothing to set. Give one of tension"),
         (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
@@ -267,7 +267,7 @@ def test_free_bake_loses_edits_from_outside_only_where_they_are_discarded(keyed,
     bpy.ops.tcb.bake()
     curve(cube, "location").keyframe_points[4].co.y = 9.0
     edited = snapshot(cube, identities=False)
-    with pytest.raises(RuntimeError, match='"Cube", location: edited outside'):
+    with pytest.raises(RuntimeError, match='"Cube", Location: edited outside'):
         bpy.ops.tcb.free()
     location, edited_location = (
         [state for state in states if state["path"][0] == "location"]

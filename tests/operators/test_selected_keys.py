@@ -272,7 +272,7 @@ def test_a_method_without_velocities_gets_the_parameters_with_a_word(
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
     assert numbers(by_velocities, "rotation_quaternion", "bias") == {11.0: 0.5}
     assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
-    word = '"Cube", rotation_quaternion: the method does not use velocities. They were not pasted'
+    word = '"Cube", Quaternion Rotation: the method does not use velocities. They were not pasted'
     assert word in capfd.readouterr().out
     # Of a key at rest nothing is left out.
     copy_and_paste(editor, choose, (by_velocities, "location", 11), (by_velocities, "rotation_quaternion", 11))
@@ -520,7 +520,7 @@ def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, nu
             point.select_control_point = True
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
     curve(cube, "location", 1).mute = True
-    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="location: muted"):
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="Location: muted"):
         bpy.ops.tcb.key_set(tension=0.5)
     assert numbers(cube, "location", "tension") == {}
     assert numbers(cube, "rotation_quaternion", "tension") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
@@ -744,3 +744,48 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
         assert channel.own["identity"].tolist() == own[index].identities.tolist()
     numbers = animation.track_keys(other, "location").parameters({})
     assert (set(numbers["tension"]), set(numbers["bias"])) == ({0.5}, {0.25})
+
+
+@pytest.fixture
+def blocked(keyed, choose, scene):
+    """A selected object at frame 1 whose location is shown, and whose keys at 11 and 31 are selected."""
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable()
+    for fcurve in fcurves(cube):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x > 1
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    scene.frame_set(1)
+    return cube
+
+
+def test_make_bezier_in_the_viewport_reaches_the_selected_keys_of_all_tracks(blocked):
+    for fcurve in fcurves(blocked):
+        for point in fcurve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    bpy.ops.tcb.sync()
+    assert bpy.ops.tcb.key_bezier() == {"FINISHED"}
+    kinds = {point.interpolation for fcurve in fcurves(blocked) for point in fcurve.keyframe_points}
+    assert kinds == {"BEZIER"}
+
+
+def test_use_tcb_in_the_viewport_reaches_all_tracks_with_selected_keys(blocked, tcb_animation):
+    for path in ("location", "rotation_quaternion"):
+        tcb_animation.animation.choose(blocked, path, method="LINEAR")
+    assert bpy.ops.tcb.key_use_tcb() == {"FINISHED"}
+    for path in ("location", "rotation_quaternion"):
+        assert tcb_animation.animation.find_track(blocked, path).settings.method == "TCB"
+
+
+def test_a_key_that_is_not_selected_keeps_its_interpolation(blocked, choose):
+    choose(blocked, "location")
+    for fcurve in fcurves(blocked):
+        for point in fcurve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    bpy.ops.tcb.key_bezier()
+    found = {
+        (fcurve.data_path, point.co.x): point.interpolation
+        for fcurve in fcurves(blocked)
+        for point in fcurve.keyframe_points
+    }
+    assert [place for place, kind in found.items() if kind == "BEZIER"] == [("location", 1.0)]

@@ -99,7 +99,7 @@ def test_only_generated_keys_are_told_from_none(choose, keys_panel):
 def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
     choose(11)
     shown = keys_panel()
-    assert {"Frame 11", "Location, Cube"} <= set(shown)
+    assert {"Frame 11", "Cube: Location"} <= set(shown)
     sliders = [f"TCBSidebar.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
     assert [name for name in shown if name.startswith("TCBSidebar")] == [*sliders, "TCBSidebar.relative[0]"]
     place = ["TCBSidebar.key_frame[0]", *(f"TCBSidebar.key_value[{index}]" for index in range(3))]

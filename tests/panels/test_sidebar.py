@@ -166,13 +166,29 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         value, turn = sorted(report.handles, key=lambda each: each["rotation"])
         assert value["error"] > 1e-4
         assert states() == ["HANDLES", state]
-        sizes = [f"{round(value['error'], 4)}", f"{turn['error']:.2g}°"]
+        sizes = [f"{value['error'] * 1000:.2g} mm", f"{turn['error']:.2g}°"]
         for (_, _, shown), size, each in zip(
             tcb_animation.panels.header.shown_states(bpy.context), sizes, (value, turn), strict=True
         ):
-            assert f"maximum error {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
-        assert (f"≈ {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")
-        assert f"≈ {sizes[0]}" not in drawn("TCB_PT_tracks")
+            assert f"maximum error: {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
+        assert (f"Off by {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")
+        assert f"Off by {sizes[0]}" not in drawn("TCB_PT_tracks")
+
+
+@pytest.mark.parametrize(
+    ("frame", "path", "text"),
+    [
+        (1, "location", "First key: no Continuity, Bias, Ease To"),
+        (1, "rotation_quaternion", "First key: no Ease To"),
+        (31, "location", "Last key: no Continuity, Bias, Ease From"),
+        (31, "rotation_quaternion", "Last key: no Ease From"),
+    ],
+)
+def test_the_line_above_the_sliders_names_those_without_effect_at_the_ends(cube, drawn, scene, frame, path, text):
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = f"Object/Cube/{path}"
+    scene.frame_set(frame)
+    assert text in drawn("TCB_PT_tracks")
 
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):

@@ -36,6 +36,7 @@ from ...animation.store.actions.live_switch import is_live, switch_off
 from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
+from ...animation.track_names import track_name
 from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
 from ..preferences import completes_rotations
@@ -385,7 +386,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
         paths = [] if action.session_uid in _state.warned else read_table(action).approximate
         if paths and scene in scenes_with(users_of(action)):
             _state.warned.add(action.session_uid)
-            lines += [f'"{action.name}": {path}' for path in paths]
+            lines += [f'"{action.name}": {track_name(path)}' for path in paths]
     return lines
 
 

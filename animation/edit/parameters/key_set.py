@@ -66,7 +66,7 @@ def key_set(
     >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
     >>> animation.key_set(ball, "location", 21, tension=1.0)
     Traceback (most recent call last):
-    AnimationError: "Ball", location, frame 21: no key at this frame
+    AnimationError: "Ball", Location, frame 21: no key at this frame
     """
     for name in parameters:
         if name not in PARAMETERS:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names of tracks and channels as Blender's animation editors show them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import bpy
+
+from .translation import iface_
+
+_COMPONENT_LETTERS = {
+    "TRANSLATION": "XYZ",
+    "XYZ": "XYZ",
+    "XYZ_LENGTH": "XYZ",
+    "DIRECTION": "XYZ",
+    "VELOCITY": "XYZ",
+    "ACCELERATION": "XYZ",
+    "EULER": "XYZ",
+    "QUATERNION": "WXYZ",
+    "AXISANGLE": "WXYZ",
+    "COLOR": "RGBA",
+    "COLOR_GAMMA": "RGBA",
+}
+"""Blender's component letters by property subtype."""
+_PATH = re.compile(r'(?:pose\.bones\["(?P<bone>(?:[^"\\]|\\.)*)"\])?\.?(?P<name>\w+|\["(?:[^"\\]|\\.)*"\])')
+
+
+def letters_of(prop: Any) -> str:
+    """Return the letters of a property's components, or an empty string if Blender numbers the components."""
+    return _COMPONENT_LETTERS.get(prop.subtype, "") if prop else ""
+
+
+def track_name(path: str) -> str:
+    """Return the name of a track of an object or bone, such as "Hand, Location", or the path of another track."""
+    bone, name, prop = _parts(path)
+    return ", ".join(filter(None, (bone, iface_(prop.name) if prop else name)))
+
+
+def channel_name(path: str, index: int) -> str:
+    """Return the name of a channel without the bone, such as "X Location"."""
+    _, name, prop = _parts(path)
+    return f"{letters_of(prop)[index]} {iface_(prop.name)}" if index < len(letters_of(prop)) else f"{name}[{index}]"
+
+
+def _parts(path: str) -> tuple[str, str, Any]:
+    """Return the name of the bone, the name of the property, and its declaration if it is known."""
+    match = _PATH.fullmatch(path)
+    if match is None:
+        return "", path, None
+    bone, name = match["bone"], match["name"]
+    owner = bpy.types.Object if bone is None else bpy.types.PoseBone
+    return bpy.utils.unescape_identifier(bone or ""), name.strip('["]'), owner.bl_rna.properties.get(name)
