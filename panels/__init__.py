@@ -12,7 +12,6 @@ from .editors import PANELS
 from .gltf_export import TCB_PT_gltf_export
 from .header import TCB_PT_messages
 from .motion import TCB_PT_motion
-from .sidebar import TCB_PT_bake, TCB_PT_diagram, TCB_PT_place, TCB_PT_track, TCB_PT_tracks
 from .timing import TCB_PT_timing
 
 _CLASSES = (
@@ -23,11 +22,7 @@ _CLASSES = (
     menus.TCB_MT_objects,
     TCB_PT_messages,
     TCB_PT_bake_options,
-    TCB_PT_tracks,
-    TCB_PT_place,
-    TCB_PT_diagram,
-    TCB_PT_track,
-    TCB_PT_bake,
+    *PANELS,
     TCB_PT_timing,
     TCB_PT_motion,
     TCB_PT_reduce,
@@ -35,7 +30,6 @@ _CLASSES = (
     TCB_PT_checks,
     TCB_PT_defaults,
     TCB_PT_gltf_export,
-    *PANELS,
 )
 
 

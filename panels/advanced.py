@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels that are visible if the Advanced preference is on, or while they are in use."""
+"""Base classes of closed panels in the TCB sidebar tab of the 3D Viewport."""
 
 from __future__ import annotations
+
+from typing import Any, ClassVar
 
 import bpy
 
 from ..ui import preferences, redraw
 
 
-class Advanced:
-    """Base class of advanced panels in the sidebar tab of the 3D Viewport."""
+class InSidebar:
+    """Base class of panels that are closed by default."""
+
+    bl_space_type: ClassVar[Any] = "VIEW_3D"
+    bl_region_type: ClassVar[Any] = "UI"
+    bl_category = "TCB"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+
+class Advanced(InSidebar):
+    """Base class of panels that are visible if the Advanced preference is on, or while they are in use."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
@@ -22,6 +22,7 @@ class BakePanel:
     """Bake TCB motion, free it, or finish with plain animation"""
 
     bl_label = "Bake"
+    bl_options: ClassVar[Any] = {"HIDE_HEADER"}
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         redraw.begin()
@@ -74,10 +75,6 @@ class TCB_PT_defaults(Advanced, bpy.types.Panel):
 
     bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 30
 
     @classmethod

@@ -46,10 +46,6 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
 
     bl_idname = "TCB_PT_reduce"
     bl_label = "Reduce"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 15
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -96,10 +92,6 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
 
     bl_idname = "TCB_PT_checks"
     bl_label = "Checks"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 20
 
     @classmethod

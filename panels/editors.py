@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB sidebar tab of the Dope Sheet and the Graph Editor, with the parameters of the selected keys."""
+"""The panels of the TCB sidebar tab in the 3D Viewport, the Dope Sheet and the Graph Editor."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import bpy
@@ -16,6 +17,7 @@ from ..ui.track_text import labels_of
 from .bake import BakePanel
 from .header import draw_header
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
+from .sidebar import TracksPanel
 from .widgets import draw_choices
 
 
@@ -48,7 +50,7 @@ class _OfChosenKeys:
 
 
 class _PlacePanel(_OfChosenKeys):
-    """Frame and values of the selected keys"""
+    """Frame and values of the keys, and the motion at the current frame"""
 
     bl_label = "Frame and Values"
 
@@ -69,24 +71,19 @@ class _DiagramPanel(_OfChosenKeys):
         draw_chosen_diagram(self.layout, context)
 
 
-class _TrackPanel(_OfChosenKeys):
-    """Method, cycle and turns of the tracks with selected keys"""
+class _TrackPanel:
+    """Method, cycle and turns of entire tracks"""
 
     bl_label = "Track"
     bl_translation_context = contexts.id_action
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(selection.chosen_tracks(context))
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         draw_choices(self.layout, context)
-
-
-class _HiddenHeader:
-    """Hide the header of a panel."""
-
-    bl_options: ClassVar[Any] = {"HIDE_HEADER"}
-
-
-class _BakePanel(BakePanel, _HiddenHeader):
-    """Bake TCB motion, free it, or finish with plain animation"""
 
 
 def _count(chosen: list[TrackKeys]) -> str:
@@ -98,23 +95,18 @@ def _count(chosen: list[TrackKeys]) -> str:
     return iface_("Frames {:g} to {:g} · {:d} keys", float(frames.min()), float(frames.max()), len(frames))
 
 
-def _panel(space: str, prefix: str, name: str, base: type) -> Any:
-    """Return the panel for the tab of one editor. All other panels are subpanels of the keys panel."""
-    identifier = f"{prefix}_PT_tcb_{name}"
-    where = {"bl_idname": identifier, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
-    if name != "keys":
-        where["bl_parent_id"] = f"{prefix}_PT_tcb_keys"
-    return type(identifier, (base, bpy.types.Panel), where | {"__doc__": base.__doc__})
+def _panels(space: str, prefix: str, name: str, first: type) -> Iterator[Any]:
+    """Yield the panels for the tab of one editor: the first panel, with this name, and its subpanels."""
+    bases = {name: first, "place": _PlacePanel, "diagram": _DiagramPanel, "track": _TrackPanel, "bake": BakePanel}
+    for each, base in bases.items():
+        where = {"bl_idname": prefix + each, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
+        if base is not first:
+            where["bl_parent_id"] = prefix + name
+        yield type(prefix + each, (base, bpy.types.Panel), where | {"__doc__": base.__doc__})
 
 
-PANELS = tuple(
-    _panel(space, prefix, name, base)
-    for space, prefix in (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "GRAPH"))
-    for name, base in (
-        ("keys", _KeysPanel),
-        ("place", _PlacePanel),
-        ("diagram", _DiagramPanel),
-        ("track", _TrackPanel),
-        ("bake", _BakePanel),
-    )
+PANELS = (
+    *_panels("VIEW_3D", "TCB_PT_", "tracks", TracksPanel),
+    *_panels("DOPESHEET_EDITOR", "DOPESHEET_PT_tcb_", "keys", _KeysPanel),
+    *_panels("GRAPH_EDITOR", "GRAPH_PT_tcb_", "keys", _KeysPanel),
 )

@@ -9,12 +9,15 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.parameters_played import PlayedParameters
 from ..animation.edit.track_keys import TrackKeys
-from ..animation.number_text import number_text
+from ..animation.number_text import angle_text, number_text
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS
+from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, selection
 from ..ui.sliders.frame_field import playhead
@@ -64,12 +67,34 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     draw_key_tools(layout, context, mixed)
 
 
-def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context, now: Mapping[int, float] | None = None) -> None:
-    """Draw frame and value fields of the chosen keys, next to the values at the current frame (`now`)."""
+def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
     chosen = selection.chosen_keys(context)
     column = layout.column(align=True)
     column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen)
-    _draw_place(column, context, chosen, now or {})
+    shown = None if selection.in_animation_editor(context) else selection.active_key(context)
+    now: Mapping[int, float] = {}
+    if shown is not None and shown[2].where != "AT" and not shown[1].is_rotation:
+        now = values_now(shown[1], selection.action_frame(context, shown[0]))
+    _draw_place(column, context, chosen, now)
+    if shown is not None and shown[1].is_rotation:
+        _draw_turn(context, layout, shown[0], shown[1])
+
+
+def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
+    """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
+    box = layout.box().column(align=True)
+    frame = selection.action_frame(context, datablock)
+    try:
+        turn = turn_now(track, frame, selection.default_parameters(context))
+    except AnimationError as error:
+        box.label(text=error.message, icon="ERROR", translate=False)
+        return
+    text = iface_(
+        "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)
+    )
+    box.label(text=text, translate=False)
+    box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)
 
 
 @once_a_drag

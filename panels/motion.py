@@ -22,10 +22,6 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
 
     bl_idname = "TCB_PT_motion"
     bl_label = "Smoothness"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 12
 
     @classmethod

@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB sidebar tab of the 3D Viewport: bake, tracks, the key near the current frame, and track settings."""
+"""The first panel of the TCB sidebar tab in the 3D Viewport: tracks, and the key near the current frame."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.app.translations import contexts
 
-from ..animation import AnimationError
-from ..animation.checks.key_info import ShownKey, turn_now, values_now
+from ..animation.checks.key_info import ShownKey
 from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
 from ..animation.fcurves.action_refusals import layered_refusals
-from ..animation.number_text import angle_text, number_text
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import selection
-from ..ui.redraw import layout_of
 from ..ui.track_text import ShownState, property_label
-from .bake import BakePanel
 from .header import draw_header, shown_states
-from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
-from .widgets import draw_choices, draw_text
+from .key import draw_chosen_keys, draw_key_heading
+from .widgets import draw_text
 
 _HEADINGS = {
     "AT": n_("Frame {:g} · {:s}"),
@@ -31,22 +26,13 @@ _HEADINGS = {
 }
 
 
-class _InSidebar(bpy.types.Panel):
-    """Base class of panels in the sidebar tab."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-
-
-class TCB_PT_tracks(_InSidebar):
+class TracksPanel:
     """Tracks of the active object or bone, and the key near the current frame"""
 
-    bl_idname = "TCB_PT_tracks"
     bl_label = "TCB"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = layout_of(self)
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        layout = self.layout
         draw_header(layout, context)
         _draw_tracks(context, layout)
         found = selection.active_key(context)
@@ -54,73 +40,6 @@ class TCB_PT_tracks(_InSidebar):
             _draw_key(context, layout, *found)
         elif selection.active_track(context) is not None:
             layout.label(text="This track has no keys", icon="INFO")
-
-
-class TCB_PT_place(_InSidebar):
-    """Frame and values of the key, and the motion at the current frame"""
-
-    bl_idname = "TCB_PT_place"
-    bl_parent_id = "TCB_PT_tracks"
-    bl_label = "Frame and Values"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return selection.active_key(context) is not None
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        found = selection.active_key(context)
-        assert found is not None
-        datablock, track, key = found
-        # Rotations show the turn instead.
-        has_values = key.where != "AT" and not track.is_rotation
-        draw_place(
-            layout, context, values_now(track, selection.action_frame(context, datablock)) if has_values else None
-        )
-        if track.is_rotation:
-            _draw_turn(context, layout, datablock, track)
-
-
-class TCB_PT_diagram(_InSidebar):
-    """Curve through the key, with dots at equal time steps"""
-
-    bl_idname = "TCB_PT_diagram"
-    bl_label = "Diagram"
-    bl_parent_id = "TCB_PT_tracks"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return has_diagram(context)
-
-    def draw(self, context: bpy.types.Context) -> None:
-        draw_chosen_diagram(layout_of(self), context)
-
-
-class TCB_PT_track(_InSidebar):
-    """Method, cycle and turns of the whole track"""
-
-    bl_idname = "TCB_PT_track"
-    bl_parent_id = "TCB_PT_tracks"
-    bl_label = "Track"
-    bl_translation_context = contexts.id_action
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return selection.active_track(context) is not None
-
-    def draw(self, context: bpy.types.Context) -> None:
-        draw_choices(self.layout, context)
-
-
-class TCB_PT_bake(BakePanel, _InSidebar):
-    """Bake TCB motion, free it, or finish with plain animation"""
-
-    bl_idname = "TCB_PT_bake"
-    bl_parent_id = "TCB_PT_tracks"
-    bl_options = {"HIDE_HEADER"}
 
 
 def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -207,19 +126,3 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
     if context.mode == "POSE":
         return iface_("The active bone has no keyframes") if context.active_pose_bone else iface_("No active bone")
     return iface_("{:s} has no keyframes", context.object.name)
-
-
-def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
-    """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
-    box = layout.box().column(align=True)
-    frame = selection.action_frame(context, datablock)
-    try:
-        turn = turn_now(track, frame, selection.default_parameters(context))
-    except AnimationError as error:
-        box.label(text=error.message, icon="ERROR", translate=False)
-        return
-    text = iface_(
-        "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)
-    )
-    box.label(text=text, translate=False)
-    box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)

@@ -23,10 +23,6 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
 
     bl_idname = "TCB_PT_timing"
     bl_label = "Timing"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 10
 
     @classmethod

@@ -171,7 +171,14 @@ OPERATORS = {
         "Operators on keys, tracks, rotations and timing.",
         (
             *("tcb.key_set", "tcb.key_bezier", "tcb.key_copy", "tcb.key_drag", "tcb.key_jump", "tcb.key_paste"),
-            *("tcb.key_reset", "tcb.key_select", "tcb.key_whole", "tcb.key_use_tcb", "tcb.make_key", "tcb.handles_free"),
+            *(
+                "tcb.key_reset",
+                "tcb.key_select",
+                "tcb.key_whole",
+                "tcb.key_use_tcb",
+                "tcb.make_key",
+                "tcb.handles_free",
+            ),
             *("tcb.preset_add", "tcb.preset_apply", "tcb.track_choose", "tcb.track_select", "tcb.fix_rotations"),
             *("tcb.frame_function", "tcb.frame_function_remove"),
         ),

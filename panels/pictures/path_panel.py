@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ...animation.sampling.cameras import cameras_of
 from ...ui.redraw import layout_of
+from ..advanced import InSidebar
 from . import overlay
 
 
@@ -18,145 +19,76 @@ def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
     overlay.switched(settings.show)
 
 
+def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
+    """Return a property that redraws the paths after each change."""
+    return kind(name=name, description=description, options=set(), update=_on_switch, **more)
+
+
 class TCBPaths(bpy.types.PropertyGroup):
     """Settings for paths of selected objects and bones."""
 
-    show: BoolProperty(
-        name="TCB Paths",
-        description="Show paths of selected objects, or of selected bones in Pose Mode",
-        options=set(),
-        update=_on_switch,
-    )
-    point: EnumProperty(
-        name="Point",
-        description="Point of each object or bone whose path is shown",
+    show: _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode")
+    point: _setting(
+        EnumProperty,
+        "Point",
+        "Point of each object or bone whose path is shown",
         items=[
             ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
             ("TAIL", "Tail", "Tails of bones, and origins of objects"),
             ("AXIS", "Axis", "Tip of a local axis, which also shows rotation"),
         ],
         default="TAIL",
-        options=set(),
-        update=_on_switch,
     )
-    axis: EnumProperty(
-        name="Axis",
-        description="Local axis to follow",
-        items=[
-            ("X", "X", "The local X axis"),
-            ("Y", "Y", "The local Y axis"),
-            ("Z", "Z", "The local Z axis"),
-            ("-X", "-X", "The local -X axis"),
-            ("-Y", "-Y", "The local -Y axis"),
-            ("-Z", "-Z", "The local -Z axis"),
-        ],
+    axis: _setting(
+        EnumProperty,
+        "Axis",
+        "Local axis to follow",
+        items=[(axis, axis, "") for axis in ("X", "Y", "Z", "-X", "-Y", "-Z")],
         default="Z",
-        options=set(),
-        update=_on_switch,
     )
-    length: FloatProperty(
-        name="Length",
-        description="Distance of the point along the axis",
+    length: _setting(
+        FloatProperty,
+        "Length",
+        "Distance of the point along the axis",
         default=1.0,
         min=0.0,
         soft_max=10.0,
         subtype="DISTANCE",
-        options=set(),
-        update=_on_switch,
     )
-    space: EnumProperty(
-        name="Space",
-        description="Space of the paths",
+    space: _setting(
+        EnumProperty,
+        "Space",
+        "Space of the paths",
         translation_context=contexts.id_action,
         items=[
             ("WORLD", "World", "Paths in world space"),
-            (
-                "CAMERA",
-                "Camera",
-                "Paths as seen by the scene camera",
-            ),
+            ("CAMERA", "Camera", "Paths as seen by the scene camera"),
         ],
-        options=set(),
-        update=_on_switch,
     )
-    frames: BoolProperty(
-        name="Frames",
-        description="Show a dot at every frame. Closely spaced dots mean slow motion",
-        default=True,
-        options=set(),
-        update=_on_switch,
+    frames: _setting(
+        BoolProperty, "Frames", "Show a dot at every frame. Closely spaced dots mean slow motion", default=True
     )
-    numbers: BoolProperty(
-        name="Frame Numbers",
-        description="Frame number beside each key",
-        default=True,
-        options=set(),
-        update=_on_switch,
+    numbers: _setting(BoolProperty, "Frame Numbers", "Frame number beside each key", default=True)
+    every: _setting(
+        IntProperty, "Number Every", "Interval of frame numbers between keys. 0: only at keys", min=0, soft_max=100
     )
-    every: IntProperty(
-        name="Number Every",
-        description="Interval of frame numbers between keys. 0: only at keys",
-        default=0,
-        min=0,
-        soft_max=100,
-        options=set(),
-        update=_on_switch,
+    around: _setting(BoolProperty, "Around Frame", "Show only frames around the current frame")
+    before: _setting(IntProperty, "Before", "Frames to show before the current frame", default=10, min=0, soft_max=250)
+    after: _setting(IntProperty, "After", "Frames to show after the current frame", default=10, min=0, soft_max=250)
+    playhead: _setting(
+        BoolProperty, "Playhead", "White dot at the current frame, with a darker path before it", default=True
     )
-    around: BoolProperty(
-        name="Around Frame",
-        description="Show only frames around the current frame",
-        options=set(),
-        update=_on_switch,
+    tangents: _setting(
+        BoolProperty, "Tangents", "Direction and speed of the path before and after each key", default=True
     )
-    before: IntProperty(
-        name="Before",
-        description="Frames to show before the current frame",
-        default=10,
-        min=0,
-        soft_max=250,
-        options=set(),
-        update=_on_switch,
-    )
-    after: IntProperty(
-        name="After",
-        description="Frames to show after the current frame",
-        default=10,
-        min=0,
-        soft_max=250,
-        options=set(),
-        update=_on_switch,
-    )
-    playhead: BoolProperty(
-        name="Playhead",
-        description="White dot at the current frame, with a darker path before it",
-        default=True,
-        options=set(),
-        update=_on_switch,
-    )
-    tangents: BoolProperty(
-        name="Tangents",
-        description="Direction and speed of the path before and after each key",
-        default=True,
-        options=set(),
-        update=_on_switch,
-    )
-    by_speed: BoolProperty(
-        name="Color by Speed",
-        description="Color from blue (slowest) to red (fastest)",
-        options=set(),
-        update=_on_switch,
-    )
+    by_speed: _setting(BoolProperty, "Color by Speed", "Color from blue (slowest) to red (fastest)")
 
 
-class TCB_PT_paths(bpy.types.Panel):
+class TCB_PT_paths(InSidebar, bpy.types.Panel):
     """Paths of selected objects, or of selected bones in Pose Mode, in the viewport"""
 
     bl_idname = "TCB_PT_paths"
     bl_label = "Paths"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 5
 
     def draw_header(self, context: bpy.types.Context) -> None:

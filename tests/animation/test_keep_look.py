@@ -352,7 +352,7 @@ def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) ->
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
     report = animation.enable(thing, ["location"], keep_look=True)
     (note,) = report.notes
-    assert str(note).startswith('"Thing", location, frame')
+    assert str(note).startswith('"Thing", Location, frame')
     assert "all keys were linear" in str(note)
     assert (report.looks_kept, report.looks_changed) == (0, 1)
     animation.enable(other, ["location"], keep_look=False)

@@ -48,7 +48,7 @@ def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
 ) -> None:
     item, owner, path = turned(animation, of_bone, output)
     assert said(animation, item) == []
-    line = f'"{item.name}", {path}: {UNUSED}'
+    line = f'"{item.name}", {animation.track_names.track_name(path)}: {UNUSED}'
     capfd.readouterr()
     owner.rotation_mode = "QUATERNION"
     bpy.context.view_layer.update()
@@ -102,7 +102,8 @@ def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_a
     other, owner = second_user(item, of_bone, mode)
     own = bpy.data.actions["ZweiAction" if not of_bone else other_action(item)]
     let_time_pass(animation)
-    line = f'"Zwei", {path}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
+    name = animation.track_names.track_name(path)
+    line = f'"Zwei", {name}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
     assert said(animation, item) == [line]
     owner.rotation_mode = "XYZ"
     let_time_pass(animation)
@@ -130,7 +131,8 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     key(item, path, TURNS)
     second_user(item, of_bone, "ZYX")
     notes = animation.bake(item).notes
-    line = f'"Zwei", {path}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
+    name = animation.track_names.track_name(path)
+    line = f'"Zwei", {name}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 

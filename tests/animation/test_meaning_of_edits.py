@@ -588,7 +588,7 @@ def test_a_chosen_handle_type_is_kept_by_restore_and_told_by_a_bake(animation, b
     (error,) = animation.bake(ball, output="HANDLES").handles
     assert error["error"] < 1e-5
     report = animation.bake(ball)
-    assert any("handle types" in str(note) and "location" in str(note) for note in report.notes)
+    assert any("handle types" in str(note) and "Location" in str(note) for note in report.notes)
     animation.bake(ball, output="HANDLES")
     assert handle_types(ball, 1) == ("FREE", "VECTOR")
     animation.restore(ball)

@@ -194,7 +194,7 @@ def test_keys_through_which_no_smooth_rotation_goes_are_named_and_others_are_bak
     before = snapshot(steep)
     report = animation.bake_many([steep, thing], animation.Options(output=output))
     (refusal,) = report.refused
-    assert all(part in str(refusal) for part in ('"Steep"', "rotation_quaternion", "frame 54"))
+    assert all(part in str(refusal) for part in ('"Steep"', "Quaternion Rotation", "frame 54"))
     assert differences(before, snapshot(steep)) == []
     assert report.objects == 1
 

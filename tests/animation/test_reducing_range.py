@@ -209,8 +209,8 @@ def test_tracks_that_new_keys_can_not_go_on_from_stay_with_a_note(animation, sce
     before = beside(obj), played(obj, FRAMES)
     result = animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
     assert len([note for note in result.notes if "is kept in the file" not in str(note)]) == 2
-    assert any("no key at frame 31" in str(note) and "scale" in str(note) for note in result.notes)
-    assert any("jump by a full turn" in str(note) and "rotation_euler" in str(note) for note in result.notes)
+    assert any("no key at frame 31" in str(note) and "Scale" in str(note) for note in result.notes)
+    assert any("jump by a full turn" in str(note) and "Euler Rotation" in str(note) for note in result.notes)
     now = played(obj, FRAMES)
     for (path, index), values in before[1].items():
         if path != "location":

@@ -361,7 +361,7 @@ def test_a_locked_channel_is_refused(bring, animation):
 def test_a_component_that_a_driver_decides_is_refused_though_it_has_no_curve(bring, animation):
     thing = new_object()
     thing.driver_add("location", 1).driver.expression = "3"
-    with pytest.raises(animation.AnimationError, match="Location: component 1 is driven"):
+    with pytest.raises(animation.AnimationError, match="Location: Y Location is driven"):
         bring(thing, "frame,x,y,z\n1,0,0,0")
     assert thing.animation_data.action is None
     bring(thing, "frame,x,z\n1,0,0")

@@ -422,7 +422,7 @@ def test_strict_writes_nothing_where_a_look_changes_visibly(tcb, cli, tmp_path):
             point.interpolation = "LINEAR"
     file = save(tmp_path / "lines.blend")
     ran = tcb("bake", file, "--enable", "--strict", "--output", tmp_path / "baked.blend", "--json")
-    assert refused(ran, '"Lines", location', "all keys were linear")
+    assert refused(ran, '"Lines", Location', "all keys were linear")
     assert ran.lines[0]["looks_changed"] == 1
     assert ran.lines[0]["value_change"] > 0.1
     assert not (tmp_path / "baked.blend").exists()

@@ -353,7 +353,7 @@ def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, sce
 
 
 def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, tcb_animation, advanced):
-    diagram = tcb_animation.panels.sidebar.TCB_PT_diagram
+    diagram = bpy.types.TCB_PT_diagram
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     assert not any("ease alone" in text for text in drawn("TCB_PT_tracks"))
