@@ -11,10 +11,10 @@ from bpy.props import BoolProperty, IntProperty
 from ..animation import AnimationError, check, joint_gap
 from ..animation.number_text import size_text
 from ..animation.translation import rpt_, translated
-from ..ui import findings
-from ..ui.frame_ranges import CustomRange
+from ..ui import findings, selection
+from ..ui.option_properties import CustomRange
 from ..ui.redraw import redraw_editors
-from ..ui.reporting import SHOWN_NOTES, Status, report_notes
+from ..ui.reporting import SHOWN_NOTES, Status, poll_active, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
@@ -78,10 +78,9 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj, bone = active_part(context)
-        if obj is None or (context.mode == "POSE" and not bone):
-            cls.poll_message_set("No active object" if obj is None else "No active bone")
+        if not poll_active(cls, context):
             return False
+        obj, bone = active_part(context)
         if (obj.pose.bones[bone] if bone else obj).parent is None:
             cls.poll_message_set("No parent")
             return False
@@ -132,8 +131,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
             return {"CANCELLED"}
         finding = manager.tcb_findings[self.index]
         manager.tcb_finding = self.index
-        scene: Any = context.scene
-        scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
+        selection.go_to(context.scene, finding.frame)
         obj = context.view_layer.objects.get(finding.item) if context.view_layer else None
         if obj is None:
             self.report({"WARNING"}, rpt_('"{:s}" is no longer in this view layer', finding.item))

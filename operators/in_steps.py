@@ -122,10 +122,9 @@ class InSteps:
         self._end(context)
         return self._done(context, result)
 
-    def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
+    def _failed(self: Any, context: bpy.types.Context, error: Exception) -> Status:
         self._end(context)
-        operator: Any = self
-        operator.report({"ERROR"}, translated(error))
+        self.report({"ERROR"}, translated(error))
         return {"CANCELLED"}
 
     def _end(self, context: bpy.types.Context) -> None:

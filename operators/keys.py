@@ -283,7 +283,6 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         step = 1 if self.direction == "NEXT" else -1
-        scene: Any = context.scene
         there = [
             selection.scene_frame(keys.datablock, frame)
             for keys in selection.shown_keys(context)
@@ -292,8 +291,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
         if not there:
             self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
             return {"CANCELLED"}
-        frame = min(there) if step > 0 else max(there)
-        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        selection.go_to(context.scene, min(there) if step > 0 else max(there))
         return {"FINISHED"}
 
 

@@ -47,19 +47,17 @@ class OnSelection(WithData):
     """Message of the grayed-out button if no selected track has this state."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        operator: Any = cls
-        if not poll_selection(operator, context):
+    def poll(cls: Any, context: bpy.types.Context) -> bool:
+        if not poll_selection(cls, context):
             return False
         if selection.has_tracks(context, cls.works_on):
             return True
-        operator.poll_message_set(cls.nothing)
+        cls.poll_message_set(cls.nothing)
         return False
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        operator: Any = self
-        report = for_each(selection.selected_datablocks(context, operator.use_data), type(self).work)
-        return finish(operator, report, rpt_(self.done, report.counts), self.otherwise)
+    def execute(self: Any, context: bpy.types.Context) -> Status:
+        report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)
+        return finish(self, report, rpt_(self.done, report.counts), self.otherwise)
 
 
 class OnKeys:
@@ -68,9 +66,8 @@ class OnKeys:
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        operator: Any = cls
-        return poll_keys(operator, context)
+    def poll(cls: Any, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
 
 
 class OnShownKeys(OnKeys):
@@ -81,7 +78,6 @@ class OnShownKeys(OnKeys):
     done: ClassVar[str]
     """Message on success, with a placeholder for the counts."""
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        operator: Any = self
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         report = for_each_of(selection.shown_and_selected_keys(context), type(self).work)
-        return finish(operator, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)
+        return finish(self, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)

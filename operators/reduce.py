@@ -40,14 +40,12 @@ class _Reducing(ReduceOptions, WithData, InSteps):
     """Properties that are not in the Reduce panel."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        operator: Any = cls
+    def poll(cls: Any, context: bpy.types.Context) -> bool:
         shown = selection.editable_fcurves(context) if selection.in_animation_editor(context) else []
-        return any_selected(shown) or poll_selection(operator, context)
+        return any_selected(shown) or poll_selection(cls, context)
 
-    def draw(self, context: bpy.types.Context) -> None:
-        operator: Any = self
-        layout = layout_of(operator)
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
         layout.use_property_split = True
         for name in (*self.used(context), *self.others):
             layout.prop(self, name)
@@ -56,24 +54,23 @@ class _Reducing(ReduceOptions, WithData, InSteps):
         self._is_by_hand = True
         return self.execute(context)
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        operator: Any = self
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         scene: Any = context.scene
         try:
             wanted = self.wanted(scene)
         except ValueError as error:
-            operator.report({"ERROR"}, translated(error))
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         if self.frames == "SELECTED":
             selected, ranges = selection.selected_paths(context, self.use_data)
         else:
             selected, ranges = selection.selected_datablocks(context, self.use_data), {}
         if not selected:
-            operator.report({"ERROR"}, rpt_("Select keys of animated properties"))
+            self.report({"ERROR"}, rpt_("Select keys of animated properties"))
             return {"CANCELLED"}
         work = {datablock: (paths, _within(wanted, ranges.get(datablock))) for datablock, paths in selected.items()}
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
-        return self.start(context, self.work(work), progress, operator.finish)
+        return self.start(context, self.work(work), progress, self.finish)
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):

@@ -19,9 +19,9 @@ from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import iface_, n_, translated
 from ..ui import findings, selection
-from ..ui.frame_ranges import CustomRange
+from ..ui.option_properties import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status, report_notes
+from ..ui.reporting import Status, poll_active, report_notes
 from .checks import active_part
 from .in_steps import Progress
 
@@ -89,11 +89,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj, bone = active_part(context)
-        if obj is None or (context.mode == "POSE" and not bone):
-            cls.poll_message_set("No active object" if obj is None else "No active bone")
-            return False
-        return True
+        return poll_active(cls, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         window_manager: Any = context.window_manager

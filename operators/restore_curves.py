@@ -51,12 +51,11 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
         tolerances.prop(self, "rotation_tolerance")
         layout.prop(self, "use_tcb")
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        given: Any = self
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         scene: Any = context.scene
-        objects = list(context.selected_objects) if given.objects == "SELECTED" else list(scene.objects)
+        objects = list(context.selected_objects) if self.objects == "SELECTED" else list(scene.objects)
         progress = Progress(context.window_manager, IMPORT_STEPS)
-        path = path_of(given.filepath)
+        path = path_of(self.filepath)
         try:
             report = restore_curves(
                 path,

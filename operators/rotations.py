@@ -28,9 +28,8 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
     turns: property_of(FIX_ROTATIONS["turns"])
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        operator: Any = cls
-        return poll_selection(operator, context)
+    def poll(cls: Any, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, use_data=False)

@@ -19,7 +19,7 @@ from ..formats import table
 from ..ui import selection
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
-from ..ui.reporting import Status, finish, for_each
+from ..ui.reporting import Status, finish, for_each, poll_active
 from .files import path_of, read_file, write_file
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection
@@ -44,9 +44,8 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_active(cls, context)
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        given: Any = self
-        path = path_of(given.filepath)
+    def execute(self: Any, context: bpy.types.Context) -> Status:
+        path = path_of(self.filepath)
         try:
             how = TableKeys(self.frame_start, rate_of(context), self.use_tcb, self.use_replace, self.use_known_only)
             read = table.read(read_file(path))
@@ -56,28 +55,15 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except (ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        obj = context.object
-        assert obj is not None
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(obj, read, how, active_bone(context), progress)
+            report = import_table(context.object, read, how, active_bone(context), progress)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         finally:
             progress.end()
         return finish(self, report, rpt_("Imported {:s}", report.counts))
-
-
-def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Return whether there is an active object, or an active bone in Pose Mode.
-
-    If not, the grayed-out button shows the reason.
-    """
-    if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
-        operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
-        return False
-    return True
 
 
 def active_bone(context: bpy.types.Context) -> str:
@@ -105,13 +91,10 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_active(cls, context)
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        given: Any = self
-        obj = context.object
-        assert obj is not None
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         try:
-            made, report = export_table(obj, active_bone(context))
-            write_file(path_of(given.filepath), table.write(made))
+            made, report = export_table(context.object, active_bone(context))
+            write_file(path_of(self.filepath), table.write(made))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
@@ -146,11 +129,10 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
         for name in ("quantities", "unit", "step", "use_data"):
             layout.prop(self, name)
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        given: Any = self
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            how = Velocities(frozenset(given.quantities), given.step, given.unit, rate_of(context), defaults)
+            how = Velocities(frozenset(self.quantities), self.step, self.unit, rate_of(context), defaults)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}

@@ -142,23 +142,21 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         redraw_editors()
         return {"FINISHED"}
 
-    def _paths(self) -> list[Path]:
+    def _paths(self: Any) -> list[Path]:
         if self.files and self.directory:
             return [Path(self.directory, one.name) for one in self.files]
-        given: Any = self
-        return [path_of(given.filepath)]
+        return [path_of(self.filepath)]
 
-    def _options(self, context: bpy.types.Context) -> ImportOptions:
+    def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
         from ..exchange.conversion import conversion_of
         from ..exchange.importing.importer import ImportOptions
         from ..exchange.rotation_keys import Choices
 
-        given: Any = self
         scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None
-        axes = given.axis_forward, given.axis_up
+        axes = self.axis_forward, self.axis_up
         conversion = conversion_of(scene, *axes, self.global_scale, self.frame_start, rate)
-        choices = Choices(self.rotations == "EULER", self.use_shorter_turns, given.between)
+        choices = Choices(self.rotations == "EULER", self.use_shorter_turns, self.between)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output, self.sample_limit)
 
 
@@ -230,16 +228,15 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         self._is_by_hand = True
         return super().invoke(context, event)
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         # Imported here, because few sessions export 3D Studio files.
         from ..exchange.conversion import conversion_of
         from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
 
-        given: Any = self
         scene: Any = context.scene
         objects = context.selected_objects if self.use_selection else scene.objects
         rate = self.frame_rate if self.timing == "TIME" else None
-        axes = given.axis_forward, given.axis_up
+        axes = self.axis_forward, self.axis_up
         try:
             conversion = conversion_of(scene, *axes, 1.0 / self.global_scale, self.frame_start, rate)
         except ValueError as error:
@@ -250,13 +247,12 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
             context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
         )
 
-    def _finish(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
+    def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
         from ..formats import three_ds
 
-        given: Any = self
         made, report = result
         try:
-            write_file(path_of(given.filepath), three_ds.write(made))
+            write_file(path_of(self.filepath), three_ds.write(made))
         except (OSError, three_ds.ThreeDSError) as error:
             return self._failed(context, error)
         report_exchange(self, report)

@@ -103,21 +103,20 @@ class _OfLevel:
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        operator: Any = self
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         found = selection.active_track(context)
         scene: Any = context.scene
-        if operator.level == "SCENE":
+        if self.level == "SCENE":
             datablock, track = scene, ""
         elif found is None:
-            operator.report({"ERROR"}, selection.reason_for_no_track(context))
+            self.report({"ERROR"}, selection.reason_for_no_track(context))
             return {"CANCELLED"}
         else:
-            datablock, track = found[0], found[1].path if operator.level == "TRACK" else ""
+            datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
         try:
             self.work(context, datablock, track)
         except (AnimationError, ValueError) as error:
-            operator.report({"ERROR"}, translated(error))
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         redraw_editors()
         return {"FINISHED"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender properties for the options declared in animation/options.py."""
+"""Blender properties for the options declared in animation/options.py, and for a custom frame range."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ def property_of(option: Option, **changes: Any) -> Any:
     kind, subtype = _NUMBERS[option.kind]
     bounds = {theirs: getattr(option, ours) for ours, theirs in _BOUNDS.items() if getattr(option, ours) is not None}
     return kind(**{"default": option.default or 0, "subtype": subtype, **bounds, **declared, **changes})
+
+
+class CustomRange:
+    """First and last frame of a custom range."""
+
+    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
+    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)

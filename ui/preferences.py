@@ -102,11 +102,6 @@ def shows_advanced(context: bpy.types.Context) -> bool:
     return bool(getattr(_preferences(context), "advanced", False))
 
 
-def offers_shortcuts(context: bpy.types.Context) -> bool:
-    """Return whether the shortcuts of the add-on are on."""
-    return bool(getattr(_preferences(context), "use_shortcuts", False))
-
-
 def _preferences(context: bpy.types.Context) -> Any:
     """Return the extension's preferences, or None if the package runs from a checkout."""
     preferences: Any = context.preferences
@@ -116,7 +111,7 @@ def _preferences(context: bpy.types.Context) -> Any:
 
 def register() -> None:
     bpy.utils.register_class(TCBPreferences)
-    keymaps.offer(offers_shortcuts(bpy.context))
+    keymaps.offer(bool(getattr(_preferences(bpy.context), "use_shortcuts", False)))
 
 
 def unregister() -> None:

@@ -30,8 +30,7 @@ from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import preferences, selection
 from .bake_options import BakeOptions
-from .frame_ranges import CustomRange, frame_range
-from .option_properties import property_of
+from .option_properties import CustomRange, property_of
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 from .track_text import settings_error
@@ -141,13 +140,17 @@ class ReduceOptions(CustomRange):
             names.remove("angle")
         return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
 
-    def wanted(self, scene: bpy.types.Scene) -> ReduceRequest:
+    def wanted(self, scene: Any) -> ReduceRequest:
         """Return the requested reduction. Raises ValueError for a period of 2 frames or less, or an empty range."""
         from ..animation.reduction.reduce_request import ReduceRequest
 
         names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
         asked = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
-        return ReduceRequest(**asked, frame_range=frame_range(self, scene))
+        ranges = {
+            "SCENE": (float(scene.frame_start), float(scene.frame_end)),
+            "CUSTOM": (self.frame_start, self.frame_end),
+        }
+        return ReduceRequest(**asked, frame_range=ranges.get(self.frames))
 
     def hand_to(self, operator: object) -> None:
         """Copy all options to an operator."""

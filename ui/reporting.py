@@ -141,3 +141,17 @@ def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) ->
     if reason:
         operator.poll_message_set(reason)
     return not reason
+
+
+def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Return whether there is an active object, or an active bone in Pose Mode.
+
+    If not, the grayed-out button shows the reason.
+    """
+    if context.object is None:
+        operator.poll_message_set("No active object")
+        return False
+    if context.mode == "POSE" and context.active_pose_bone is None:
+        operator.poll_message_set("No active bone")
+        return False
+    return True

@@ -229,6 +229,12 @@ def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
     return action_time(datablock, float(scene.frame_current_final))
 
 
+def go_to(scene: Any, frame: float) -> None:
+    """Set the current frame of the scene, with its subframe."""
+    if scene.frame_current_final != frame:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+
+
 def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
     """Convert a frame of the datablock's action to scene time."""
     animation = animation_data(datablock)

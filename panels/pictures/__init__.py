@@ -3,17 +3,33 @@
 
 from __future__ import annotations
 
-from . import baked_text, diagram, overlay, own_keys, path_panel, path_tool, paths, preset_pictures
+from typing import Any
 
-__all__ = ["baked_text", "diagram", "overlay", "own_keys", "path_panel", "path_tool", "paths", "preset_pictures"]
-_MODULES = (diagram, preset_pictures, path_panel, overlay, path_tool, baked_text, own_keys)
+import bpy
+
+from ...ui import redraw
+from . import baked_text, diagram, overlay, own_keys, path_panel, path_tool, preset_pictures
+
+_MODULES = (diagram, preset_pictures, path_panel, overlay, path_tool)
+_DRAWN: tuple[tuple[Any, Any, str], ...] = (
+    (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),
+    (bpy.types.SpaceView3D, overlay.draw_labels, "POST_PIXEL"),
+    (bpy.types.SpaceGraphEditor, own_keys.draw, "POST_PIXEL"),
+    *((space, baked_text.draw, "POST_PIXEL") for space in redraw.SPACES),
+)
+_handles: list[tuple[Any, object]] = []
 
 
 def register() -> None:
     for module in _MODULES:
         module.register()
+    for space, function, when in _DRAWN:
+        _handles.append((space, space.draw_handler_add(function, (), "WINDOW", when)))
 
 
 def unregister() -> None:
+    while _handles:
+        space, handle = _handles.pop()
+        space.draw_handler_remove(handle, "WINDOW")
     for module in reversed(_MODULES):
         module.unregister()

@@ -12,7 +12,7 @@ from typing import Any
 import blf
 import bpy
 
-from ...ui import redraw, selection
+from ...ui import selection
 from ...ui.live import attempts
 
 _TEXT = 11.0
@@ -20,10 +20,8 @@ _TEXT = 11.0
 _MARGIN = 20.0
 """Offset from the bottom left corner, in pixels at a display scale of 1."""
 
-_handles: list[tuple[Any, object]] = []
 
-
-def _draw() -> None:
+def draw() -> None:
     """Draw the text if the editor shows text. Blender calls this for each editor."""
     context = bpy.context
     if not (_shows_text(context.space_data) and (attempts.is_fresh() or selection.any_baked(context))):
@@ -58,14 +56,3 @@ def _corner(area: Any, region: Any) -> tuple[int, int]:
         if other.type in ("ASSET_SHELF", "ASSET_SHELF_HEADER", "HUD") and other.height > 1:
             y = max(y, other.y + other.height - region.y)
     return x, y
-
-
-def register() -> None:
-    for space in redraw.SPACES:
-        _handles.append((space, space.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")))
-
-
-def unregister() -> None:
-    while _handles:
-        space, handle = _handles.pop()
-        space.draw_handler_remove(handle, "WINDOW")

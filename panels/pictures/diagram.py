@@ -122,7 +122,9 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
     (d, 2). `sides`: interpolation that Blender plays before and after the key. A missing side has no points.
     """
     first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
-    sides = _with_spline_at_ends(sides)
+    # Segments of the spline replace missing sides.
+    before, after = (None if side == NOTHING else side for side in sides)
+    sides = before, after
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
     # Each side that Blender plays separates the keys into runs with separate splines.
     bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
@@ -136,12 +138,6 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
     times = np.sort(np.concatenate((times, np.nextafter(jumps, 0.0))))
     line, dots = (motion(each[(each >= first) & (each <= last)]) for each in (times, times_of_dots))
     return line, dots
-
-
-def _with_spline_at_ends(sides: Sides) -> Sides:
-    """Return the sides, with segments of the spline in place of missing sides."""
-    before, after = (None if side == NOTHING else side for side in sides)
-    return before, after
 
 
 class _SegmentsOfBlender:

@@ -90,7 +90,6 @@ class _State:
 
 
 _state = _State()
-_handles: list[object] = []
 
 
 def status(context: bpy.types.Context) -> str:
@@ -156,7 +155,7 @@ def _window(scene: Any) -> tuple[int, int] | None:
     return scene.frame_current - settings.before, scene.frame_current + settings.after
 
 
-def _draw() -> None:
+def draw_viewport() -> None:
     """Draw the paths of a viewport. Blender calls this for each viewport."""
     if _state.failed:
         return
@@ -287,7 +286,7 @@ def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
     return rows
 
 
-def _draw_labels() -> None:
+def draw_labels() -> None:
     """Draw frame numbers next to keys. Blender calls this for each viewport, in pixels."""
     context = bpy.context
     scene: Any = context.scene
@@ -511,9 +510,6 @@ _HANDLERS: tuple[tuple[Any, Any], ...] = (
 )
 
 
-_DRAWN: tuple[tuple[Any, Any], ...] = ((_draw, "POST_VIEW"), (_draw_labels, "POST_PIXEL"))
-
-
 def switched(is_on: bool) -> None:
     """Redraw after a change to a setting. Clear the paths if they are off."""
     _state.failed = False
@@ -525,14 +521,9 @@ def switched(is_on: bool) -> None:
 def register() -> None:
     for handlers_of_event, handler in _HANDLERS:
         handlers_of_event.append(handler)
-    for function, when in _DRAWN:
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(function, (), "WINDOW", when))
 
 
 def unregister() -> None:
-    for handle in _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-    _handles.clear()
     for handlers_of_event, handler in _HANDLERS:
         # Another add-on or Load Factory Settings may have cleared the handlers.
         if handler in handlers_of_event:

@@ -19,7 +19,6 @@ from .diagram import KEY_COLOR
 
 _RADIUS = 5.0
 """Size of a diamond, in pixels at a display scale of 1."""
-_handles: list[Any] = []
 
 
 def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
@@ -42,7 +41,7 @@ def _unit(fcurve: Any, context: Any) -> float:
     return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
 
 
-def _draw() -> None:
+def draw() -> None:
     """Draw a diamond around each of your own keys. Blender calls this for each Graph Editor."""
     context: Any = bpy.context
     space = context.space_data
@@ -63,12 +62,3 @@ def _draw() -> None:
     shader.bind()
     shader.uniform_float("color", KEY_COLOR)
     batch_for_shader(shader, "LINES", {"pos": ends.reshape(-1, 2)}).draw(shader)
-
-
-def register() -> None:
-    _handles.append(bpy.types.SpaceGraphEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceGraphEditor.draw_handler_remove(_handles.pop(), "WINDOW")

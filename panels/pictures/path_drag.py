@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -165,22 +165,8 @@ class _Pointer:
         return found
 
 
-class _Drag(Protocol):
-    """Drag of a path element with the mouse."""
-
-    frame: float
-    """Current frame of the key."""
-
-    def to(self, pointer: _Pointer) -> str:
-        """Follow the mouse, and return a text about the new state.
-
-        Raises AnimationError if the key cannot be changed.
-        """
-        ...
-
-
 class _Place:
-    """Drag of a key in world space."""
+    """Drag of a key in world space. `frame` is the current frame of the key."""
 
     def __init__(self, spot: Spot, at: Vector) -> None:
         self._held = movable_point(spot)
@@ -188,6 +174,10 @@ class _Place:
         self.frame = spot.frame
 
     def to(self, pointer: _Pointer) -> str:
+        """Follow the mouse, and return a text about the new state.
+
+        Raises AnimationError if the key cannot be changed.
+        """
         target = pointer.beside(self._at)
         if isinstance(self._held, TurningTip) and not pointer.axis:
             target = self._held.target(*pointer.ray())
@@ -242,16 +232,23 @@ class _Time:
         return rpt_("frame {:g}", self.frame)
 
 
-class TCB_OT_path_drag(bpy.types.Operator):
+_Drag = _Place | _Tangent | _Time
+
+
+class InViewport:
+    """Base class of operators on paths in a 3D Viewport."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
+
+
+class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     """Drag a key or tangent on the path, or click to go to the key"""
 
     bl_idname = "tcb.path_drag"
     bl_label = "Edit on Path"
     bl_options: Any = {"UNDO", "BLOCKING"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         start = pressed_at(context, event)
@@ -371,8 +368,7 @@ class TCB_OT_path_drag(bpy.types.Operator):
         if tracks and (shown is None or shown[0] != spot.item or shown[1].path not in tracks):
             window_manager: Any = context.window_manager
             window_manager.tcb_track = selection.identifier_of_path(spot.item, tracks[0])
-        if self._scene.frame_current_final != frame:
-            self._scene.frame_set(int(frame // 1), subframe=frame % 1)
+        selection.go_to(self._scene, frame)
 
     def _take_back(self) -> None:
         if self._changed:

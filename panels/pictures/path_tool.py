@@ -15,7 +15,7 @@ from ...animation.translation import rpt_
 from ...ui.live import handlers
 from ...ui.redraw import redraw_editors
 from . import overlay
-from .path_drag import TCB_OT_path_drag, pressed_at, see, under_mouse
+from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, see, under_mouse
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -25,20 +25,12 @@ else:
     Status = set
 
 
-def _poll(context: bpy.types.Context) -> bool:
-    return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
-
-
-class TCB_OT_path_hover(bpy.types.Operator):
+class TCB_OT_path_hover(InViewport, bpy.types.Operator):
     """Highlight the key or tangent under the mouse"""
 
     bl_idname = "tcb.path_hover"
     bl_label = "Highlight on Path"
     bl_options: Any = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _poll(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         see(context, event)
@@ -48,7 +40,7 @@ class TCB_OT_path_hover(bpy.types.Operator):
         return {"PASS_THROUGH"}
 
 
-class _OnKey(bpy.types.Operator):
+class _OnKey(InViewport, bpy.types.Operator):
     """Base class of operators on a path key, under the mouse or given by a script."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
@@ -61,10 +53,6 @@ class _OnKey(bpy.types.Operator):
     """True if the operator needs a position on the path that has no key."""
     change = staticmethod(insert_key)
     """Function that is called with the spot. Raises AnimationError before any change."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _poll(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         found = under_mouse(context, pressed_at(context, event))

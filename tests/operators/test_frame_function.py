@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import bpy
 import pytest
+
+from tests.panels.layouts import drawn
 
 
 def test_the_track_shown_is_played_backwards_in_one_undo_step(keyed, curve):
@@ -91,36 +91,17 @@ def test_without_a_track_only_the_scene_can_have_one(scene):
         bpy.ops.tcb.frame_function(level="SCENE", shape="CONSTANT_SPEED")
 
 
-def drawn(tcb_animation):
-    """Texts, operator calls and property paths that the panel Timing shows."""
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "UI")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        popup = bpy.context.window_manager.popmenu_begin__internal("TCB_PT_timing")
-        tcb_animation.panels.timing.TCB_PT_timing.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-        return list(_shown(popup.layout.introspect()))
-
-
-def _shown(items):
-    for item in items:
-        for kind in ("draw_string", "operator", "rna"):
-            if item.get(kind):
-                yield item[kind]
-        yield from _shown(item.get("items", ()))
-
-
 def test_the_panel_shows_each_level_and_which_frame_is_played(keyed, scene, tcb_animation):
-    shown = drawn(tcb_animation)
+    shown = drawn("TCB_PT_timing")
     assert "Scene" in shown
     assert "Track" not in shown
     keyed("Cube")
-    shown = drawn(tcb_animation)
+    shown = drawn("TCB_PT_timing")
     assert {"Track", "Object", "Scene"} <= set(shown)
     assert not [each for each in shown if "frame_function_remove" in each]
     bpy.ops.tcb.frame_function(level="OBJECT", shape="REVERSE")
     scene.frame_set(3)
-    shown = drawn(tcb_animation)
+    shown = drawn("TCB_PT_timing")
     assert "Frame 3 plays frame 29" in shown
     assert "2 keys" in shown
     assert "FCurve.mute[0]" in shown

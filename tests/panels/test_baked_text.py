@@ -28,7 +28,7 @@ def written(tcb_animation, monkeypatch):
         area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
         region = next(region for region in area.regions if region.type == "WINDOW")
         with bpy.context.temp_override(window=window, area=area, region=region):
-            module._draw()
+            module.draw()
         return texts[:]
 
     return draw

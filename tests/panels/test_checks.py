@@ -4,34 +4,15 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import bpy
 
 from tests.animation.curves import fcurves, key, new_object
-
-
-def drawn(tcb_animation, name="TCB_PT_checks"):
-    """Texts, operator calls and property paths that the panel shows."""
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "UI")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        popup = bpy.context.window_manager.popmenu_begin__internal(name)
-        getattr(tcb_animation.panels.checks, name).draw(SimpleNamespace(layout=popup.layout), bpy.context)
-        return list(_shown(popup.layout.introspect()))
-
-
-def _shown(items):
-    for item in items:
-        for kind in ("draw_string", "operator", "rna"):
-            if item.get(kind):
-                yield item[kind]
-        yield from _shown(item.get("items", ()))
+from tests.panels.layouts import drawn
 
 
 def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animation):
-    shown = drawn(tcb_animation)
+    shown = drawn("TCB_PT_checks")
     assert [each for each in shown if each.startswith("bpy.ops.")] == [
         "bpy.ops.tcb.check()",
         "bpy.ops.tcb.joint_check()",
@@ -42,7 +23,7 @@ def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animat
     key(item, "scale", [(10, (1, 1, 1)), (21, (1, -1, 1))])
     item.select_set(True)
     bpy.ops.tcb.check()
-    shown = drawn(tcb_animation)
+    shown = drawn("TCB_PT_checks")
     assert "Ball, frame 15.5" in shown
     assert "scale y passes through zero, which turns the object inside out" in " ".join(shown)
     assert "scale" in shown
@@ -60,7 +41,7 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs(scene, tcb_animat
         for point in fcurve.keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 30
     bpy.ops.tcb.relax(condition="ABOVE", height=-0.1)
-    shown = " ".join(drawn(tcb_animation))
+    shown = " ".join(drawn("TCB_PT_checks"))
     assert '"Foot": maximum error before ' in shown
     assert "finding_show" not in shown
 
@@ -72,7 +53,7 @@ def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
     bpy.context.view_layer.objects.active = dense
     settings = scene.tcb.reduction
     settings.error, settings.period = 0.02, 5.0
-    calls = [each for each in drawn(tcb_animation, "TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
+    calls = [each for each in drawn("TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
     assert [call.partition("(")[0] for call in calls] == ["bpy.ops.tcb.reduce", "bpy.ops.tcb.reduce_compare"]
     assert all("error=0.02" in call and "period=5" in call for call in calls)
 
@@ -82,13 +63,13 @@ def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_an
     key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
     dense.select_set(True)
     bpy.context.view_layer.objects.active = dense
-    shown = drawn(tcb_animation, "TCB_PT_reduce")
+    shown = drawn("TCB_PT_reduce")
     options = [each for each in shown if each.startswith("TCBReduction.")]
     assert options[0].startswith("TCBReduction.method")
     assert scene.tcb.reduction.method == "TCB"
     assert "Keys (Unlimited)" in shown
     scene.tcb.reduction.key_count = 20
-    assert "Keys (Unlimited)" not in drawn(tcb_animation, "TCB_PT_reduce")
+    assert "Keys (Unlimited)" not in drawn("TCB_PT_reduce")
     units = {name: scene.tcb.reduction.bl_rna.properties[name].unit for name in ("error", "still", "angle")}
     assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
 
@@ -102,7 +83,7 @@ def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
     text = bpy.context.window_manager.tcb_reduction
     assert text.startswith('"Dense": ')
     assert " keys instead of 100" in text
-    shown = " ".join(drawn(tcb_animation, "TCB_PT_reduce"))
+    shown = " ".join(drawn("TCB_PT_reduce"))
     assert all(word in shown for word in text.split())
 
 
@@ -113,7 +94,7 @@ def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
     bpy.context.view_layer.objects.active = dense
     scene.tcb.reduction.still = 0.001
     bpy.ops.tcb.reduce_compare(error=0.01)
-    shown = drawn(tcb_animation, "TCB_PT_reduce")
+    shown = drawn("TCB_PT_reduce")
     calls = [each for each in shown if each.startswith("bpy.ops.tcb.reduce(")][1:]
     rows = bpy.context.window_manager.tcb_key_counts
     assert len(calls) == len(rows) == 5

@@ -6,12 +6,12 @@ from __future__ import annotations
 import importlib
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import bpy
 import pytest
 
 from tests.animation.curves import curve, given, new_object, new_rig, snapshot
+from tests.panels.layouts import drawn
 
 ANGLES = (0.0, 1.0, 0.5)
 
@@ -19,25 +19,7 @@ ANGLES = (0.0, 1.0, 0.5)
 @pytest.fixture
 def key_panel(tcb_animation):
     """What the panel of the key shows."""
-
-    def shown(items):
-        for item in items:
-            for kind in ("draw_string", "operator", "rna"):
-                if item.get(kind):
-                    yield item[kind]
-            yield from shown(item.get("items", ()))
-
-    def draw(name="TCB_PT_tracks"):
-        window = bpy.context.window_manager.windows[0]
-        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-        region = next(region for region in area.regions if region.type == "UI")
-        with bpy.context.temp_override(window=window, area=area, region=region):
-            popup = bpy.context.window_manager.popmenu_begin__internal("x")
-            panel = getattr(bpy.types, name)
-            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-            return list(shown(popup.layout.introspect()))
-
-    return draw
+    return lambda name="TCB_PT_tracks": drawn(name)
 
 
 @pytest.fixture

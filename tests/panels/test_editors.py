@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import new_object
+from tests.panels.layouts import layout_of, texts
 
 
 @pytest.fixture(params=["DOPESHEET_EDITOR", "GRAPH_EDITOR"])
@@ -30,19 +31,8 @@ def inside(request):
     return editor
 
 
-def shown_by(draw):
-    """What is drawn: a list of texts, operator calls and property paths."""
-    popup = bpy.context.window_manager.popmenu_begin__internal("x")
-    draw(popup.layout)
-    return list(_shown(popup.layout.introspect()))
-
-
-def _shown(items):
-    for item in items:
-        for kind in ("draw_string", "operator", "rna"):
-            if item.get(kind):
-                yield item[kind]
-        yield from _shown(item.get("items", ()))
+def _list(draw):
+    return list(texts(layout_of(draw)))
 
 
 @pytest.fixture
@@ -52,7 +42,7 @@ def keys_panel(inside):
     def draw(name="keys"):
         with inside() as prefix:
             panel = getattr(bpy.types, f"{prefix}_PT_tcb_{name}")
-            return shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
+            return _list(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
 
     return draw
 
@@ -117,7 +107,7 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
         with inside() as prefix:
             panel = getattr(bpy.types, f"{prefix}_PT_tcb_diagram")
             assert panel.poll(bpy.context)
-            shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
+            _list(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
 
     monkeypatch.setattr(tcb_animation.panels.key, "draw_diagram", lambda _layout, *shown: drawn.append(shown))
     bpy.ops.tcb.enable()
@@ -150,7 +140,7 @@ def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, 
     choose(11)
 
     def shown():
-        return shown_by(
+        return _list(
             lambda layout: getattr(bpy.types, f"{prefix}_PT_tcb_track").draw(
                 SimpleNamespace(layout=layout), bpy.context
             )
@@ -296,14 +286,14 @@ def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):
 def test_the_keys_menus_have_an_entry(cube, inside, menu):
     appended = getattr(bpy.types, menu).draw._draw_funcs[1:]
     with inside():
-        shown = shown_by(lambda layout: [draw(SimpleNamespace(layout=layout), bpy.context) for draw in appended])
+        shown = _list(lambda layout: [draw(SimpleNamespace(layout=layout), bpy.context) for draw in appended])
     assert "TCB" in shown
 
 
 def test_the_menu_has_every_verb(cube, choose, inside):
     choose(1)
     with inside():
-        shown = shown_by(lambda layout: bpy.types.TCB_MT_keys.draw(SimpleNamespace(layout=layout), bpy.context))
+        shown = _list(lambda layout: bpy.types.TCB_MT_keys.draw(SimpleNamespace(layout=layout), bpy.context))
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
     verbs = {"key_set", "key_copy", "key_paste", "key_reset", "make_key"}
     assert {f"bpy.ops.tcb.{verb}" for verb in verbs} <= calls
@@ -313,7 +303,7 @@ def test_the_menu_has_every_verb(cube, choose, inside):
 def test_the_menu_of_presets_begins_with_the_default_and_ends_with_save(cube, inside):
     names = ["Smooth", "Corner", "Ease Both", "Ease In", "Ease Out", "Linear", "Overshoot", "Stop"]
     with inside():
-        shown = shown_by(lambda layout: bpy.types.TCB_MT_presets.draw(SimpleNamespace(layout=layout), bpy.context))
+        shown = _list(lambda layout: bpy.types.TCB_MT_presets.draw(SimpleNamespace(layout=layout), bpy.context))
     assert [text for text in shown if text in (*names, "Save as Preset…")] == [*names, "Save as Preset…"]
 
 
@@ -366,7 +356,7 @@ def test_the_shortcuts_are_on_keys_that_blender_leaves_free(preferences, tcb_ani
 
 def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube, preferences):
     def verbs():
-        shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
+        shown = _list(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
         return [text.split("(")[0].removeprefix("bpy.ops.tcb.") for text in shown if text.startswith("bpy.ops.")]
 
     assert verbs() == ["enable", "bake", "bake_in_world", "free", "reduce", "fix_rotations"]

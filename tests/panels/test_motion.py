@@ -5,42 +5,16 @@ from __future__ import annotations
 
 import importlib
 import math
-from types import SimpleNamespace
 
 import bpy
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import curve, key, new_object
+from tests.panels.layouts import drawn, is_there
 
+PANEL = "TCB_PT_motion"
 pytestmark = pytest.mark.usefixtures("advanced")
-
-
-@pytest.fixture
-def drawn(tcb_animation):
-    """What the panel shows: texts and operators; None where it is not there."""
-
-    def draw():
-        panel = importlib.import_module(f"{tcb_animation.__name__}.panels.motion").TCB_PT_motion
-        window = bpy.context.window_manager.windows[0]
-        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-        region = next(region for region in area.regions if region.type == "UI")
-        with bpy.context.temp_override(window=window, area=area, region=region):
-            if not panel.poll(bpy.context):
-                return None
-            popup = bpy.context.window_manager.popmenu_begin__internal("motion")
-            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-            return list(_shown(popup.layout.introspect()))
-
-    return draw
-
-
-def _shown(items):
-    for item in items:
-        for kind in ("draw_string", "operator"):
-            if item.get(kind):
-                yield item[kind]
-        yield from _shown(item.get("items", ()))
 
 
 def active(path, rows, mode="QUATERNION"):
@@ -52,65 +26,65 @@ def active(path, rows, mode="QUATERNION"):
     return thing
 
 
-def test_without_a_track_it_is_not_there(scene, drawn):
-    assert drawn() is None
+def test_without_a_track_it_is_not_there(scene):
+    assert not is_there(PANEL)
 
 
-def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene, drawn):
+def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene):
     frames, places = [0, 10, 20, 30], [0, 1, -1, 0.5]
     active("location", [(frame, (place, 0, 0)) for frame, place in zip(frames, places, strict=True)])
     # docs/formulas, "TCB tangents": inner ones halve what lies between neighbours.
     tangents = [1.5 * 1 + 0.5 * 0.5, -0.5, -0.25, 1.5 * 1.5 + 0.5 * 0.25]
     change = CubicHermiteSpline(frames, places, [tangent / 10 for tangent in tangents]).derivative(2)
     jumps = {abs(change(frame) - change(frame - 1e-9)): frame for frame in (10, 20)}
-    shown = drawn()
+    shown = drawn(PANEL)
     assert "Measured with C1. Largest jumps:" in shown
     assert "Velocity: none" in shown
     assert f"Acceleration: {max(jumps):.3g} at frame {jumps[max(jumps)]}" in shown
 
 
-def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, drawn, tcb_animation):
+def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, tcb_animation):
     thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (-1, 0, 0))])
     tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.key_set(thing, "location", 10, continuity=-1.0)
-    shown = drawn()
+    shown = drawn(PANEL)
     assert "Measured with C0. Largest jumps:" in shown
     # With continuity -1 both sides are straight: slopes 0.1 and -0.2.
     assert "Velocity: 0.3 at frame 10" in shown
 
 
-def test_a_rotation_is_told_in_degrees(scene, drawn, tcb_animation):
+def test_a_rotation_is_told_in_degrees(scene, tcb_animation):
     turns = [(math.cos(math.radians(a) / 2), 0, 0, math.sin(math.radians(a) / 2)) for a in (0, 20, -20)]
     thing = active("rotation_quaternion", list(zip((0, 10, 20), turns, strict=True)))
     tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.key_set(thing, "rotation_quaternion", 10, continuity=-1.0)
-    assert "Velocity: 6.0° at frame 10" in drawn()
+    assert "Velocity: 6.0° at frame 10" in drawn(PANEL)
 
 
-def test_the_seam_of_a_cycle_may_jump(scene, drawn, tcb_animation):
+def test_the_seam_of_a_cycle_may_jump(scene, tcb_animation):
     thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
     tcb_animation.animation.enable(thing, keep_look=False)
     tcb_animation.animation.choose(thing, "location", cycle="REPEAT")
-    shown = drawn()
+    shown = drawn(PANEL)
     assert "The values jump. Largest jumps:" in shown
     assert "Value: 1 at frame 10" in shown
 
 
-def test_what_makes_no_spline_is_told_instead(scene, drawn):
+def test_what_makes_no_spline_is_told_instead(scene):
     thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
     curve(thing, "location").keyframe_points[1].co.y = math.nan
-    assert any("finite" in text for text in drawn())
+    assert any("finite" in text for text in drawn(PANEL))
 
 
-def test_it_offers_to_write_velocities(scene, drawn):
+def test_it_offers_to_write_velocities(scene):
     active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
-    shown = "\n".join(drawn())
+    shown = "\n".join(drawn(PANEL))
     assert "velocities_write" in shown
 
 
-def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene, drawn):
+def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene):
     active("location", [(frame, (frame, 0, 0)) for frame in range(2001)])
-    assert any("not measured" in text for text in drawn())
+    assert any("not measured" in text for text in drawn(PANEL))
 
 
 def test_it_is_closed_until_opened(tcb_animation):
@@ -118,9 +92,9 @@ def test_it_is_closed_until_opened(tcb_animation):
     assert "DEFAULT_CLOSED" in panel.bl_options
 
 
-def test_what_can_not_be_found_while_drawing_is_told(scene, drawn, tcb_animation):
+def test_what_can_not_be_found_while_drawing_is_told(scene, tcb_animation):
     thing = active("rotation_euler", [(0, (0, 0, 0)), (20, (1, 0, 0))], mode="XYZ")
     key(thing, "rotation_euler", [(10, (0.2, 0, 0))], channels=[0])
-    assert any("Measured with" in text for text in drawn())
+    assert any("Measured with" in text for text in drawn(PANEL))
     tcb_animation.animation.bake(thing)
-    assert any("keyed at different frames" in text for text in drawn())
+    assert any("keyed at different frames" in text for text in drawn(PANEL))

@@ -371,7 +371,7 @@ def test_things_that_are_gone_are_left_out(scene, overlay):
 
 def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
     for _ in range(3):
-        overlay._draw()  # in no viewport
+        overlay.draw_viewport()  # in no viewport
     assert capfd.readouterr().err.count("Traceback") == 1
     bpy.context.scene.tcb_paths.show = True
     assert not overlay._state.failed

@@ -12,26 +12,13 @@ import pytest
 
 from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, new_object, new_rig
 from tests.animation.layered import give_layer
+from tests.panels.layouts import drawn, in_viewport, is_there, items_of, texts
 
 
-@pytest.fixture
-def drawn(tcb_animation):
-    """drawn("TCB_PT_tracks"): texts, operator calls and property paths of that panel or menu; or its rows."""
-
-    def draw(name, rows=False):
-        window = bpy.context.window_manager.windows[0]
-        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-        region = next(region for region in area.regions if region.type == "UI")
-        panel = getattr(bpy.types, name)
-        with bpy.context.temp_override(window=window, area=area, region=region):
-            if hasattr(panel, "poll") and not panel.poll(bpy.context):
-                return None
-            popup = bpy.context.window_manager.popmenu_begin__internal(name)
-            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-            shown = popup.layout.introspect()
-            return [" ".join(_shown([row])) for row in _rows(shown)] if rows else list(_shown(shown))
-
-    return draw
+def _rows_drawn(name):
+    """The text of each row of a panel."""
+    with in_viewport():
+        return [" ".join(texts([row])) for row in _rows(items_of(name))]
 
 
 def _rows(items):
@@ -41,14 +28,6 @@ def _rows(items):
             yield from _rows(item["items"])
         else:
             yield item
-
-
-def _shown(items):
-    for item in items:
-        for kind in ("draw_string", "operator", "rna"):
-            if item.get(kind):
-                yield item[kind]
-        yield from _shown(item.get("items", ()))
 
 
 @pytest.fixture
@@ -71,24 +50,24 @@ def cube(scene):
     return item
 
 
-def test_without_an_object_the_tab_says_so(scene, drawn):
+def test_without_an_object_the_tab_says_so(scene):
     assert "No active object" in drawn("TCB_PT_tracks")
 
 
 @pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
-def test_an_action_of_two_layers_is_told_where_the_list_would_stand(cube, drawn):
+def test_an_action_of_two_layers_is_told_where_the_list_would_stand(cube):
     give_layer(cube.animation_data.action)
     shown = " ".join(drawn("TCB_PT_tracks"))
     assert '"Cube": action "CubeAction" has more than one layer or strip' in shown
 
 
-def test_an_object_without_keys_is_named(scene, drawn):
+def test_an_object_without_keys_is_named(scene):
     item = new_object("Still")
     bpy.context.view_layer.objects.active = item
     assert "Still has no keyframes" in drawn("TCB_PT_tracks")
 
 
-def test_tracks_are_listed_with_their_states(cube, drawn, states):
+def test_tracks_are_listed_with_their_states(cube, states):
     assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()"} <= set(drawn("TCB_PT_tracks"))
     assert states() == ["PLAIN", "PLAIN"]
     bpy.ops.tcb.enable()
@@ -99,7 +78,7 @@ def test_tracks_are_listed_with_their_states(cube, drawn, states):
     assert sorted(states()) == ["BAKED", "OUT_OF_DATE"]
 
 
-def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, drawn, tcb_animation):
+def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, tcb_animation):
     def offered():
         return "bpy.ops.tcb.enable()" in drawn("TCB_PT_tracks")
 
@@ -116,7 +95,7 @@ def test_enable_is_offered_while_something_in_the_selection_is_not_tcb(cube, dra
     assert not offered()
 
 
-def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube, drawn):
+def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube):
     for fcurve in fcurves(cube)[:3]:
         bag_of(cube).fcurves.remove(fcurve)
     cube.rotation_mode = "XYZ"
@@ -128,7 +107,7 @@ def test_after_a_switch_of_rotation_mode_the_tab_offers_that_of_the_keys(cube, d
     assert "Object.rotation_mode[0]" not in drawn("TCB_PT_tracks")
 
 
-def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube, drawn):
+def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube):
     action = cube.animation_data.action
     cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     cube.animation_data.action = None
@@ -138,12 +117,12 @@ def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube, 
     assert "AnimData.use_tweak_mode[0]" in shown
 
 
-def test_a_menu_finishes_with_plain_animation(drawn):
+def test_a_menu_finishes_with_plain_animation(tcb_animation):
     calls = [text for text in drawn("TCB_MT_finish") if text.startswith("bpy.ops")]
     assert calls == ["bpy.ops.tcb.apply()", "bpy.ops.tcb.restore()", "bpy.ops.tcb.remove()"]
 
 
-def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene, drawn, tcb_animation):
+def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene, tcb_animation):
     rig = new_rig("upper", "lower", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
@@ -156,7 +135,7 @@ def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene,
     assert "a note" in drawn("TCB_PT_messages")
 
 
-def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error(cube, drawn, states, tcb_animation):
+def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error(cube, states, tcb_animation):
     bpy.ops.tcb.enable()
     bpy.ops.tcb.key_set(track="rotation", frame=11, ease_to=1.0, ease_from=1.0)
     bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.3)
@@ -184,7 +163,7 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         (31, "rotation_quaternion", "Last key: no Ease From"),
     ],
 )
-def test_the_line_above_the_sliders_names_those_without_effect_at_the_ends(cube, drawn, scene, frame, path, text):
+def test_the_line_above_the_sliders_names_those_without_effect_at_the_ends(cube, scene, frame, path, text):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = f"Object/Cube/{path}"
     scene.frame_set(frame)
@@ -206,7 +185,7 @@ def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     assert tooltip("location") == "Blocked: locked. Unlock the channels first"
 
 
-def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
+def test_the_list_has_whole_frames_however_late_they_are(cube, tcb_animation):
     # So wide a turn with eases handles play less near than their tolerance, far beyond rounding.
     cube.rotation_quaternion = (math.cos(math.pi * 0.45), 0.0, 0.0, math.sin(math.pi * 0.45))
     cube.keyframe_insert("rotation_quaternion", frame=11)
@@ -229,7 +208,7 @@ def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animat
     assert abs(note.arguments[1] - turn["frame"]) <= 0.5
 
 
-def test_the_tab_shows_five_sliders_and_the_place_of_the_key(cube, drawn, scene):
+def test_the_tab_shows_five_sliders_and_the_place_of_the_key(cube, scene):
     scene.frame_set(11)
     shown = drawn("TCB_PT_tracks")
     assert "Frame 11 · key 2 of 3" in shown
@@ -254,7 +233,7 @@ def test_the_sliders_set_the_key_that_they_show(cube, scene):
     assert (scene.tcb.tension, scene.tcb.ease_from) == (0.5, 0.25)
 
 
-def test_key_info_shows_the_value_now(cube, drawn, scene):
+def test_key_info_shows_the_value_now(cube, scene):
     scene.frame_set(11)
     shown = drawn("TCB_PT_place")
     assert "X: 0.1000" in shown
@@ -264,7 +243,7 @@ def test_key_info_shows_the_value_now(cube, drawn, scene):
     assert {"at 40:", "0.2", "X: 0.2000"} <= set(drawn("TCB_PT_place"))
 
 
-def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, drawn, scene):
+def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, scene):
     def values():
         scene.frame_set(20)
         shown = drawn("TCB_PT_place")
@@ -283,7 +262,7 @@ def test_the_value_now_is_what_blender_shows_in_every_state_of_the_track(cube, d
     assert restored == plain != baked
 
 
-def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene):
+def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, scene):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.frame_set(11)
     shown = drawn("TCB_PT_place")
@@ -299,7 +278,7 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene)
         assert float(turn.rpartition(" ")[2].removesuffix("°")) == pytest.approx(18.0, abs=6.0)
 
 
-def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene, advanced):
+def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, scene, advanced):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     assert "Enable TCB to choose" in drawn("TCB_PT_track")
     bpy.ops.tcb.enable()
@@ -325,7 +304,7 @@ def test_the_methods_are_those_that_there_are_for_the_track(cube, scene, advance
         scene.tcb.method = "LOGARITHMIC"
 
 
-def test_choices_that_only_old_files_need_are_shown_where_they_are_in_use(cube, drawn, scene):
+def test_choices_that_only_old_files_need_are_shown_where_they_are_in_use(cube, scene):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     advanced = {"TCBSidebar.ends[0]", "TCBSidebar.construction[0]"}
@@ -338,7 +317,7 @@ def test_choices_that_only_old_files_need_are_shown_where_they_are_in_use(cube, 
     assert scene.tcb.method == "SHOEMAKE"
 
 
-def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, scene, advanced):
+def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, scene, advanced):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.tcb.method = "LINEAR"
@@ -352,7 +331,7 @@ def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, sce
     assert choices() == ["method", "angles", "cycle", "path"]
 
 
-def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, tcb_animation, advanced):
+def test_a_method_that_leaves_the_parameters_alone_says_so(cube, scene, tcb_animation, advanced):
     diagram = bpy.types.TCB_PT_diagram
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
@@ -366,7 +345,7 @@ def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, t
     assert not any("ease alone" in text for text in drawn("TCB_PT_tracks"))
 
 
-def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, drawn, scene):
+def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, scene):
     bpy.ops.tcb.enable()
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.frame_set(11)
@@ -381,13 +360,13 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
     assert scene.tcb.velocity[:3] == (0.0, 0.0, 0.0)
 
 
-def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
+def test_a_locked_track_says_why_its_sliders_are_grey(cube, tcb_animation):
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.lock = True
     assert any("locked" in text for text in drawn("TCB_PT_tracks"))
 
 
-def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
+def test_the_bake_panel_passes_its_options_on(cube, scene):
     scene.tcb.step = 0.5
     scene.tcb.use_scene_range = True
     # The toggle, and the button that bakes again.
@@ -396,7 +375,7 @@ def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
     assert all("step=0.5" in call and "use_scene_range=True" in call for call in calls)
 
 
-def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
+def test_curves_have_tolerances_where_samples_have_a_step(cube, scene):
     step, tolerances = "TCBSidebar.step[0]", {"TCBSidebar.value_tolerance[0]", "TCBSidebar.rotation_tolerance[0]"}
     scene_range = "TCBSidebar.use_scene_range[0]"
     assert {step, scene_range} <= set(drawn("TCB_PT_bake_options"))
@@ -414,7 +393,7 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
 DISCARD = "bpy.ops.tcb.free(discard_edits=True)"
 
 
-def test_one_button_bakes_and_frees(cube, drawn):
+def test_one_button_bakes_and_frees(cube):
     def calls():
         return [text.partition("(")[0] for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops")]
 
@@ -425,7 +404,7 @@ def test_one_button_bakes_and_frees(cube, drawn):
     assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.bake"]
 
 
-def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, drawn, states):
+def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, states):
     bpy.ops.tcb.bake()
     assert DISCARD not in drawn("TCB_PT_messages")
     curve(cube, "location").keyframe_points[3].co.y = 7.0
@@ -436,7 +415,7 @@ def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, 
     assert DISCARD not in drawn("TCB_PT_messages")
 
 
-def test_tracks_whose_channels_were_deleted_are_listed_too(cube, drawn):
+def test_tracks_whose_channels_were_deleted_are_listed_too(cube):
     keys = co(curve(cube, "location")).tolist()
     bpy.ops.tcb.bake()
     for fcurve in fcurves(cube):
@@ -449,11 +428,11 @@ def test_tracks_whose_channels_were_deleted_are_listed_too(cube, drawn):
     assert DISCARD not in drawn("TCB_PT_messages")
 
 
-def test_no_row_comes_or_goes_above_the_sliders(cube, drawn, scene, tcb_animation):
+def test_no_row_comes_or_goes_above_the_sliders(cube, scene, tcb_animation):
     """Over states of the tracks, messages, mixed numbers, whole rotations, and frames between keys."""
 
     def rows():
-        shown = drawn("TCB_PT_tracks", rows=True)
+        shown = _rows_drawn("TCB_PT_tracks")
         return len(shown), [row for row, items in enumerate(shown) if ".tension" in items or "key_copy" in items]
 
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
@@ -499,7 +478,7 @@ def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
     assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 
-def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
+def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube):
     bpy.ops.tcb.enable()
     assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_messages")
     rotation = curve(cube, "rotation_quaternion")
@@ -510,7 +489,7 @@ def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
     assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_messages")
 
 
-def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
+def test_in_pose_mode_the_active_bones_tracks_are_listed(scene):
     rig = new_rig("upper", "lower", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
@@ -525,14 +504,14 @@ def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
     assert "Scale" not in shown
 
 
-def test_the_curves_of_another_rotation_mode_are_grey(cube, drawn):
+def test_the_curves_of_another_rotation_mode_are_grey(cube):
     cube.rotation_mode = "XYZ"
     shown = drawn("TCB_PT_tracks")
     assert {"Quaternion Rotation", "Object.rotation_mode[0]"} <= set(shown)
     assert not any("track_select" in text and "rotation_quaternion" in text for text in shown)
 
 
-def test_components_have_their_letters(cube, drawn, scene):
+def test_components_have_their_letters(cube, scene):
     cube.id_data.color = (0.5, 0.5, 0.5, 1.0)
     cube.keyframe_insert("color", frame=1)
     bpy.context.window_manager.tcb_track = "Object/Cube/color"
@@ -540,14 +519,14 @@ def test_components_have_their_letters(cube, drawn, scene):
     assert {"R: 0.5000", "A: 1.0000"} <= set(drawn("TCB_PT_place"))
 
 
-def test_a_key_without_parameters_shows_the_defaults(cube, drawn, scene):
+def test_a_key_without_parameters_shows_the_defaults(cube, scene):
     scene.tcb.defaults.bias = 0.25
     scene.frame_set(11)
     assert scene.tcb.bias == 0.25
     # They are in use, so their panel is there without the preference.
     assert "TCBParameters.bias[0]" in drawn("TCB_PT_defaults")
     scene.tcb.defaults.bias = 0.0
-    assert drawn("TCB_PT_defaults") is None
+    assert not is_there("TCB_PT_defaults")
 
 
 OTHERWISE = "Baked with different"
@@ -557,7 +536,7 @@ def begins(shown, text):
     return any(line.startswith(text) for line in shown)
 
 
-def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(cube, scene, drawn):
+def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(cube, scene):
     bpy.ops.tcb.bake()
     scene.tcb.step = 0.5
     assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
@@ -573,7 +552,7 @@ def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(c
     assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
 
 
-def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animation):
+def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, tcb_animation):
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
     action.tcb_live = True
@@ -590,7 +569,7 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
 
 
 def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_as_seen(
-    cube, drawn, tcb_animation, monkeypatch
+    cube, tcb_animation, monkeypatch
 ):
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
@@ -608,7 +587,7 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     assert seen == {*alike, *others}
 
 
-def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
+def test_selected_bones_can_be_enabled_without_an_active_one(scene):
     rig = new_rig("Arm", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["Arm"].keyframe_insert("location", frame=1)
@@ -619,7 +598,7 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
     assert {"No active bone", "bpy.ops.tcb.enable()"} <= set(shown)
 
 
-def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, drawn):
+def test_options_that_were_changed_say_which_tracks_they_change(cube, scene):
     bpy.ops.tcb.bake()
     assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
     scene.tcb.step = 0.5
@@ -629,7 +608,7 @@ def test_options_that_were_changed_say_which_tracks_they_change(cube, scene, dra
     assert "Bake Again changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
 
 
-def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
+def test_a_bones_name_stands_with_its_tracks(scene, tcb_animation):
     rig = new_rig("upper", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
@@ -639,7 +618,7 @@ def test_a_bones_name_stands_with_its_tracks(scene, drawn, tcb_animation):
     assert text.property_label(rig, track) == "Location"
 
 
-def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, drawn, tcb_animation):
+def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):
     bpy.ops.tcb.bake()
     note = tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(2,))
     tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
@@ -651,7 +630,7 @@ def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, dra
     assert not any("did not move" in line for line in shown)
 
 
-def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_animation):
+def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, tcb_animation):
     messages = tcb_animation.ui.live.messages
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
@@ -680,10 +659,10 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, drawn, tcb_anima
         ("CONSTANT_SPEED", {}, "Curve, frames 1 to 31"),
     ],
 )
-def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animation, request, shape, options, text):
+def test_timing_says_what_is_on_and_where_its_curve_is(cube, tcb_animation, request, shape, options, text):
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     bpy.ops.tcb.enable()
-    assert drawn("TCB_PT_timing") is None
+    assert not is_there("TCB_PT_timing")
     request.getfixturevalue("advanced")
     shown = " ".join(drawn("TCB_PT_timing"))
     assert "A curve sets the frame to play" in shown
@@ -696,7 +675,7 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, drawn, tcb_animatio
     assert text.replace(",", " (off),") in " ".join(drawn("TCB_PT_timing"))
 
 
-def test_checks_and_conditions_have_a_line_of_help(cube, drawn, advanced):
+def test_checks_and_conditions_have_a_line_of_help(cube, advanced):
     assert "Find faults in cameras" in " ".join(drawn("TCB_PT_checks"))
 
 

@@ -82,7 +82,7 @@ def steps():
         for (kind, frames), (without, with_paths) in times.items():
             bpy.types.SpaceView3D.draw_handler_remove(overlay._handle, 'WINDOW')
             without.append(drawn(kind, 2, frames))
-            overlay._handle = bpy.types.SpaceView3D.draw_handler_add(overlay._draw, (), 'WINDOW', 'POST_VIEW')
+            overlay._handle = bpy.types.SpaceView3D.draw_handler_add(overlay.draw_viewport, (), 'WINDOW', 'POST_VIEW')
             with_paths.append(drawn(kind, 2, frames))
         yield 0.01
     same = all(overlay._state.kept.get(key) is each for key, each in kept.items())

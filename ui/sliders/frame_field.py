@@ -71,7 +71,7 @@ class _FrameField:
         if event.takes_back and np.float32(value) == np.float32(drag.shown):
             put_back(drag.kept)
             self._drag = None
-            _go(context, drag.playhead)
+            selection.go_to(context.scene, drag.playhead)
             return
         shift = value - drag.shown
         # A mouse drag moves by whole frames.
@@ -86,7 +86,7 @@ class _FrameField:
         for keys, own in moved:
             move_keys(keys, own)
         if not selection.in_animation_editor(context):
-            _go(context, float(after.min()))
+            selection.go_to(context.scene, float(after.min()))
         self._drag = drag
         after = _frames(self._moved(context, selection.chosen_keys(context), group.whole_column))
         self._drag = (
@@ -141,12 +141,6 @@ def playhead(context: bpy.types.Context) -> float:
     """Return the current frame of the scene with its subframe."""
     scene: Any = context.scene
     return float(scene.frame_current_final)
-
-
-def _go(context: bpy.types.Context, frame: float) -> None:
-    scene: Any = context.scene
-    if scene.frame_current_final != frame:
-        scene.frame_set(int(frame // 1), subframe=frame % 1)
 
 
 def _frames(chosen: list[TrackKeys]) -> Numbers:
