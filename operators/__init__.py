@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import bpy
 
+from ..ui import classes_in
 from . import (
     bake,
     checks,
@@ -42,20 +41,13 @@ _MODULES = (
 )
 
 
-def _operators() -> Iterator[type[bpy.types.Operator]]:
-    for module in _MODULES:
-        for each in vars(module).values():
-            if isinstance(each, type) and issubclass(each, bpy.types.Operator) and each.__module__ == module.__name__:
-                yield each
-
-
 def register() -> None:
-    for operator in _operators():
+    for operator in classes_in(_MODULES):
         bpy.utils.register_class(operator)
     preset.register()
 
 
 def unregister() -> None:
     preset.unregister()
-    for operator in reversed([*_operators()]):
+    for operator in reversed([*classes_in(_MODULES)]):
         bpy.utils.unregister_class(operator)

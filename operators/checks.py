@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, IntProperty
 
 from ..animation import AnimationError, check, joint_gap
 from ..animation.number_text import size_text
+from ..animation.track_names import track_name
 from ..animation.translation import rpt_, translated
 from ..ui import findings, selection
 from ..ui.option_properties import CustomRange
@@ -43,12 +44,16 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         found = [
-            findings.FoundPlace(
-                bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.message
-            )
+            {
+                "item": violation.name,
+                "frame": violation.worst,
+                "place": violation.place,
+                "track": track_name(violation.track),
+                "name": violation.message,
+            }
             for violation in checks.violations
         ]
-        findings.put(context.window_manager, found, checks.summary)
+        findings.put(context.window_manager, checks.summary, found)
         report_notes(self, checks.notes)
         for refusal in checks.errors[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(refusal))
@@ -94,8 +99,9 @@ class TCB_OT_joint_check(bpy.types.Operator):
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent)
-        finding = findings.FoundPlace(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
-        findings.put(context.window_manager, [finding], str(gap))
+        place = rpt_("frame {:g}", gap.frame)
+        finding = {"item": obj.name, "bone": bone, "frame": gap.frame, "place": place, "name": fault}
+        findings.put(context.window_manager, str(gap), [finding])
         self.report({"INFO"}, str(gap))
         redraw_editors()
         return {"FINISHED"}

@@ -47,7 +47,7 @@ class Progress:
 
 
 class InSteps:
-    """Run an operator's steps to completion, or close the steps, which undoes the changes."""
+    """Run all steps of an operator, or cancel the operator and undo its changes."""
 
     hint: ClassVar[str]
     """Text in the status bar during the work."""

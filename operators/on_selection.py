@@ -44,7 +44,7 @@ class OnSelection(WithData):
     works_on: ClassVar[str] = ""
     """Required state of tracks: "TCB", "PLAYED" (with handles or baked), "BAKED", or "" for any."""
     nothing: ClassVar[str] = ""
-    """Message of the grayed-out button if no selected track has this state."""
+    """Tooltip of the grayed-out button if no selected track has this state."""
 
     @classmethod
     def poll(cls: Any, context: bpy.types.Context) -> bool:

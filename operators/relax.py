@@ -151,7 +151,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         finally:
             progress.end()
         report_notes(self, result.notes)
-        findings.put(context.window_manager, [], str(result))
+        findings.put(context.window_manager, str(result))
         self.report({"INFO"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}

@@ -36,16 +36,21 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
         report = animation.fix_rotations_many(selected, turns=self.turns)
         left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
         found = [
-            findings.FoundPlace(
-                owner, fault.frames[0], _frames(fault), track_name(fault.track), fault.finding.message, bone
-            )
+            {
+                "item": owner.name,
+                "bone": bone,
+                "frame": fault.frames[0],
+                "place": _frames(fault),
+                "track": track_name(fault.track),
+                "name": fault.finding.message,
+            }
             for owner, bone, fault in left
         ]
         result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
-        findings.put(context.window_manager, found, result)
+        findings.put(context.window_manager, result, found)
         # Show the first remaining fault, such as a turn of more than 180 degrees, because users ask about it most
         # often.
-        nothing = f"{result}: {found[0].message}" if found else n_("No rotation faults found")
+        nothing = f"{result}: {found[0]['name']}" if found else n_("No rotation faults found")
         done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing)
         return {"FINISHED"} if found else done
 
@@ -53,7 +58,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 def _faults(
     datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
 ) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
-    """Return the remaining faults with object and bone, except for refused datablocks."""
+    """Return the remaining faults with their objects and bones. Datablocks that are refused have none."""
     try:
         found = animation.find_rotation_faults(datablock, prefixes, turns)
     except AnimationError:

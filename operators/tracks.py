@@ -33,7 +33,7 @@ class TCB_OT_track_select(bpy.types.Operator):
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
         """Return the state of the track as the tooltip."""
         for datablock, track in selection.active_tracks(context):
-            if selection.track_identifier(datablock, track) == properties.track:
+            if selection.track_identifier(datablock, track.path) == properties.track:
                 return shown_state(datablock, track).tooltip
         return str(pgettext_tip(cls.__doc__ or ""))
 

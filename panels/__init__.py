@@ -5,31 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from . import file_menus, menus, pictures
-from .bake import TCB_PT_bake_options, TCB_PT_defaults
-from .checks import TCB_PT_checks, TCB_PT_reduce, TCB_UL_findings
-from .editors import PANELS
-from .gltf_export import TCB_PT_gltf_export
-from .header import TCB_PT_messages
-from .motion import TCB_PT_motion
-from .timing import TCB_PT_timing
+from ..ui import classes_in
+from . import bake, checks, editors, file_menus, gltf_export, header, menus, motion, pictures, timing
 
 _CLASSES = (
-    menus.TCB_MT_presets,
-    menus.TCB_MT_presets_of_yours,
-    menus.TCB_MT_finish,
-    menus.TCB_MT_keys,
-    menus.TCB_MT_objects,
-    TCB_PT_messages,
-    TCB_PT_bake_options,
-    *PANELS,
-    TCB_PT_timing,
-    TCB_PT_motion,
-    TCB_PT_reduce,
-    TCB_UL_findings,
-    TCB_PT_checks,
-    TCB_PT_defaults,
-    TCB_PT_gltf_export,
+    *classes_in((menus, header)),
+    *editors.PANELS,
+    *classes_in((bake, timing, motion, checks, gltf_export)),
 )
 
 

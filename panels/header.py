@@ -69,7 +69,8 @@ class TCB_PT_messages(bpy.types.Panel):
                 case "WHOLE":
                     column.operator("tcb.key_whole", icon="KEY_HLT")
         if len(messages) > _MOST:
-            layout.label(text=_rest(len(messages) - _MOST), translate=False)
+            rest = counted(len(messages) - _MOST, n_("… and {:d} more message"), n_("… and {:d} more messages"))
+            layout.label(text=rest, translate=False)
         elif not messages:
             layout.label(text="No messages")
         layout.operator("tcb.messages_dismiss", icon="X")
@@ -110,7 +111,7 @@ def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.alert = worst.name in {"EDITED_OUTSIDE", "BLOCKED"}
     show = row.operator("tcb.track_select", text=worst.label, icon=worst.icon, emboss=False, translate=False)
-    show.track = selection.track_identifier(datablock, track)
+    show.track = selection.track_identifier(datablock, track.path)
 
 
 @redraw.once
@@ -151,10 +152,6 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
 
 def _icon(message: _Message) -> Any:
     return "ERROR" if message.is_refusal else "INFO"
-
-
-def _rest(count: int) -> str:
-    return counted(count, n_("… and {:d} more message"), n_("… and {:d} more messages"))
 
 
 def _needs_whole_keys(track: Track) -> bool:

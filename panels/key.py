@@ -32,7 +32,7 @@ from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, ran
 _TEXT = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
 """Fraction of a row for the reason why sliders are gray. The rest is the button."""
 _MOST_CURVES = 12
-"""Maximum number of curves in one diagram."""
+"""Maximum number of overlaid curves in the diagram."""
 
 
 def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:

@@ -95,7 +95,7 @@ def _draw_list(
         chosen = shown is not None and track.path == shown[1].path and datablock == shown[0]
         icon: Any = state.icon
         select = row.operator("tcb.track_select", text=label, icon=icon, depress=chosen, translate=False)
-        select.track = selection.track_identifier(datablock, track)
+        select.track = selection.track_identifier(datablock, track.path)
         if state.name == "APPROXIMATE":
             error = row.row()
             error.alignment = "RIGHT"

@@ -1,2 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Modules shared by operators and panels: properties, selection, Live and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+import bpy
+
+
+def classes_in(modules: Iterable[ModuleType]) -> Iterator[type]:
+    """Yield the operators, panels, menus and lists that the modules define, in order of definition."""
+    kinds = bpy.types.Operator, bpy.types.Panel, bpy.types.Menu, bpy.types.UIList
+    for module in modules:
+        for each in vars(module).values():
+            if isinstance(each, type) and issubclass(each, kinds) and each.__module__ == module.__name__:
+                yield each

@@ -3,30 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import bpy
 from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProperty
 
 
-@dataclass(frozen=True)
-class FoundPlace:
-    """An object, a frame and the error at this frame."""
-
-    obj: bpy.types.Object
-    frame: float
-    place: str
-    """Frame range as text."""
-    track: str
-    """Property or constraint. Empty if the error names it."""
-    message: str
-    bone: str = ""
-
-
 class TCBFinding(bpy.types.PropertyGroup):
-    """A finding in the list. Its name is the error."""
+    """A finding in the list. Its name is the error.
+
+    `place` is the frame range as text. `track` is the property or constraint, or empty if the error names it.
+    """
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())
@@ -35,15 +23,15 @@ class TCBFinding(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame", options=set())
 
 
-def put(window_manager: Any, findings: Iterable[FoundPlace], result: str) -> None:
-    """Replace the findings in the list and the result above the list."""
+def put(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
+    """Replace the findings in the list, given as properties of `TCBFinding`, and the result above the list."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result
     window_manager.tcb_finding = 0
     for finding in findings:
         row = window_manager.tcb_findings.add()
-        row.name, row.item, row.bone = finding.message, finding.obj.name, finding.bone
-        row.place, row.frame, row.track = finding.place, finding.frame, finding.track
+        for name, value in finding.items():
+            setattr(row, name, value)
 
 
 def register() -> None:

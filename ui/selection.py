@@ -128,7 +128,7 @@ def is_all_tcb(context: bpy.types.Context) -> bool:
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
     """Return whether a curve is locked and has generated keys.
 
-    Only the first keys are read, because buttons poll this.
+    Only the first keys are read, because each redraw of a button calls this function.
     """
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
 
@@ -204,11 +204,7 @@ def _listed(
     return [(datablock, track) for datablock in of_object(obj) for track in tracks_in(datablock, "")]
 
 
-def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
-    return identifier_of_path(datablock, track.path)
-
-
-def identifier_of_path(datablock: bpy.types.ID, path: str) -> str:
+def track_identifier(datablock: bpy.types.ID, path: str) -> str:
     return f"{type(datablock).__name__}/{name_of(datablock)}/{path}"
 
 
@@ -217,7 +213,7 @@ def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | Non
     """Return the track chosen in the list. By default, this is the first track, or the rotation of a bone."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
-    found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
+    found = next((pair for pair in tracks if track_identifier(pair[0], pair[1].path) == wanted), None)
     if found is None and context.mode == "POSE":
         found = next((pair for pair in tracks if pair[1].is_rotation), None)
     return found or next(iter(tracks), None)
@@ -517,7 +513,7 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
 
 
 def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
-    """Return the reason why there is no key to use, or an empty string."""
+    """Return the reason why no key is selected or shown, or an empty string."""
     if in_animation_editor(context):
         shown = editable_fcurves(context)
         return reason_for_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")

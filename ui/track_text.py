@@ -41,7 +41,7 @@ def labels_of(tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
-    """Return the label without the name of the bone, for lists of a single bone."""
+    """Return Blender's name of the property without the name of the bone, for lists of a single bone."""
     owner_path, name = split(track.path)
     if name.startswith("["):
         return name[1:-1]
@@ -96,7 +96,7 @@ def settings_error(track: Track) -> str:
 
 
 def parameters_text(played: PlayedParameters, tracks: Sequence[Track]) -> str:
-    """Return the reason why key sliders are gray, or the effect of the sliders, or an empty string."""
+    """Return the reason why sliders of keys are gray, a note that a slider enables TCB, or an empty string."""
     if played.obstacles:
         return _obstacle_text(played.obstacles[0], [name for name in PARAMETERS if name not in played.names])
     return "" if any(track.enabled for track in tracks) else iface_("Moving a slider enables TCB")

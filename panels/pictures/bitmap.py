@@ -22,21 +22,13 @@ class Bitmap:
     """
 
     def __init__(self, size: int) -> None:
-        self._pixels = np.zeros((size, size, 4), dtype=np.float32)
+        self.size = size
+        self.pixels = np.zeros((size, size, 4), dtype=np.float32)
         """Row 0 is the lowest. Colors are multiplied by alpha, as in Blender's icons."""
-
-    @property
-    def size(self) -> int:
-        return len(self._pixels)
-
-    @property
-    def pixels(self) -> npt.NDArray[np.float32]:
-        """Return the pixels as RGBA, shape (size, size, 4), with the lowest row first."""
-        return self._pixels
 
     def packed(self) -> npt.NDArray[np.int32]:
         """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), one byte per channel."""
-        return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
+        return (self.pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
 
     def fill(self, radius: float, color: Color) -> None:
         """Fill the image except for rounded corners."""
@@ -69,7 +61,7 @@ class Bitmap:
 
     def turn_over(self) -> None:
         """Flip the image vertically."""
-        self._pixels = self._pixels[::-1].copy()
+        self.pixels = self.pixels[::-1].copy()
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
         """Return the slices of the pixels from `low` to `high` with a margin, and the pixels' x and y coordinates."""
@@ -81,6 +73,6 @@ class Bitmap:
     def _cover(self, window: tuple[slice, slice], inside: Points, color: Color) -> None:
         """Paint the pixels of a shape. `inside` is the distance inside its edge, in pixels."""
         part = (np.clip(inside + 0.5, 0.0, 1.0) * color[3])[..., np.newaxis]
-        pixels = self._pixels[window]
+        pixels = self.pixels[window]
         pixels *= 1.0 - part
         pixels += part * (*color[:3], 1.0)

@@ -44,7 +44,7 @@ _REACH = np.array((1.26, 1.02))
 """Half the width and height of the picture. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that Blender
 plays may leave the picture."""
 _INSIDE = 0.94
-"""Maximum distance of the end of a tangent, in half sizes of the picture."""
+"""Maximum distance of a tangent's end from the center, as a fraction of half the picture's size."""
 _FAINTEST = 0.25
 """Minimum opacity of each of several curves."""
 _UNITS = 8.0
@@ -59,7 +59,7 @@ INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
 _ROUNDED = 200
 """Parameters are rounded to steps of 1/200, because smaller steps do not move any pixel."""
 _FEWEST_CACHED = 128
-"""Minimum number of cached pictures. All windows together show fewer diagrams."""
+"""Minimum number of cached pictures. It exceeds the number of diagrams that all windows show together."""
 
 
 class _PictureKey(NamedTuple):

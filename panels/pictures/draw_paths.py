@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw paths on the GPU. All functions are called in a draw callback."""
+"""Draw paths on the GPU. Call all functions in a draw callback."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SPEEDS = np.array(
 _BEFORE_PLAYHEAD = 0.55
 """Brightness factor for the path before the playhead."""
 _DOT_TINT = 0.4
-"""Dots keep this part of the difference between the path's color and white. They are opaque."""
+"""Strength of the path's color in its dots: 0 is white, 1 is the full color. Dots are opaque."""
 
 # Sizes in pixels at display scale 1.
 _TANGENT_WIDTH = 1.0
@@ -45,9 +45,9 @@ _KEY_SIZE = 11.0
 _HIGHLIGHT_SIZE = 18.0
 _TEXT_SIZE = 12.0
 _FRAME_EXTRA = 2.0
-"""Size by which the dots at frames exceed the width of the path."""
+"""Difference between the diameter of the dots at frames and the width of the path."""
 _PLAYHEAD_EXTRA = 8.0
-"""Size by which the dot at the playhead exceeds the width of the path."""
+"""Difference between the diameter of the dot at the playhead and the width of the path."""
 
 _VERTEX = """
 void main()
@@ -188,7 +188,7 @@ def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key:
 
 
 def _display_scale() -> float:
-    """Return the display scale: the number of pixels per pixel at scale 1."""
+    """Return the resolution scale from the preferences."""
     preferences: Any = bpy.context.preferences
     return float(preferences.system.ui_scale)
 

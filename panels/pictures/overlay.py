@@ -35,7 +35,7 @@ from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
-"""Seconds of work between redraws."""
+"""Seconds of work before each redraw."""
 _AT_ONCE = 0.05
 """Seconds per redraw for paths that have changed."""
 _WAIT = 0.2
@@ -82,9 +82,9 @@ class _State:
     drawn: int = 0
     """Number of paths in the last drawn viewport."""
     inputs: Fingerprints = field(default_factory=Fingerprints)
-    """Current marks."""
+    """Fingerprints of the current source data."""
     hovered: Picked | None = None
-    """Element that is under the mouse or dragged."""
+    """The element that is under the mouse or is being dragged."""
     failed: bool = False
     """True if an error was reported. Drawing is then off until the setting changes."""
 
@@ -112,7 +112,7 @@ def status(context: bpy.types.Context) -> str:
 
 
 def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
-    """Yield the visible selected objects, or the selected bones with their objects. This viewport draws their paths."""
+    """Yield the objects or bones whose paths this viewport draws: selected bones, or visible selected objects."""
     if context.mode == "POSE":
         bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
         active = context.active_pose_bone
@@ -342,7 +342,7 @@ def _work() -> float | None:
 
 
 def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
-    """Compute missing paths from F-curves in the given time. No data is changed, so this is allowed while drawing."""
+    """Compute missing paths from F-curves in the given time. This changes no data, so it is safe while drawing."""
     end = time.perf_counter() + seconds
     worlds: dict[bytes, TransformSampler] = {}
     waiting = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks for your own keys on baked curves in the Graph Editor, which draws all keys alike."""
+"""Marks around your own keys on baked curves. The Graph Editor itself draws all keys alike."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def draw() -> None:
     space = context.space_data
     obj = context.object
     in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
-    # In this case, the displayed values and frames differ from the stored values and frames.
+    # In these modes, the displayed values or frames differ from the stored values or frames.
     if space.mode != "FCURVES" or space.use_normalization or in_strip:
         return
     places = own_places(context.visible_fcurves or (), context)

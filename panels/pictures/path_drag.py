@@ -367,7 +367,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         shown = selection.active_track(context)
         if tracks and (shown is None or shown[0] != spot.item or shown[1].path not in tracks):
             window_manager: Any = context.window_manager
-            window_manager.tcb_track = selection.identifier_of_path(spot.item, tracks[0])
+            window_manager.tcb_track = selection.track_identifier(spot.item, tracks[0])
         selection.go_to(self._scene, frame)
 
     def _take_back(self) -> None:

@@ -15,9 +15,9 @@ from .paths import Path, Trace
 _KEY, _TIP, _LINE = 10.0, 8.0, 7.0
 """Hit distances in pixels for a key, the end of a tangent and a path, at a display scale of 1."""
 _KEYS_FIRST, _THEN_TIPS, _THEN_PATHS = range(3)
-"""Precedence of elements within reach."""
+"""Order in which elements within reach of the mouse are picked."""
 _LEAST_SQUARE = 1e-12
-"""Squared length in pixels of a segment seen end-on. Avoids division by 0."""
+"""Minimum squared length of a segment in pixels, to avoid division by 0 for segments seen end-on."""
 
 Part = Literal["KEY", "PATH", "handle_left", "handle_right"]
 """Element of a path. A handle is the end of the incoming or outgoing tangent."""
@@ -101,7 +101,7 @@ def frame_near(
 
 
 def on_screen(points: npt.ArrayLike, to_screen: npt.ArrayLike, size: tuple[int, int]) -> Places:
-    """Return the pixels of world points (n, 3) in the region, shape (n, 2), with NaN behind the view."""
+    """Return the pixel positions of points (n, 3) in the region, shape (n, 2). Points behind the view are NaN."""
     homogeneous = np.concatenate((np.asarray(points, dtype=np.float64), np.ones((len(np.asarray(points)), 1))), axis=1)
     x, y, _, w = np.array(to_screen, dtype=np.float64) @ homogeneous.T
     ahead = np.where(w > 0.0, w, np.nan)

@@ -48,7 +48,7 @@ def let_be_read(animation) -> None:
     """Let all notes have been drawn long enough."""
     messages = messages_of(animation)
     lines = [line for action in bpy.data.actions for line in messages.notes_of(action)]
-    messages.note_seen(lines, since=time.monotonic() - messages.READING)
+    messages.seen.update(dict.fromkeys(lines, time.monotonic() - messages.READING))
 
 
 def live_object(animation, name: str) -> bpy.types.Object:

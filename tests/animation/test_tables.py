@@ -459,7 +459,7 @@ def test_an_export_says_which_tracks_lose_their_interpolation(animation, kind, i
     # No segment follows the last key.
     curve(thing, "location", 1).keyframe_points[2].interpolation = "CONSTANT"
     _, report = animation.export_table(thing)
-    assert ["scale" in str(note) and "not all keys are Bezier" in str(note) for note in report.notes] == [
+    assert ["Scale" in str(note) and "not all keys are Bezier" in str(note) for note in report.notes] == [
         True
     ] * is_noted
 

@@ -225,7 +225,7 @@ def test_a_locked_track_is_refused_and_the_others_baked(tcb, walk):
     curve(bpy.data.objects["Head"], "rotation_quaternion").lock = True
     save(walk)
     ran = tcb("bake", walk, "--in-place")
-    assert refused(ran, '"Head"', "rotation_quaternion", "locked", status=FAULTS)
+    assert refused(ran, '"Head"', "Quaternion Rotation", "locked", status=FAULTS)
     load(walk)
     assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 4)
 
@@ -235,7 +235,7 @@ def test_a_locked_track_beside_one_that_is_baked_is_an_error_too(tcb, cli, tmp_p
     curve(both, "location").lock = True
     file = save(tmp_path / "both.blend")
     ran = tcb("bake", file, "--in-place", "--enable", "--max-change", "10,1")
-    assert refused(ran, '"Both"', "location", "locked", status=FAULTS)
+    assert refused(ran, '"Both"', "Location", "locked", status=FAULTS)
 
 
 def test_strict_writes_nothing_where_a_track_is_refused(tcb, walk, tmp_path):
@@ -244,7 +244,7 @@ def test_strict_writes_nothing_where_a_track_is_refused(tcb, walk, tmp_path):
     save(walk)
     before = walk.read_bytes()
     ran = tcb("bake", walk, "--in-place", "--strict", "--json")
-    assert refused(ran, '"Head"', "rotation_quaternion", "locked")
+    assert refused(ran, '"Head"', "Quaternion Rotation", "locked")
     assert (ran.lines[0]["status"], ran.lines[0]["output"]) == ("failed", None)
     assert walk.read_bytes() == before
 
@@ -254,7 +254,7 @@ def test_a_track_at_fault_is_left_and_the_others_of_its_object_baked(tcb, cli, t
     curve(both, "location", 1).keyframe_points[2].co.y = float("nan")
     file = save(tmp_path / "both.blend")
     ran = tcb("bake", file, "--in-place", "--enable", "--max-change", "10,1", "--json")
-    assert refused(ran, '"Both"', "location", "frame 25", status=FAULTS)
+    assert refused(ran, '"Both"', "Location", "frame 25", status=FAULTS)
     assert ran.lines[0]["status"] == "faults"
     load(file)
     assert [key_count("Both", path) for path in ("location", "rotation_quaternion")] == [4, 40]

@@ -299,7 +299,7 @@ def test_a_dry_run_writes_nothing_and_reports_each_track(tcb, walk, tmp_path):
     assert changes["Hips"]["samples"][0] == 0 < changes["Hips"]["samples"][1]
     assert walk.read_bytes() == before
     assert names_in(tmp_path) == [walk.name]
-    assert '"Hips", Location: TCB -> baked, keys 4, samples 0 -> ' in tcb("bake", walk, "--in-place", "--dry-run").out
+    assert '"Hips", location: TCB -> baked, keys 4, samples 0 -> ' in tcb("bake", walk, "--in-place", "--dry-run").out
 
 
 @pytest.mark.parametrize(

@@ -198,8 +198,8 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     before = world("Box", 5)
     given = give()
     text = said()
-    for path in ("location", "rotation_euler"):
-        assert f'"Box", {path}: {state}' in text
+    for name in ("Location", "Euler Rotation"):
+        assert f'"Box", {name}: {state}' in text
     animation.bake(item)
     played = [world("Box", frame) for frame in FRAMES]
     assert np.abs(played[5] - before).max() > 0.01, "it was worth saying"
@@ -361,7 +361,7 @@ def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
     moves_as(give(), item, LONG, tmp_path)
     text, how = said(), "not TCB: exported as 61 samples, including the scene's frames outside the keys"
     assert f'"Box", Location: {how}' in text
-    assert f'"Box", {path}: {how}' in text
+    assert f'"Box", {animation.track_names.track_name(path)}: {how}' in text
 
 
 @pytest.mark.parametrize("going", [extrapolated, cyclic, noisy])
@@ -484,7 +484,7 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
     )
     assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
     reason = "driven" if moved is by_driver else "has NLA strips"
-    assert f'"Lamp", color: {reason}: exported as 61 samples' in text
+    assert f'"Lamp", Color: {reason}: exported as 61 samples' in text
     with pytest.raises(RuntimeError, match=f"{reason}. Sample it"):
         give(others="REFUSE")
 
@@ -495,7 +495,7 @@ def test_a_world_that_a_driver_colors_is_told(give: Export, animation, said) -> 
     key(world_now, "color", [(0, (0, 0, 0)), (10, (1, 1, 1))])
     world_now.driver_add("color", 0).driver.expression = "frame / 60"
     give()
-    assert '"World", color: driven: not exported' in said()
+    assert '"World", Color: driven: not exported' in said()
 
 
 def test_curves_of_samples_are_sampled(give: Export, animation, tmp_path: Path) -> None:
@@ -954,7 +954,7 @@ def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, sa
     key(world_there, "color", [(0, (0, 0, 0)), (10, (1, 0.5, 0.25)), (30, (0, 1, 0.5))])
     sampled = give().nodes[0].track("COLOR")
     assert sampled.frames.tolist() == list(FRAMES)
-    assert '"Sky", color: not TCB: exported as 31 samples' in said()
+    assert '"Sky", Color: not TCB: exported as 31 samples' in said()
     animation.enable(world_there, keep_look=False)
     animation.key_set(world_there, "color", 10, tension=0.5)
     animation.bake(world_there)

@@ -401,7 +401,7 @@ def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
     lines = said()
     assert "position: 1 key without a finite value: skipped" in lines
     assert "position: 1 key with parameters out of range" in lines
-    assert "scale: keys out of order" in lines
+    assert "Scale: keys out of order" in lines
     assert world("Box", 20)[:3, 3] == pytest.approx((5, 0, 0))
 
 

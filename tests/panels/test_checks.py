@@ -26,7 +26,7 @@ def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animat
     shown = drawn("TCB_PT_checks")
     assert "Ball, frame 15.5" in shown
     assert "scale y passes through zero, which turns the object inside out" in " ".join(shown)
-    assert "scale" in shown
+    assert "Scale" in shown
     assert "1 object, " in " ".join(shown)
 
 

@@ -172,7 +172,7 @@ def test_the_line_above_the_sliders_names_those_without_effect_at_the_ends(cube,
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     def tooltip(path):
-        track = tcb_animation.ui.selection.identifier_of_path(cube, path)
+        track = tcb_animation.ui.selection.track_identifier(cube, path)
         cls = tcb_animation.operators.tracks.TCB_OT_track_select
         return cls.description(bpy.context, SimpleNamespace(track=track))
 
@@ -638,7 +638,7 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, tcb_animation):
     read, new = (tcb_animation.animation.Finding("TIMING_STAYS", name) for name in ("read", "new"))
     messages.keep_notes(action, [read])
     drawn("TCB_PT_messages")
-    messages.note_seen([read], since=-100.0)
+    messages.seen[read] = -100.0
     messages.keep_notes(action, [new])
     assert messages.notes_of(action) == [new]
     assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}

@@ -108,7 +108,10 @@ def flush() -> Report:
 
 
 def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return the options function for unplayed tracks, or None if the action is not live, and the preference."""
+    """Return the function for the options of unplayed tracks (None if the action is not live), and a preference.
+
+    The preference is whether Live keys all channels of a rotation.
+    """
     return _options_for if is_live(action) else None, completes_rotations()
 
 
@@ -121,12 +124,8 @@ def _flush_soon() -> None:
 
 def _continue_comparison() -> None:
     """Continue the full comparison for a short time, and update edited actions."""
-    _update_each(_state.unsure, _compare_on)
+    _update_each(_state.unsure, lambda action: check_remaining(watches, action, *_options_if_live(action), _SLICE))
     _state.unsure = {action.session_uid for action in watched_actions() if is_unsure(watches, action)} & _state.unsure
-
-
-def _compare_on(action: bpy.types.Action) -> Report:
-    return check_remaining(watches, action, *_options_if_live(action), _SLICE)
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:

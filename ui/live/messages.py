@@ -21,7 +21,7 @@ _MOST_NOTES = 100
 
 _notes: dict[int, list[Finding]] = {}
 """Notes on updates, latest first, by the action's `session_uid`."""
-_seen: dict[Finding, float] = {}
+seen: dict[Finding, float] = {}
 """Time when each note was first drawn."""
 
 
@@ -38,26 +38,22 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
     return list(dict.fromkeys((*standing_of(watches, action), *notes)))
 
 
-def note_seen(notes: Iterable[Finding], since: float | None = None) -> None:
-    """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace them.
-
-    `since`: time of drawing, from `time.monotonic`. None means now. The earliest time is used.
-    """
-    at = time.monotonic() if since is None else since
+def note_seen(notes: Iterable[Finding]) -> None:
+    """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace them."""
     for note in notes:
-        _seen[note] = min(_seen.get(note, at), at)
+        seen.setdefault(note, time.monotonic())
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     """Keep the action's new notes, and unread older notes."""
     now = time.monotonic()
     before = _notes.get(action.session_uid, [])
-    unread = [note for note in before if now - _seen.get(note, now) < READING]
+    unread = [note for note in before if now - seen.get(note, now) < READING]
     standing = standing_of(watches, action)
     new = [note for note in dict.fromkeys(notes) if note not in standing]
     for note in (*before, *new):
         if note not in unread or note in new:
-            _seen.pop(note, None)
+            seen.pop(note, None)
     _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
 
 
@@ -75,4 +71,4 @@ def forget_free_notes(action: bpy.types.Action) -> None:
 def forget_all_notes() -> None:
     """Remove the notes of all actions."""
     _notes.clear()
-    _seen.clear()
+    seen.clear()

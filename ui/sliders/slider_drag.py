@@ -30,7 +30,7 @@ from .shared_number import SharedSlider
 Found = TypeVar("Found")
 
 _QUIET = 0.25
-"""Seconds without a step between two checks of the mouse button."""
+"""Seconds after the last step of a drag before the mouse button is checked."""
 _SAME = 5e-7
 """Tolerance, because values from 0 to 50 are rounded."""
 
@@ -66,16 +66,7 @@ class _Start(NamedTuple):
 class SliderDrag:
     """Drag of one slider, or of several sliders of the same keys.
 
-    Parameters
-    ----------
-    context
-        The context in which the slider was set.
-    chosen
-        The chosen keys.
-    drag
-        Change of the keys.
-    keeps_keys
-        Whether the drag changes only the dragged parameters of the keys.
+    `keeps_keys`: whether the drag changes only the dragged parameters of the keys.
     """
 
     def __init__(self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> None:
