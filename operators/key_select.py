@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -41,40 +40,15 @@ def _set_value_of_50(operator: Any, number: float) -> None:
 _Kind = tuple[bool, int]
 
 
-@dataclass(frozen=True, eq=False)
-class _Track:
-    """The keys of a track in the editor, and the values to compare."""
+def _values(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
+    """Return the values of each parameter, shape (n, components). Velocities have no columns if they are not used."""
+    numbers = {name: own[:, np.newaxis] for name, own in keys.parameters(defaults).items()}
+    return numbers | {VELOCITY: keys.velocities() if goes_by_velocities(keys.track) else np.empty((len(keys), 0))}
 
-    keys: TrackKeys
-    parameters: dict[str, Numbers]
-    velocities: Numbers
-    """One row per key. No columns if the method does not use velocities."""
 
-    @classmethod
-    def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
-        """Read the values of a track's keys. Raises AnimationError."""
-        none = np.empty((len(keys), 0))
-        return cls(keys, keys.parameters(defaults), keys.velocities() if goes_by_velocities(keys.track) else none)
-
-    def rows(self, parameter: str) -> Numbers:
-        """Return the parameter's values for each key, shape (n, components)."""
-        return self.velocities if parameter == VELOCITY else self.parameters[parameter][:, np.newaxis]
-
-    def sizes(self, parameter: str) -> Numbers:
-        """Return the parameter or the magnitude of the velocity for each key, or NaN if a key has no value."""
-        if parameter != VELOCITY:
-            return self.parameters[parameter]
-        sizes: Numbers = np.linalg.norm(self.velocities, axis=1)
-        return sizes if self.velocities.shape[1] else np.full(len(self.keys), np.nan)
-
-    def kind(self, parameter: str) -> _Kind:
-        """Return the kind of the values. Values of different kinds are never equal."""
-        return parameter == VELOCITY and self.keys.track.is_rotation, self.rows(parameter).shape[1]
-
-    def is_set(self, defaults: dict[str, float]) -> Any:
-        """Return a mask of keys that differ from the defaults."""
-        own = [np.abs(self.parameters[name] - defaults.get(name, 0.0)) > _SAME for name in PARAMETERS]
-        return np.any([*own, (self.velocities != 0.0).any(axis=1)], axis=0)
+def _kind(keys: TrackKeys, parameter: str, rows: Numbers) -> _Kind:
+    """Return the kind of the values. Values of different kinds are never equal."""
+    return parameter == VELOCITY and keys.track.is_rotation, rows.shape[1]
 
 
 class TCB_OT_key_select(bpy.types.Operator):
@@ -130,17 +104,18 @@ class TCB_OT_key_select(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
+        shown = selection.shown_keys(context)
         try:
-            tracks = [_Track.of(keys, defaults) for keys in selection.shown_keys(context)]
+            values = [_values(keys, defaults) for keys in shown]
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        wanted = self._of_selected(tracks)
+        wanted = self._of_selected(shown, values) if self.condition == "SAME" else {}
         if not self.extend:
             deselect(selection.editable_fcurves(context))
         count = 0
-        for track in tracks:
-            found = track.keys.take(self._meets(track, wanted, defaults))
+        for keys, rows in zip(shown, values, strict=True):
+            found = keys.take(self._meets(keys, rows, wanted, defaults))
             if len(found):
                 select(found)
             count += len(found)
@@ -148,20 +123,26 @@ class TCB_OT_key_select(bpy.types.Operator):
         self.report({"INFO"}, rpt_("Keys selected: {:d}", count))
         return {"FINISHED"}
 
-    def _of_selected(self, tracks: list[_Track]) -> dict[_Kind, Numbers]:
-        """Return the unique values of the parameter on selected keys."""
+    def _of_selected(self, shown: list[TrackKeys], values: list[dict[str, Numbers]]) -> dict[_Kind, Numbers]:
+        """Return the values of the parameter on selected keys."""
         found: dict[_Kind, list[Numbers]] = {}
-        for track in tracks:
-            found.setdefault(track.kind(self.parameter), []).append(track.rows(self.parameter)[track.keys.selected])
+        for keys, own in zip(shown, values, strict=True):
+            rows = own[self.parameter]
+            found.setdefault(_kind(keys, self.parameter, rows), []).append(rows[keys.selected])
         return {kind: np.unique(np.concatenate(rows), axis=0) for kind, rows in found.items()}
 
-    def _meets(self, track: _Track, wanted: dict[_Kind, Numbers], defaults: dict[str, float]) -> Any:
+    def _meets(
+        self, keys: TrackKeys, own: dict[str, Numbers], wanted: dict[_Kind, Numbers], defaults: dict[str, float]
+    ) -> Any:
         """Return a mask of the track's keys that meet the condition."""
         if self.condition == "SET":
-            return track.is_set(defaults)
+            differ = [np.abs(rows - defaults.get(name, 0.0)) > _SAME for name, rows in own.items() if name != VELOCITY]
+            return np.concatenate([*differ, own[VELOCITY] != 0.0], axis=1).any(axis=1)
+        rows: Any = own[self.parameter]
         if self.condition == "SAME":
-            rows: Any = track.rows(self.parameter)
-            same = np.abs(rows[:, np.newaxis] - wanted[track.kind(self.parameter)]) <= _SAME
+            same = np.abs(rows[:, np.newaxis] - wanted[_kind(keys, self.parameter, rows)]) <= _SAME
             return same.all(axis=2).any(axis=1) & (rows.shape[1] > 0)
-        sizes = track.sizes(self.parameter)
+        if not rows.shape[1]:
+            return np.zeros(len(keys), dtype=np.bool_)
+        sizes = np.linalg.norm(rows, axis=1) if self.parameter == VELOCITY else rows[:, 0]
         return sizes > self.value + _SAME if self.condition == "ABOVE" else sizes < self.value - _SAME

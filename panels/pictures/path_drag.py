@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -24,17 +24,11 @@ from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
 from ...ui.redraw import show_in_headers
+from ...ui.reporting import Status
 from ...ui.sliders.modifier_keys import typed_after
 from . import overlay
 from .paths import transformed
 from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
-
-if TYPE_CHECKING:
-    from bpy.stub_internal.rna_enums import OperatorReturnItems
-
-    Status = set[OperatorReturnItems]
-else:
-    Status = set
 
 _STILL = 3.0
 """Maximum mouse movement of a click, in pixels at a display scale of 1. A longer movement is a drag."""

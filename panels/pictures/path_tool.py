@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, StringProperty
@@ -14,15 +14,9 @@ from ...animation.on_path.points import Spot
 from ...animation.translation import rpt_
 from ...ui.live import handlers
 from ...ui.redraw import redraw_editors
+from ...ui.reporting import Status
 from . import overlay
 from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, see, under_mouse
-
-if TYPE_CHECKING:
-    from bpy.stub_internal.rna_enums import OperatorReturnItems
-
-    Status = set[OperatorReturnItems]
-else:
-    Status = set
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):

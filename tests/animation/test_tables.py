@@ -211,7 +211,7 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
         ("frame,hide_render\n1,0", "no float property"),
         (
             "frame,scale.x," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,2,0,0,0,1,0,0,0,1",
-            "scale: defined twice in the table",
+            "Scale: defined twice in the table",
         ),
     ],
 )
