@@ -92,7 +92,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
-        """Return the tooltip. Handles have a different one."""
+        """Return the tooltip, which is different for handles."""
         if properties.output == "HANDLES":
             return str(pgettext_tip(_BY_HANDLES))
         return str(pgettext_tip(cls.__doc__ or ""))
@@ -175,7 +175,8 @@ def _depth(obj: bpy.types.Object) -> int:
 def wrong_in_gltf(scene: Any) -> dict[bpy.types.ID, list[str]]:
     """Return the objects in the scene, with the paths of tracks that the glTF exporter needs to sample.
 
-    The exporter assumes that each handle spans a third of the segment. Handles of rotations and eased tracks do not.
+    The exporter assumes that each handle spans a third of the segment. Handles of rotations and eased tracks have
+    other lengths.
     """
     found: dict[bpy.types.ID, list[str]] = {}
     for item in scene.objects:

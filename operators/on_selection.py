@@ -63,7 +63,7 @@ class OnSelection(WithData):
 class OnKeys:
     """Base class of operators on the chosen keys: the keys selected in an animation editor, or the sidebar's key."""
 
-    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
+    bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls: Any, context: bpy.types.Context) -> bool:

@@ -50,11 +50,11 @@ class _Reducing(ReduceOptions, WithData, InSteps):
         for name in (*self.used(context), *self.others):
             layout.prop(self, name)
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         self._is_by_hand = True
         return self.execute(context)
 
-    def execute(self: Any, context: bpy.types.Context) -> Status:
+    def execute(self: Any, context: bpy.types.Context) -> Any:
         scene: Any = context.scene
         try:
             wanted = self.wanted(scene)
@@ -96,7 +96,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
         return reduce_steps(selected)
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         if not self.properties.is_property_set("live"):
             self.live = True
         return super().invoke(context, event)

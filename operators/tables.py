@@ -55,9 +55,10 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except (ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
+        obj: Any = context.object
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(context.object, read, how, active_bone(context), progress)
+            report = import_table(obj, read, how, active_bone(context), progress)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -92,8 +93,9 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         return poll_active(cls, context)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
+        obj: Any = context.object
         try:
-            made, report = export_table(context.object, active_bone(context))
+            made, report = export_table(obj, active_bone(context))
             write_file(path_of(self.filepath), table.write(made))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))

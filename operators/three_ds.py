@@ -228,7 +228,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         self._is_by_hand = True
         return super().invoke(context, event)
 
-    def execute(self: Any, context: bpy.types.Context) -> Status:
+    def execute(self: Any, context: bpy.types.Context) -> Any:
         # Imported here, because few sessions export 3D Studio files.
         from ..exchange.conversion import conversion_of
         from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
@@ -247,7 +247,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
             context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
         )
 
-    def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
+    def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Any:
         from ..formats import three_ds
 
         made, report = result

@@ -28,9 +28,9 @@ from .pictures.preset_pictures import draw_presets
 _LETTER = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
-"""Width next to a text, in the same pixels: icon, margins and tabs."""
+"""Width of the icon, the margins and the tabs next to a text, in the same pixels."""
 _BESIDE_SLIDER = 60.0
-"""Width around a slider and its range, in the same pixels: margins, gaps and tabs."""
+"""Width of the margins, gaps and tabs around a slider and its range, in the same pixels."""
 _UNIT = 20.0
 """Height of a button, in the same pixels."""
 _SHORTEST = 20

@@ -45,7 +45,7 @@ def copy(settings: object, operator: object) -> None:
 
 
 def options(settings: Any, scene: Any, defaults: dict[str, float], **more: Any) -> Options:
-    """Return the options for functions of `animation`. Raises ValueError if they are invalid."""
+    """Return the options for functions of `animation`. Raises ValueError if an option is invalid."""
     return Options(
         extend=(float(scene.frame_start), float(scene.frame_end)) if settings.use_scene_range else None,
         defaults=defaults,

@@ -11,14 +11,13 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 
 
 class TCBFinding(bpy.types.PropertyGroup):
-    """A finding in the list. Its name is the error.
-
-    `place` is the frame range as text. `track` is the property or constraint, or empty if the error names it.
-    """
+    """A finding in the list. Its name is the error."""
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())
+    # Frame range as text.
     place: StringProperty(name="Frames", options=set())
+    # Property or constraint. Empty if the error names it.
     track: StringProperty(name="Track", options=set())
     frame: FloatProperty(name="Frame", options=set())
 

@@ -16,7 +16,7 @@ _KEYMAPS = (
     ("Dopesheet", "DOPESHEET_EDITOR"),
     ("Graph Editor", "GRAPH_EDITOR"),
 )
-"""Names and spaces of Blender's keymaps. Neither they nor later keymaps use the keys of the shortcuts."""
+"""Names and spaces of Blender's keymaps in which the keys of the shortcuts are free."""
 
 
 class _Offer(NamedTuple):

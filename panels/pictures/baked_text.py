@@ -43,7 +43,7 @@ def _shows_text(space: Any) -> bool:
     """Return whether the space has room for text and the text overlay is on."""
     if space.type == "VIEW_3D":
         return bool(space.overlay.show_overlays and space.overlay.show_text)
-    # A timeline is one row high.
+    # A timeline has no room for text.
     return getattr(space, "mode", "") != "TIMELINE"
 
 

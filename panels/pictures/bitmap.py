@@ -24,7 +24,7 @@ class Bitmap:
     def __init__(self, size: int) -> None:
         self.size = size
         self.pixels = np.zeros((size, size, 4), dtype=np.float32)
-        """Row 0 is the lowest. Colors are multiplied by alpha, as in Blender's icons."""
+        """Pixels, with the lowest row first. Colors are multiplied by alpha, as in Blender's icons."""
 
     def packed(self) -> npt.NDArray[np.int32]:
         """Return the pixels in the format of Blender's `image_pixels`: shape (size * size,), one byte per channel."""

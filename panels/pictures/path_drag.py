@@ -84,7 +84,7 @@ _TANGENT_HINT = n_("Release: confirm, Esc: cancel, Shift: this side only, Ctrl: 
 
 
 class _Pointer:
-    """Mouse in the viewport of a drag.
+    """The mouse during a drag in a viewport.
 
     Positions and directions are in world space at the key's frame. Paths in camera space are drawn elsewhere.
     """
@@ -318,7 +318,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         return True
 
     def _hold(self) -> _Drag:
-        """Return the drag of the picked element in its initial state."""
+        """Begin to drag the picked element."""
         if self._picked.part != "KEY":
             return _Tangent(self._spot, self._shown, self._picked, self._pointer, self._defaults)
         if self._pointer.other:

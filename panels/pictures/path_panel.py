@@ -58,7 +58,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     space: _setting(
         EnumProperty,
         "Space",
-        "Space of the paths",
+        "Coordinate space of the paths",
         translation_context=contexts.id_action,
         items=[
             ("WORLD", "World", "Paths in world space"),

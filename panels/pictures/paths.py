@@ -26,7 +26,7 @@ Points = npt.NDArray[np.float32]
 
 @record()
 class Trace(Followed):
-    """Followed point and frames."""
+    """A followed point and a range of frames."""
 
     start: int
     end: int
@@ -127,8 +127,8 @@ class Views(NamedTuple):
     def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
         """Return the views, or None if all cameras are static at the same position.
 
-        `into`: function of two arrays of frames. It returns the matrices at the first frames for the cameras of the
-        second frames.
+        `into`: function of two arrays of frames. It returns matrices at the first frames, for the cameras that are
+        active at the second frames.
         """
         near = planned.near
         frames = np.concatenate((planned.whole, near.ravel()))

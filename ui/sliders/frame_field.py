@@ -130,7 +130,7 @@ def key_frame() -> Any:
         max=LAST_FRAME,
         step=100,
         precision=2,
-        # Blender accepts only functions.
+        # Blender accepts only functions, not bound methods.
         get=lambda group: _frame_field.get(group),
         set=lambda group, value: _frame_field.set(group, value),
         options=set(),

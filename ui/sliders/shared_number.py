@@ -76,7 +76,7 @@ class SharedSlider:
     ) -> Numbers:
         """Return the values after the slider was set to `value`.
 
-        `continues_drag`: whether the change belongs to the drag of the last change, relative or not.
+        `continues_drag`: whether the change belongs to the same drag as the last change.
         """
         last = self._last_if_current(keys, numbers)
         if last is not None and (last.relative == relative or continues_drag):
@@ -100,6 +100,6 @@ class SharedSlider:
 def is_mixed(numbers: Numbers) -> bool:
     """Return whether the values differ.
 
-    NaN marks keys that cannot be read. It differs from every number, but values that are all NaN do not differ.
+    NaN marks keys that cannot be read. NaN differs from every number, but values that are all NaN do not differ.
     """
     return bool((numbers != numbers[0]).any()) and not bool(np.isnan(numbers).all())
