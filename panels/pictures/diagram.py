@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import bpy.utils.previews
@@ -62,22 +62,8 @@ _FEWEST_CACHED = 128
 """Minimum number of cached pictures. It exceeds the number of diagrams that all windows show together."""
 
 
-class _PictureKey(NamedTuple):
-    """Everything that determines the pixels of a picture."""
-
-    parameters: tuple[tuple[int, ...], ...]
-    """Parameters of each curve, in steps of 1 / `_ROUNDED`."""
-    sides: Sides
-    is_valley: bool
-    size: int
-    """Width in pixels."""
-    has_tangents: bool
-    ink: tuple[float, ...]
-    ground: tuple[float, ...]
-
-
 _previews: Any = None
-_icon_names: OrderedDict[_PictureKey, str] = OrderedDict()
+_icon_names: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 """Names of the cached pictures in `_previews`, in order of their last use."""
 _cache_size = _FEWEST_CACHED
 """Maximum number of cached pictures: at least twice the length of a list, because Blender shows an entire list at
@@ -99,13 +85,28 @@ def icon_of(
     is_valley: bool = False,
     has_tangents: bool = False,
 ) -> int:
-    """Return the icon ID of the picture of these parameters."""
+    """Return the icon ID of the picture of these parameters. Draw the picture if it is not cached."""
     rounded = tuple(
         tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
         for parameters in parameters_of_keys
         if np.isfinite([parameters[name] for name in PARAMETERS]).all()
     )
-    return _icon(_PictureKey(rounded, sides, is_valley, size_drawn(), has_tangents, *_theme_colors()))
+    size, colors = size_drawn(), _theme_colors()
+    # Everything that determines the pixels.
+    picture = (rounded, size, *colors, sides, is_valley, has_tangents)
+    if picture in _icon_names:
+        _icon_names.move_to_end(picture)
+        return int(_previews[_icon_names[picture]].icon_id)
+    drawn_parameters = [dict(zip(PARAMETERS, (step / _ROUNDED for step in steps), strict=True)) for steps in rounded]
+    drawn = bitmap(drawn_parameters, size, *colors, sides, is_valley, has_tangents)
+    name = repr(picture)
+    preview = _previews.new(name)
+    preview.image_size = (size, size)
+    preview.image_pixels.foreach_set(drawn.packed())
+    _icon_names[picture] = name
+    while len(_icon_names) > _cache_size:
+        del _previews[_icon_names.popitem(last=False)[1]]
+    return int(preview.icon_id)
 
 
 def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[int]:
@@ -248,25 +249,6 @@ def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
-
-
-def _icon(key: _PictureKey) -> int:
-    """Return the icon ID of the picture. Draw the picture if it is not cached."""
-    if key in _icon_names:
-        _icon_names.move_to_end(key)
-        return int(_previews[_icon_names[key]].icon_id)
-    parameters_of_keys = [
-        dict(zip(PARAMETERS, (step / _ROUNDED for step in steps), strict=True)) for steps in key.parameters
-    ]
-    drawn = bitmap(parameters_of_keys, key.size, key.ink, key.ground, key.sides, key.is_valley, key.has_tangents)
-    name = repr(key)
-    preview = _previews.new(name)
-    preview.image_size = (key.size, key.size)
-    preview.image_pixels.foreach_set(drawn.packed())
-    _icon_names[key] = name
-    while len(_icon_names) > _cache_size:
-        del _previews[_icon_names.popitem(last=False)[1]]
-    return int(preview.icon_id)
 
 
 def register() -> None:

@@ -113,9 +113,8 @@ class TCB_PT_paths(InSidebar, bpy.types.Panel):
         if settings.space == "CAMERA" and not cameras_of(scene):
             layout.label(text="The scene has no camera. Paths are shown in world space", icon="INFO")
         column = layout.column(heading="Show")
-        column.prop(settings, "frames")
-        column.prop(settings, "playhead")
-        column.prop(settings, "numbers")
+        for name in ("frames", "playhead", "numbers"):
+            column.prop(settings, name)
         row = column.row()
         row.active = settings.numbers
         row.prop(settings, "every")

@@ -17,12 +17,6 @@ ANGLES = (0.0, 1.0, 0.5)
 
 
 @pytest.fixture
-def key_panel(tcb_animation):
-    """What the panel of the key shows."""
-    return lambda name="TCB_PT_tracks": drawn(name)
-
-
-@pytest.fixture
 def rig(scene):
     """Ten selected bones of two rotation modes, keyed at 1, 21 and 41, of which "Bone 0" is active."""
     made = new_rig(*(f"Bone {number}" for number in range(10)))
@@ -83,8 +77,8 @@ def test_of_a_bone_the_rotation_is_shown_first(rig, tcb_animation):
     assert track.path == path(0)
 
 
-def test_a_slider_sets_the_keys_of_all_selected_bones_at_that_frame(rig, key_panel, scene, tcb_animation):
-    assert "Frame 21 · 10 bones" in key_panel()
+def test_a_slider_sets_the_keys_of_all_selected_bones_at_that_frame(rig, scene, tcb_animation):
+    assert "Frame 21 · 10 bones" in drawn("TCB_PT_tracks")
     scene.tcb.tension = 0.5
     for number in range(10):
         assert given(tcb_animation.animation, rig, path(number), "tension") == [(21.0, 0.5)]
@@ -99,11 +93,11 @@ def test_the_property_of_the_track_shown_is_that_of_the_others(rig, scene, tcb_a
         assert given(tcb_animation.animation, rig, path(number), "bias") == []
 
 
-def test_mixed_numbers_have_their_range_and_are_shifted_if_so_chosen(rig, key_panel, scene, tcb_animation):
+def test_mixed_numbers_have_their_range_and_are_shifted_if_so_chosen(rig, scene, tcb_animation):
     animation = tcb_animation.animation
     animation.enable(rig, keep_look=False)
     animation.key_set(rig, path(3), 21, tension=0.5)
-    shown = key_panel()
+    shown = drawn("TCB_PT_tracks")
     assert {"0 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
     scene.tcb.relative = True
     scene.tcb.tension += 0.25
@@ -129,7 +123,7 @@ def test_presets_and_buttons_are_for_all_of_them(rig, scene, tcb_animation):
     assert not any(given(tcb_animation.animation, rig, path(number), "tension") for number in range(10))
 
 
-def test_of_objects_that_share_an_action_a_key_counts_once(cube, key_panel, tcb_animation):
+def test_of_objects_that_share_an_action_a_key_counts_once(cube, tcb_animation):
     for name in ("Second", "Third"):
         other = new_object(name)
         other.animation_data_create().action = cube.animation_data.action
@@ -140,7 +134,7 @@ def test_of_objects_that_share_an_action_a_key_counts_once(cube, key_panel, tcb_
     own = new_object("Own")
     own.keyframe_insert("location", frame=11)
     own.select_set(True)
-    assert "Frame 11 · 2 objects" in key_panel()
+    assert "Frame 11 · 2 objects" in drawn("TCB_PT_tracks")
 
 
 def test_a_typed_frame_moves_the_key_and_takes_the_playhead_along(cube, scene, event, tcb_animation):
@@ -219,24 +213,24 @@ def test_escape_gives_the_key_and_the_playhead_back_to_the_last_bit(cube, scene,
     assert snapshot(cube) == before
 
 
-def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event, key_panel):
+def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event):
     before = snapshot(cube)
     event()
     scene.tcb.key_frame = 31.0
     assert snapshot(cube) == before
-    assert "another key is already at this frame" in " ".join(key_panel())
+    assert "another key is already at this frame" in " ".join(drawn("TCB_PT_tracks"))
     scene.tcb.key_frame = 30.0
-    assert "another key is already at this frame" not in " ".join(key_panel())
+    assert "another key is already at this frame" not in " ".join(drawn("TCB_PT_tracks"))
 
 
-def test_a_locked_key_keeps_its_place(cube, scene, event, key_panel):
+def test_a_locked_key_keeps_its_place(cube, scene, event):
     curve(cube, "location").lock = True
     before = snapshot(cube)
     event()
     scene.tcb.key_frame = 20.0
     scene.tcb.key_value[0] = 7.0
     assert snapshot(cube) == before
-    assert "locked" in " ".join(key_panel())
+    assert "locked" in " ".join(drawn("TCB_PT_tracks"))
 
 
 def test_a_value_is_set_and_taken_back_to_the_last_bit(cube, scene, event):
@@ -250,12 +244,12 @@ def test_a_value_is_set_and_taken_back_to_the_last_bit(cube, scene, event):
     assert snapshot(cube) == before
 
 
-def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event, key_panel):
+def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event):
     rig.data.bones.active = rig.data.bones["Bone 1"]
     for number, bone in enumerate(rig.pose.bones):
         chosen = bone if bpy.app.version >= (5, 0, 0) else bone.bone
         chosen.select = bool(number % 2)
-    shown = key_panel("TCB_PT_place")
+    shown = drawn("TCB_PT_place")
     assert [text for text in shown if "key_angles" in text] == [f"TCBSidebar.key_angles[{index}]" for index in range(3)]
     assert "X: 57.3°" in shown
     event()
@@ -263,7 +257,7 @@ def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event
     assert [curve(rig, path(number), 1).evaluate(21) for number in (1, 3, 5, 7, 9)] == [0.25] * 5
     # Modes apart have no numbers in common: only the frame is a field.
     bpy.ops.pose.select_all(action="SELECT")
-    shown = key_panel("TCB_PT_place")
+    shown = drawn("TCB_PT_place")
     assert "TCBSidebar.key_frame[0]" in shown
     assert not any("key_angles" in text or "key_value" in text for text in shown)
 
@@ -394,7 +388,7 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     def tensions():
         """Of all pictures that Blender has, in the order in which they were asked for."""
         assert len(diagram._previews) == len(diagram._icon_names)
-        pictures = [key.parameters[0] for key in diagram._icon_names if key.parameters]
+        pictures = [rounded[0] for rounded, *_ in diagram._icon_names if rounded]
         return [numbers[0] / 200 for numbers in pictures if numbers[1] in (0, 50)]
 
     listed = [number / 200 for number in range(1, 131)]
