@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of closed panels in the TCB sidebar tab of the 3D Viewport."""
+"""Base class of advanced panels in the TCB sidebar tab of the 3D Viewport."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ import bpy
 from ..ui import preferences, redraw
 
 
-class InSidebar:
-    """Base class of panels that are closed by default."""
+class Advanced:
+    """Base class of panels that are visible if the Advanced preference is on, or while they are in use."""
 
     bl_space_type: ClassVar[Any] = "VIEW_3D"
     bl_region_type: ClassVar[Any] = "UI"
     bl_category = "TCB"
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
-
-
-class Advanced(InSidebar):
-    """Base class of panels that are visible if the Advanced preference is on, or while they are in use."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -11,7 +11,6 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ...animation.sampling.cameras import cameras_of
 from ...ui.redraw import layout_of
-from ..advanced import InSidebar
 from . import overlay
 
 
@@ -84,11 +83,15 @@ class TCBPaths(bpy.types.PropertyGroup):
     by_speed: _setting(BoolProperty, "Color by Speed", "Color from blue (slowest) to red (fastest)")
 
 
-class TCB_PT_paths(InSidebar, bpy.types.Panel):
+class TCB_PT_paths(bpy.types.Panel):
     """Paths of selected objects, or of selected bones in Pose Mode, in the viewport"""
 
     bl_idname = "TCB_PT_paths"
     bl_label = "Paths"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 5
 
     def draw_header(self, context: bpy.types.Context) -> None:

@@ -41,6 +41,7 @@ ORDER = (
         "animation/records",
         "animation/steps",
         "animation/translation",
+        "animation/track_names",
         "animation/number_text",
         "animation/messages",
         "animation/errors",
