@@ -152,7 +152,7 @@ def test_one_note_names_all_components_with_a_modifier(animation, thing) -> None
     for component in (0, 2):
         curve(thing, "location", component).modifiers.new("NOISE")
     (note,) = [note for note in animation.bake(thing).notes if "NOISE" in str(note)]
-    assert "0, 2" in str(note)
+    assert "X Location, Z Location" in str(note)
 
 
 def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:

@@ -157,7 +157,7 @@ def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_comp
     animation.choose(ball, "location", method="LOGARITHMIC")
     with pytest.raises(animation.AnimationError) as refused:
         animation.bake(ball)
-    assert str(refused.value) == '"Ball", Position, Bild 7: Komponente 2 ist 0, ohne Logarithmus'
+    assert str(refused.value) == '"Ball", Location, Bild 7: Komponente 2 ist 0, ohne Logarithmus'
 
 
 def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
@@ -224,4 +224,4 @@ except RuntimeError as error:
 
 def test_blender_says_it_in_the_language_of_the_user(blender_with_languages: Callable[[str], str]) -> None:
     said = blender_with_languages(SAY_IN_GERMAN.format(german=GERMAN))
-    assert 'said: Error: "Ball", Position, Bild 7: Komponente 2 ist 0, ohne Logarithmus\n' in said
+    assert 'said: Error: "Ball", Location, Bild 7: Komponente 2 ist 0, ohne Logarithmus\n' in said
