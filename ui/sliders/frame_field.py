@@ -9,7 +9,7 @@ cannot replace them.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -89,11 +89,7 @@ class _FrameField:
             selection.go_to(context.scene, float(after.min()))
         self._drag = drag
         after = _frames(self._moved(context, selection.chosen_keys(context), group.whole_column))
-        self._drag = (
-            _Drag(tracks, drag.shown, drag.before, after, drag.kept, drag.playhead)
-            if event.presses or event.is_modifier
-            else None
-        )
+        self._drag = replace(drag, after=after) if event.presses or event.is_modifier else None
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
         """Return the keys to move: the displayed keys, or in the viewport their column. A drag keeps its tracks."""
@@ -114,11 +110,7 @@ class _FrameField:
 
 
 _frame_field = _FrameField()
-
-
-def reason_not_moved(chosen: list[TrackKeys]) -> str:
-    """Return the reason why the frame field could not move these keys, or an empty string."""
-    return _frame_field.reason_not_moved(chosen)
+reason_not_moved = _frame_field.reason_not_moved
 
 
 def key_frame() -> Any:
