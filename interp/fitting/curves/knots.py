@@ -113,26 +113,21 @@ class Division:
     def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
         """Return the knots that divide spans.
 
-        A span is divided at the ends of eases. Otherwise, it is divided in the middle if five samples do not resolve
-        it, or else by `subdivision.subdivide`. Only the knots from `subdivide` on the first level are not provisional.
-        If all knots are too close to each other or to the ends, the span is also divided in the middle.
+        A span is divided at the ends of eases, otherwise by `subdivision.subdivide`. Only the knots from `subdivide` on
+        the first level are not provisional. If all knots are too close to each other or to the ends, the span is
+        divided in the middle.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
         frames = jumps[row, span]
         near = too_near(spans, span, frames)
         span, frames = span[~near], self._knots_for_jumps(spans, span[~near], frames[~near])
-        rest = np.ones(len(spans.strand), dtype=np.bool_)
-        rest[span] = False
-        unresolved = np.flatnonzero(subdivision.unresolved(pieces.rest) & rest)
-        rest[unresolved] = False
-        resolved = np.flatnonzero(rest)
-        polynomial = subdivision.polynomials(pieces.points[..., resolved], pieces.rest[..., resolved])
-        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[resolved]))
-        start, end = spans.frames[:, resolved[own]]
-        span = np.concatenate([span, unresolved, resolved[own]])
-        middles = spans.frames[:, unresolved].mean(axis=0)
-        frames = np.concatenate([frames, middles, start + parameter * (end - start)])
+        rest = np.setdiff1d(np.arange(len(spans.strand)), span)
+        polynomial = subdivision.polynomials(pieces.points[..., rest], pieces.rest[..., rest])
+        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[rest]))
+        start, end = spans.frames[:, rest[own]]
+        span = np.concatenate([span, rest[own]])
+        frames = np.concatenate([frames, start + parameter * (end - start)])
         frames = self.zones.move_out(spans, span, frames.astype(np.float32).astype(np.float64))
         provisional = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(first_level)
         order = np.lexsort((frames, span))

@@ -108,13 +108,6 @@ def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
     return apply(_CUBIC, points) + apply(_REST, rest)
 
 
-def unresolved(rest: Float64Array) -> BoolArray:
-    """Return a mask (n,) of spans that five samples do not resolve, because the last coefficients are large."""
-    size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
-    is_unresolved: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
-    return is_unresolved
-
-
 class _Places(NamedTuple):
     """Edges or knots in spans, ascending in each span."""
 
