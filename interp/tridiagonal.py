@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .batch import BoolArray, IndexArray
+from .batch import IndexArray
 from .keys import Float64Array
 from .rotations.exponential import cross
 
@@ -43,64 +43,6 @@ def solve(
         before, after = -times(left, before[:, :, previous]), -times(far, after[:, :, following])
         previous, following = previous[previous], following[following]
     return times(_inverse(own), right)
-
-
-def solve_symmetric(own: Float64Array, across: Float64Array, right: Float64Array, is_first: BoolArray) -> Float64Array:
-    """Return the solution (b, c, K) of symmetric positive definite block tridiagonal systems, by cyclic reduction.
-
-    Every second key of each track is eliminated until one is left. The number of steps grows with the logarithm of the
-    length of the longest track. A result does not depend on which tracks are solved together. `own` (b, b, K) contains
-    the diagonal blocks, and `across` (b, b, K) the blocks from each key's rows to the columns of the following key. At
-    the last key of a track, `across` is ignored.
-    """
-    count = own.shape[2]
-    starts = np.flatnonzero(is_first)
-    place = np.arange(count) - np.repeat(starts, np.diff(starts, append=count))
-    is_last = np.append(is_first[1:], True)
-    return _reduced(own, np.where(is_last, 0.0, across), right, place)
-
-
-def _reduced(own: Float64Array, across: Float64Array, right: Float64Array, place: IndexArray) -> Float64Array:
-    """Return the solution of `solve_symmetric` for keys with these places in their tracks."""
-    odd = np.flatnonzero(place & 1)
-    if not len(odd):
-        return solve_definite(own, right)
-    b = len(own)
-    even = np.flatnonzero(~place & 1)
-    # Every odd key has a previous key. After the last key of a track there is no key, and `across` is 0.
-    behind = np.minimum(odd + 1, len(place) - 1)
-    to_odd, from_odd = across[:, :, odd - 1], across[:, :, odd]
-    columns = [to_odd.transpose(1, 0, 2), from_odd, right[:, :, odd]]
-    eliminated = solve_definite(own[:, :, odd], np.concatenate(columns, axis=1))
-    by_before, by_behind, constant = np.split(eliminated, [b, 2 * b], axis=1)
-    own, right, across = own.copy(), right.copy(), across.copy()
-    own[:, :, odd - 1] -= times(to_odd, by_before)
-    right[:, :, odd - 1] -= times(to_odd, constant)
-    own[:, :, behind] -= times(from_odd.transpose(1, 0, 2), by_behind)
-    right[:, :, behind] -= times(from_odd.transpose(1, 0, 2), constant)
-    across[:, :, odd - 1] = -times(to_odd, by_behind)
-    result = np.zeros_like(right)
-    result[:, :, even] = _reduced(own[:, :, even], across[:, :, even], right[:, :, even], place[even] >> 1)
-    known = times(by_before, result[:, :, odd - 1]) + times(by_behind, result[:, :, behind])
-    result[:, :, odd] = constant - known
-    return result
-
-
-def solve_definite(own: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solutions (b, c, K) of symmetric positive definite systems (b, b, K): L D L' without pivoting."""
-    factors, solution = own.copy(), right.copy()
-    b = len(own)
-    for column in range(b):
-        row = factors[column, column + 1 :].copy()
-        factors[column + 1 :, column] /= factors[column, column]
-        for other in range(column + 1, b):
-            factors[other, column + 1 :] -= factors[other, column] * row
-            solution[other] -= factors[other, column] * solution[column]
-    for column in range(b - 1, -1, -1):
-        solution[column] /= factors[column, column]
-        for other in range(column + 1, b):
-            solution[column] -= factors[other, column] * solution[other]
-    return solution
 
 
 def times(a: Float64Array, b: Float64Array) -> Float64Array:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
-from ..tridiagonal import solve_definite, times
+from ..tridiagonal import times
 from .least_squares import Method, descend
 from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
 
@@ -336,7 +336,7 @@ class _Equations:
         own = self.own * (free[:, np.newaxis] & free)
         own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
         # The diagonal blocks are the preconditioner.
-        inverse = solve_definite(own, np.repeat(np.eye(len(own))[..., np.newaxis], own.shape[2], axis=2))
+        inverse = np.linalg.inv(own.transpose(2, 0, 1)).transpose(1, 2, 0)
         solution = np.zeros_like(right)
         rest = np.where(free, right, 0.0)
         direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]

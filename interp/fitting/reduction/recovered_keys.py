@@ -13,7 +13,7 @@ import numpy as np
 
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from ..hermite_knots import Knots, fit_knots
+from .windows import Expanded, solved
 
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
@@ -99,15 +99,19 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> RecoveredKeys | None:
     """Return keys at the rows, or None if they do not reproduce the samples."""
     rows, is_hold = _with_holds(samples, rows)
-    every = np.ones(len(rows), dtype=np.bool_)
-    fit = fit_knots(samples, Knots(rows, np.zeros_like(rows), is_value_held=every, is_corner=every))
-    errors = fit.largest(np.abs(fit.residuals))
-    if (errors[~is_hold] > _NOISE_OF_FOURTH * noise).any():
+    segments = Expanded.of(rows[:-1], rows[1:])
+    slopes = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
+    points = np.stack([samples[rows[:-1]], slopes, samples[rows[1:]], slopes], axis=1)
+    off = segments.played(points) - samples[segments.row]
+    is_line = (segments.largest(np.abs(off)) <= _NOISE_OF_SECOND * noise).all(axis=1)
+    # Change only the velocities at both ends of the segments.
+    squares, sums = segments.sums(off)
+    points[:, 1::2] += solved(squares[:, 1::2, 1::2], -sums[:, 1::2])
+    off = segments.played(points) - samples[segments.row]
+    if (segments.largest(np.abs(off))[~is_hold] > _NOISE_OF_FOURTH * noise).any():
         return None
-    slope = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
-    line = samples[rows[:-1]][fit.segment] + (fit.row - rows[fit.segment])[:, np.newaxis] * slope[fit.segment]
-    is_line = (fit.largest(np.abs(line - samples[fit.row])) <= _NOISE_OF_SECOND * noise).all(axis=1)
-    return RecoveredKeys(rows, fit.incoming, fit.outgoing, is_line & ~is_hold, is_hold)
+    velocities = np.pad(points[:, 1::2], ((1, 1), (0, 0), (0, 0)))
+    return RecoveredKeys(rows, velocities[:-1, 1], velocities[1:, 0], is_line & ~is_hold, is_hold)
 
 
 def _with_holds(samples: Float64Array, rows: IndexArray) -> tuple[IndexArray, BoolArray]:

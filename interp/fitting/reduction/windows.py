@@ -3,7 +3,7 @@
 
 Samples are at whole frames. Each key has a value and a velocity. The outer keys of a window do not change, so nothing
 changes outside the window. The search fits tens of thousands of windows of four or five keys. Sums over segments of
-equal length are one matrix product, four times as fast as `fit_knots`. Source: docs/formulas, "Fewest keys".
+equal length are one matrix product. Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ class Expanded:
         return found
 
     def largest(self, errors: Float64Array) -> Float64Array:
-        """Return the largest sample error in each segment, shape (n,)."""
-        found = np.zeros(len(self.order))
+        """Return the largest errors (n, …) in each segment, from the errors (samples, …)."""
+        found = np.zeros((len(self.order), *errors.shape[1:]))
         if len(self.order):
             found[self.order] = np.maximum.reduceat(errors, self.starts)
         return found
@@ -269,12 +269,12 @@ def _equations(columns: IndexArray, squares: Float64Array, off: Float64Array) ->
     return matrix, slope
 
 
-def _solve(matrix: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
-    """Return the solutions of symmetric systems (n, s, s), keeping the known unknowns (n, s)."""
+def solved(matrix: Float64Array, right: Float64Array, known: BoolArray | None = None) -> Float64Array:
+    """Return the solutions of symmetric systems (n, s, s). The result is 0 for known unknowns (n, s)."""
     diagonal = np.arange(matrix.shape[1])
     size = matrix[:, diagonal, diagonal] * (1.0 + _RIDGE)
     matrix[:, diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
-    if known.any():
+    if known is not None and known.any():
         matrix[known] = 0.0
         matrix.transpose(0, 2, 1)[known] = 0.0
         matrix[:, diagonal, diagonal] += known
@@ -291,7 +291,7 @@ def _with_velocities(
     matrix, slope = _equations(columns, squares, squares @ _points(windows) - sums)
     size = 2 * len(columns)
     known = np.repeat(~free[:, columns], 2, axis=1)
-    move = _solve(matrix.reshape(count, size, size), -slope.reshape(count, size, dimension), known)
+    move = solved(matrix.reshape(count, size, size), -slope.reshape(count, size, dimension), known)
     move = move.reshape(count, len(columns), 2, dimension)
     values, velocities = windows.values.copy(), windows.velocities.copy()
     values[:, columns] += move[:, :, 0]
@@ -387,7 +387,7 @@ def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) ->
         for a, b in ((first, first), (first, second), (second, first), (second, second)):
             matrix[:, a, b] += weight
         total += np.repeat(_MOST * weight, 2, axis=1)
-        found = _solve(matrix, total[..., np.newaxis], known)[..., 0]
+        found = solved(matrix, total[..., np.newaxis], known)[..., 0]
         below, above = found < 0.0, found[:, ::2] + found[:, 1::2] > _MOST * (1.0 + 1e-5)
         if not (below.any() or above.any()):
             break
