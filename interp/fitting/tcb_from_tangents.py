@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..keys import Float64Array
-from .tcb_tangents import chord_factors
 
 _NEAR = 1e-3
 """The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
@@ -114,6 +113,30 @@ def tangents_of(
         for by_before, by_after in chord_factors(parameters, share)
     )
     return incoming, outgoing
+
+
+def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
+    """Return the factors of both chords in the tangents of inner keys (docs/formulas, "TCB tangents").
+
+    Parameters
+    ----------
+    shapes : ndarray, shape (3, …)
+        Tension, continuity and bias.
+    share : ndarray, shape (…)
+        Frames from the previous key to the key, divided by the frames from the previous to the next key.
+
+    Returns
+    -------
+    ndarray, shape (2, 2, …)
+        Factors of the chords before and after the key, for the incoming and then the outgoing tangent.
+    """
+    tension, continuity, bias = shapes
+    slack, level = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
+    into, out = slack * (0.5 + level), slack * (0.5 - level)
+    less, more = 1.0 - continuity, 1.0 + continuity
+    before, after = 1.0 + bias, 1.0 - bias
+    rows = [into * less * before, into * more * after], [out * more * before, out * less * after]
+    return np.stack([np.stack(row) for row in rows])
 
 
 class _Products(NamedTuple):

@@ -267,16 +267,18 @@ class _Fit:
     def equations(self, x: Float64Array, state: _State) -> _Equations:
         keys, penalty = self.keys, (self.keys.noise**2)[self.keys.track]
         parameters = self._parameters(x)
-        squares, across, slopes = zip(
-            *(
-                batch.products(parameters, rows, self.columns)
-                for batch, rows in zip(keys.batches, state.residuals, strict=True)
-            ),
-            strict=True,
-        )
-        own = keys.sum_at_keys(np.concatenate(squares, axis=-1))
-        slope = keys.sum_at_keys(np.concatenate(slopes, axis=-1)) + penalty * x
-        return _Equations(keys, own, np.concatenate(across, axis=-1), slope, penalty, state.forcing)
+        count = len(self.columns)
+        products, slopes = [], []
+        for batch, residuals in zip(keys.batches, state.residuals, strict=True):
+            jacobian = batch.jacobian(parameters, self.columns).reshape(2 * count, -1, len(batch.begin))
+            changes = np.ascontiguousarray(jacobian.transpose(2, 0, 1))
+            products.append(changes @ changes.transpose(0, 2, 1))
+            slopes.append(changes @ residuals.reshape(-1, len(changes), 1).swapaxes(0, 1))
+        # The first axis of each pair distinguishes the key before and the key after each segment.
+        squares = np.concatenate(products).reshape(-1, 2, count, 2, count).transpose(1, 3, 2, 4, 0)
+        own = keys.sum_at_keys(np.stack([squares[0, 0], squares[1, 1]]))
+        slope = keys.sum_at_keys(np.concatenate(slopes).reshape(-1, 2, count).transpose(1, 2, 0)) + penalty * x
+        return _Equations(keys, own, np.ascontiguousarray(squares[0, 1]), slope, penalty, state.forcing)
 
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
         return np.clip(x + step, LOWEST[self.columns], HIGHEST)
@@ -336,7 +338,7 @@ class _Equations:
         own = self.own * (free[:, np.newaxis] & free)
         own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
         # The diagonal blocks are the preconditioner.
-        inverse = np.linalg.inv(own.transpose(2, 0, 1)).transpose(1, 2, 0)
+        inverse: Float64Array = np.linalg.inv(own.transpose(2, 0, 1)).transpose(1, 2, 0)
         solution = np.zeros_like(right)
         rest = np.where(free, right, 0.0)
         direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]
@@ -377,11 +379,9 @@ def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
 def _with_few_digits(keys: _Keys, parameters: Float64Array, errors: Float64Array) -> Float64Array:
     """Round the parameters to the fewest digits that hardly change the motion, relative to rounding or its error."""
     share = np.maximum(3.0 * keys.noise, _ROUNDED * np.sqrt(errors / keys.segments))
-    squares = [
-        batch.products(parameters, np.zeros((len(batch.weights), SAMPLES, len(batch.begin))), range(5)).squares
-        for batch in keys.batches
-    ]
-    effect = np.einsum("aiin->ain", np.concatenate(squares, axis=-1))
+    effect = np.concatenate(
+        [np.square(batch.jacobian(parameters, range(5))).sum(axis=(2, 3)) for batch in keys.batches], axis=-1
+    )
     largest = np.zeros((5, len(keys.track)))
     for ends, sizes in zip((keys.left, keys.right), np.sqrt(effect), strict=True):
         for most, each in zip(largest, sizes, strict=True):

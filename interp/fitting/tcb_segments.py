@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from ..keys import HIGHEST, Float64Array
 from ..rotations import sphere
 from ..rotations.exponential import cross
 from ..splines import tcb
-from .tcb_tangents import SHAPING, tangent_changes
 
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
@@ -102,17 +101,6 @@ def sample_frames(frames: Float64Array) -> Float64Array:
            [ 7.5,  8.5,  9.5, 10.5, 11.5, 12.5, 13.5]])
     """
     return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * SHARES
-
-
-class Products(NamedTuple):
-    """Products of derivatives with respect to the parameters of the key before and the key after each segment."""
-
-    squares: Float64Array
-    """Products for the same key, shape (2, columns, columns, N)."""
-    across: Float64Array
-    """Products for the two different keys, shape (columns, columns, N)."""
-    slopes: Float64Array
-    """Products with the residuals, shape (2, columns, N)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +213,7 @@ class Segments:
             further = since_key.T.reshape(self.walk.shape) - self.walk
             axis = curve.long_turns.axis[:, self.begin][:, np.newaxis]
             return _nearest_vectors(turns, further, axis) * self.weights[:, np.newaxis]
-        motion = _curve(hermite_weights(u), *(each * self.weights for each in self._shape(*self._tangents(own))))
+        motion = _curve(hermite_weights(u), *(each * self.weights for each in (self._chords, *self._tangents(own))))
         motion -= self.samples
         return motion
 
@@ -235,119 +223,58 @@ class Segments:
         ease_from, ease_to = own[_EASE_FROM, self.begin], own[_EASE_TO, self.begin + 1]
         return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
 
-    def _tangents(self, own: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return incoming and outgoing tangents of the splines' keys, each of shape (d, keys)."""
-        return tcb.tangents(replace(self.tracks, parameters=own), self.before, self.after, self._ends)
+    @property
+    def _chords(self) -> Float64Array:
+        """Return the chords of the segments, shape (d, N)."""
+        return self.after.take(self.begin, axis=1)
 
-    def _shape(self, incoming: Float64Array, outgoing: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords of the segments and the tangents at their ends, each of shape (d, N)."""
-        begin = self.begin
-        return self.after.take(begin, axis=1), outgoing.take(begin, axis=1), incoming.take(begin + 1, axis=1)
+    def _tangents(self, own: Float64Array) -> Float64Array:
+        """Return the tangents at the start and end of the segments, shape (2, d, N)."""
+        spline, tracks = self.splines[0], replace(self.tracks, parameters=own)
+        ends: tcb.Ends = spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
+        incoming, outgoing = tcb.tangents(tracks, self.before, self.after, ends)
+        return np.stack([outgoing.take(self.begin, axis=1), incoming.take(self.begin + 1, axis=1)])
 
-    def products(self, parameters: Float64Array, residuals: Float64Array, columns: Sequence[int]) -> Products:
-        """Return the terms of the segments in the normal equations for given parameters.
+    def jacobian(self, parameters: Float64Array, columns: Sequence[int]) -> Float64Array:
+        """Return the derivatives of the residuals, shape (2, columns, d, SAMPLES, N), by difference quotients.
 
-        Parameters
-        ----------
-        parameters : ndarray, shape (5, keys)
-            The parameters of the problem's keys.
-        residuals : ndarray, shape (d, SAMPLES, N)
-            The residuals for these parameters.
-        columns : sequence of int
-            The rows of `parameters` that are fitted, first the rows that shape tangents, then both eases or neither.
+        They are derivatives with respect to some rows of `parameters` (5, keys), first for the key before each segment,
+        then for the key after it.
         """
-        own = parameters.take(self.rows, axis=1)
-        shaping = [column for column in columns if column < SHAPING]
-        count, few = len(columns), slice(len(shaping))
-        squares, across, slopes = (
-            np.zeros((*shape, len(self.begin))) for shape in ((2, count, count), (count, count), (2, count))
-        )
-        curve = _Linearization(self, own)
-        left, right, by_left, by_right = curve.by_tangents(shaping)
-        squares[0, few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_left).sum(axis=0), left)
-        squares[1, few, few] = np.einsum("idn,jdn->ijn", right * (by_right * by_right).sum(axis=0), right)
-        across[few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_right).sum(axis=0), right)
-        slopes[0, few], slopes[1, few] = _dots(left, by_left, residuals), _dots(right, by_right, residuals)
-        if count > len(shaping):
-            starting, ending = curve.by_eases()
-            to, from_ = columns.index(_EASE_TO), columns.index(_EASE_FROM)
-            squares[0, from_, from_] = np.einsum("dsn,dsn->n", starting, starting)
-            squares[1, to, to] = np.einsum("dsn,dsn->n", ending, ending)
-            squares[0, few, from_] = squares[0, from_, few] = _dots(left, by_left, starting)
-            squares[1, few, to] = squares[1, to, few] = _dots(right, by_right, ending)
-            across[few, to], across[from_, few] = _dots(left, by_left, ending), _dots(right, by_right, starting)
-            across[from_, to] = np.einsum("dsn,dsn->n", starting, ending)
-            slopes[0, from_] = np.einsum("dsn,dsn->n", starting, residuals)
-            slopes[1, to] = np.einsum("dsn,dsn->n", ending, residuals)
-        return Products(squares, across, slopes)
-
-
-class _Linearization:
-    """The Hermite curve with the tangents that given parameters produce, in place of the splines."""
-
-    def __init__(self, segments: Segments, own: Float64Array) -> None:
-        self._segments, self._own = segments, own
-        self._chord, self._leaving, self._arriving = segments._shape(*segments._tangents(own))
-        if segments.is_rotation:
-            self._arriving = _transported(self._arriving, _half_vector(-self._chord))
-        self._u = segments._local(own)
-        self._weights = hermite_weights(self._u)
-
-    def by_tangents(self, columns: Sequence[int]) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-        """Return the derivatives with respect to the parameters that shape tangents, as products of two factors.
-
-        Returns
-        -------
-        left, right : ndarray, shape (columns, d, N)
-            The weighted derivatives of the tangents with respect to the parameters of the key before and the key after.
-        by_left, by_right : ndarray, shape (SAMPLES, N)
-            The derivatives of the samples with respect to these tangents.
-        """
-        segments = self._segments
-        tracks = replace(segments.tracks, parameters=self._own)
-        changes = tangent_changes(tracks, segments.before, segments.after, segments._ends)
-        leave, arrive = self._weights.leaving, self._weights.arriving
-        by_left = leave + changes.from_last[segments.begin + 1] * arrive
-        by_right = arrive + changes.from_next[segments.begin] * leave
-        left = changes.outgoing[columns].take(segments.begin, axis=2) * segments.weights
-        right = changes.incoming[columns].take(segments.begin + 1, axis=2) * segments.weights
-        if segments.is_rotation:
-            # A tangent changes the curve most at a third of the segment.
-            third, other = (
-                _curve(hermite_weights(np.full((1, 1), place)), self._chord, self._leaving, self._arriving)[:, 0]
-                for place in (1 / 3, 2 / 3)
-            )
-            left, right = (
-                np.stack([_transported(each, _half_vector(turn)) for each in side]) if len(side) else side
-                for side, turn in ((left, third), (right, other - self._chord))
-            )
-        return left, right, by_left, by_right
-
-    def by_eases(self) -> tuple[Float64Array, Float64Array]:
-        """Return the derivatives (d, SAMPLES, N) by ease from of the key before and ease to of the key after."""
-        segments, u, steps = self._segments, self._u, _steps(self._own)
-        shape = self._chord, self._leaving, self._arriving
-        speed = _curve(hermite_weights(u, 1), *shape)
-        if segments.is_rotation:
-            speed = _transported(speed, _half_vector(_curve(self._weights, *shape)))
-        speed *= segments.weights[:, np.newaxis]
-        changes = []
-        for column, keys in ((_EASE_FROM, segments.begin), (_EASE_TO, segments.begin + 1)):
-            moved = self._own.copy()
-            moved[column] += steps[column]
-            changes.append(speed * ((segments._local(moved) - u) / steps[column].take(keys)))
-        return changes[0], changes[1]
-
-
-def _steps(parameters: Float64Array) -> Float64Array:
-    """Return the steps of difference quotients, which stay below the upper bound."""
-    return np.where(parameters + _STEP > HIGHEST, -_STEP, _STEP)
-
-
-def _dots(changes: Float64Array, shares: Float64Array, samples: Float64Array) -> Float64Array:
-    """Return the dot products (columns, N) of samples with `changes` (columns, d, N) times `shares`."""
-    result: Float64Array = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
-    return result
+        own, keys = parameters.take(self.rows, axis=1), np.stack([self.begin, self.begin + 1])
+        steps = np.where(own + _STEP > HIGHEST, -_STEP, _STEP)
+        u, chords, tangents = self._local(own), self._chords, self._tangents(own)
+        weights, speed = hermite_weights(u), _curve(hermite_weights(u, 1), chords, *tangents)
+        # For rotations, changes in tangents are transported to the samples that they affect most.
+        halves = None
+        if self.is_rotation:
+            shape = chords, tangents[0], _transported(tangents[1], _half_vector(-chords))
+            thirds = _curve(hermite_weights(np.array([[1 / 3], [2 / 3]])), *shape)
+            halves = np.stack([_half_vector(thirds[:, 0]), _half_vector(thirds[:, 1] - chords)])
+            speed = _transported(_curve(hermite_weights(u, 1), *shape), _half_vector(_curve(weights, *shape)))
+        jacobian = np.zeros((2, len(columns), *speed.shape))
+        # One key of each segment is odd, so every second key can be changed at once.
+        is_odd = np.arange(own.shape[1]) % 2 == 1
+        for row, column in enumerate(columns):
+            if column >= _EASE_TO:
+                side = int(column == _EASE_TO)
+                moved = own.copy()
+                moved[column] += steps[column]
+                jacobian[side, row] = speed * ((self._local(moved) - u) / steps[column].take(keys[side]))
+                continue
+            changes = []
+            for is_moved in (is_odd, ~is_odd):
+                moved = own.copy()
+                moved[column, is_moved] += steps[column, is_moved]
+                changes.append(self._tangents(moved) - tangents)
+            for side, own_keys in enumerate(keys):
+                leaving, arriving = np.where(is_odd[own_keys], *changes) / steps[column, own_keys]
+                if halves is not None:
+                    leaving, arriving = _transported(leaving, halves[0]), _transported(arriving, halves[1])
+                np.multiply(leaving[:, np.newaxis], weights.leaving, out=jacobian[side, row])
+                jacobian[side, row] += arriving[:, np.newaxis] * weights.arriving
+        jacobian *= self.weights[:, np.newaxis]
+        return jacobian
 
 
 def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
