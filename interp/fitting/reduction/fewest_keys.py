@@ -86,7 +86,7 @@ def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolA
 
 def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
     """Return keys in which the keys of some tracks are replaced."""
-    return joined(keys.keep(~is_other[keys.track]), others.keep(is_other[others.track]))[0]
+    return joined(keys.take(~is_other[keys.track]), others.take(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
@@ -248,7 +248,7 @@ def without_needless(samples: Samples, keys: KeySet) -> KeySet:
         cost[touched] = np.nan
         kept = np.ones(len(keys.rows), dtype=np.bool_)
         kept[chosen] = False
-        keys, cost, fits = keys.keep(kept), cost[kept], fits.take(kept)
+        keys, cost, fits = keys.take(kept), cost[kept], fits.take(kept)
 
 
 def merge(samples: Samples, keys: KeySet) -> KeySet:
@@ -274,7 +274,7 @@ def merge(samples: Samples, keys: KeySet) -> KeySet:
         keys.put(places[row_of], fitted.take(row_of), free[row_of])
         kept = np.ones(len(keys.rows), dtype=np.bool_)
         kept[chosen + 1] = False
-        keys = keys.keep(kept)
+        keys = keys.take(kept)
 
 
 def _independent(cost: Float64Array, apart: int) -> IndexArray:

@@ -355,7 +355,7 @@ class Skeleton:
         """Play these keys of a batch's groups from now on."""
         every = played(samples, keys)
         for track, group in enumerate(groups):
-            own = keys.keep(keys.track == track)
+            own = keys.take(keys.track == track)
             self.keys[group] = KeySet(np.zeros_like(own.track), own.rows, own.values, own.velocities)
             for number, columns in self.columns(group):
                 self.joints[number].play(every[track][:, columns])

@@ -293,7 +293,7 @@ def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
 def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
     """Return the keys of each track, by parts."""
     errors = errors_of(samples, keys).max(axis=1)
-    tracks = [keys.keep(keys.track == track) for track in range(len(errors))]
+    tracks = [keys.take(keys.track == track) for track in range(len(errors))]
     return [reduced(own, _columns(parts), error, method) for own, error in zip(tracks, errors.tolist(), strict=True)]
 
 

@@ -108,16 +108,23 @@ class Samples:
 
 @dataclass
 class KeySet:
-    """Keys of several tracks in order of track and row, as arrays (n,), (n, d) and (n, d)."""
+    """Keys of several tracks in order of track and row, or windows of m consecutive keys.
+
+    Keys beyond the end of a track repeat its last row and have no effect.
+    """
 
     track: IndexArray
+    """The track of each key or window, shape (n,)."""
     rows: IndexArray
+    """Rows of the samples, shape (n,) or (n, m)."""
     values: Float64Array
+    """The values of keys, shape (n, d) or (n, m, d)."""
     velocities: Float64Array
+    """Units per frame, with the same shape."""
 
-    def keep(self, kept: BoolArray | IndexArray) -> KeySet:
-        """Return a subset of the keys."""
-        return KeySet(self.track[kept], self.rows[kept], self.values[kept], self.velocities[kept])
+    def take(self, chosen: BoolArray | IndexArray) -> KeySet:
+        """Return a subset of the keys or windows."""
+        return KeySet(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
 
     def bounds(self) -> tuple[IndexArray, IndexArray]:
         """Return the indices of the first and last key of each key's track."""
@@ -125,34 +132,16 @@ class KeySet:
         last = np.searchsorted(self.track, self.track, side="right") - 1
         return first, last
 
-    def windows(self, places: IndexArray) -> Windows:
+    def windows(self, places: IndexArray) -> KeySet:
         """Return the windows of keys (n, m)."""
-        return Windows(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
+        return KeySet(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
 
-    def put(self, places: IndexArray, fitted: Windows, free: BoolArray) -> None:
+    def put(self, places: IndexArray, fitted: KeySet, free: BoolArray) -> None:
         """Copy the rows, values and velocities of fitted keys."""
         at = places[free]
         self.rows[at] = fitted.rows[free]
         self.values[at] = fitted.values[free]
         self.velocities[at] = fitted.velocities[free]
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The keys of n windows, m each, in order. Keys beyond the end of a track repeat its last row and are void."""
-
-    track: IndexArray
-    """The track of each window, shape (n,)."""
-    rows: IndexArray
-    """Rows of the samples, shape (n, m)."""
-    values: Float64Array
-    """The values of keys, shape (n, m, d)."""
-    velocities: Float64Array
-    """Units per frame, shape (n, m, d)."""
-
-    def take(self, chosen: IndexArray | BoolArray) -> Windows:
-        """Return a subset of the windows."""
-        return Windows(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
 
 
 @dataclass(frozen=True)
@@ -220,7 +209,7 @@ def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
     return weights, halved, weights.T @ halved
 
 
-def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows, Float64Array]:
+def refit(samples: Samples, windows: KeySet, free: BoolArray) -> tuple[KeySet, Float64Array]:
     """Return windows with fitted free keys (n, m), and their largest errors (n,)."""
     count, width = windows.rows.shape
     dimension = windows.values.shape[2]
@@ -245,7 +234,7 @@ def refit(samples: Samples, windows: Windows, free: BoolArray) -> tuple[Windows,
     return fitted, largest.reshape(count, width - 1).max(axis=1)
 
 
-def _points(windows: Windows) -> Float64Array:
+def _points(windows: KeySet) -> Float64Array:
     """Return values and velocities at both ends of segments (n, m-1, 4, d)."""
     values, velocities = windows.values, windows.velocities
     return np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
@@ -284,8 +273,8 @@ def solved(matrix: Float64Array, right: Float64Array, known: BoolArray | None = 
 
 
 def _with_velocities(
-    windows: Windows, free: BoolArray, columns: IndexArray, squares: Float64Array, sums: Float64Array
-) -> Windows:
+    windows: KeySet, free: BoolArray, columns: IndexArray, squares: Float64Array, sums: Float64Array
+) -> KeySet:
     """Return the windows with least-squares values and velocities."""
     count, _, dimension = windows.values.shape
     matrix, slope = _equations(columns, squares, squares @ _points(windows) - sums)
@@ -296,17 +285,17 @@ def _with_velocities(
     values, velocities = windows.values.copy(), windows.velocities.copy()
     values[:, columns] += move[:, :, 0]
     velocities[:, columns] += move[:, :, 1]
-    return Windows(windows.track, windows.rows, values, velocities)
+    return KeySet(windows.track, windows.rows, values, velocities)
 
 
 def _with_tension_and_bias(
     samples: Samples,
-    windows: Windows,
+    windows: KeySet,
     free: BoolArray,
     columns: IndexArray,
     squares: Float64Array,
     sums: Float64Array,
-) -> Windows:
+) -> KeySet:
     """Return the windows with least-squares tension and bias for each part, and value of the middle key.
 
     Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
@@ -337,25 +326,25 @@ def _with_tension_and_bias(
         slope = np.einsum("nsi,nsid->nd", changes[..., number], off[..., part])
         step = np.divide(able, size[:, number], out=np.zeros(len(off)), where=size[:, number] > 0.0)
         values[:, 2, part] -= step[:, np.newaxis] * slope
-    moved = Windows(windows.track, windows.rows, values, windows.velocities)
+    moved = KeySet(windows.track, windows.rows, values, windows.velocities)
     return _weighted(samples, moved, free, columns, squares, sums)[1]
 
 
 def _weighted(
     samples: Samples,
-    windows: Windows,
+    windows: KeySet,
     free: BoolArray,
     columns: IndexArray,
     squares: Float64Array,
     sums: Float64Array,
-) -> tuple[Float64Array, Windows]:
+) -> tuple[Float64Array, KeySet]:
     """Return the least-squares weights of both chords (n, c, parts, 2), and the windows with these weights."""
     count, width = len(windows.rows), len(columns)
     velocities = windows.velocities.copy()
     chords = directions(windows.rows, windows.values, windows.velocities, samples.parts)[:, columns]
     is_free = free[:, columns]
     velocities[:, columns] = np.where(is_free[..., np.newaxis], 0.0, velocities[:, columns])
-    bare = Windows(windows.track, windows.rows, windows.values, velocities)
+    bare = KeySet(windows.track, windows.rows, windows.values, velocities)
     matrix, slope = _equations(columns, squares, squares @ _points(bare) - sums)
     matrix, slope = matrix[:, :, 1, :, 1], slope[:, :, 1]
     known = np.repeat(~is_free, 2, axis=1)
@@ -366,7 +355,7 @@ def _weighted(
         right = -(own * np.repeat(slope[..., part], 2, axis=1)).sum(axis=2)
         every[:, :, number] = found = _in_triangle(system, right, known).reshape(count, width, 2)
         velocities[:, columns, part] += (found[..., np.newaxis] * chords[..., part]).sum(axis=2)
-    return every, Windows(windows.track, windows.rows, windows.values, velocities)
+    return every, KeySet(windows.track, windows.rows, windows.values, velocities)
 
 
 def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
