@@ -142,16 +142,10 @@ class Result(NamedTuple):
         Unknowns in the shape of the start, finite and within the bounds.
     cost : ndarray, shape (problems,)
         Sums of squares, which are no larger than at the start.
-    converged : ndarray of bool, shape (problems,)
-        Whether the last step hardly lowered the cost, or the problem was accurate enough. Otherwise, the steps ran out.
-    steps : ndarray of int, shape (problems,)
-        Number of steps tried.
     """
 
     x: Float64Array
     cost: Float64Array
-    converged: BoolArray
-    steps: IndexArray
 
 
 def descend(
@@ -174,7 +168,7 @@ def descend(
     # The problems that continue, and their blocks, as indices into the result.
     running, blocks = np.arange(len(state.cost)), np.arange(x.shape[1])
     done = problem.is_good(state, 0)
-    result = Result(x.copy(), state.cost.copy(), done.copy(), np.zeros(len(running), dtype=np.intp))
+    result = Result(x.copy(), state.cost.copy())
     damping = np.broadcast_to(np.asarray(method.damping), running.shape)
     equations: Equations | None = None
     for number in range(method.steps):
@@ -204,13 +198,12 @@ def descend(
             x = np.where(_per_block(better, problem.owner), x_tried, x)
             state = problem.chosen(better, state_tried, state)
         damping = np.where(better, method.less * damping, method.more * damping)
-        result.steps[running[~done]] = number + 1
         done = done | (gain <= method.least_gain * old_cost) | problem.is_good(state, number + 1) | (damping > _STUCK)
         if not better.all():
             done |= ~better & _is_flat(equations, x, low, high, old_cost, problem.owner)
         if better.any():
             equations = None
-        result.x[:, blocks], result.cost[running], result.converged[running] = x, state.cost, done
+        result.x[:, blocks], result.cost[running] = x, state.cost
     return result
 
 

@@ -6,8 +6,9 @@ Source: docs/formulas, "Fitting samples".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -92,19 +93,18 @@ def fit_samples(
     Each piece is as long as possible, found by bisection, so keys are few, but not always the fewest. Derivatives are
     from cubics through the four samples inside the piece closest to each end.
     """
-    samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)
+    samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), breaks, size)
     rows = [0]
     pieces: list[_Piece] = []
     length = 0
     while rows[-1] < len(samples.frames) - 1:
         start = rows[-1]
-        next_break = int(np.searchsorted(breaks, start, side="right"))
-        run = slice(int(breaks[next_break - 1]), int(breaks[next_break]) + 1)
-        end, piece = _longest_piece(samples, start, run, length, tolerance)
-        if avoided is not None and avoided[end] and end < run.stop - 1 and not avoided[start + 1 : end].all():
+        last = int(breaks[np.searchsorted(breaks, start, side="right")])
+        end, piece = _longest_piece(samples, start, last, length, tolerance)
+        if avoided is not None and avoided[end] and end < last and not avoided[start + 1 : end].all():
             # Prefer the last row in the piece that is not avoided.
             earlier = start + 1 + int(np.flatnonzero(~avoided[start + 1 : end])[-1])
-            shorter = samples.piece(start, earlier, run)
+            shorter = samples.piece(start, earlier)
             if shorter.error <= tolerance:
                 end, piece = earlier, shorter
         length = end - start
@@ -117,45 +117,47 @@ def fit_samples(
 
 
 def _longest_piece(
-    samples: _Samples, start: int, run: slice, previous_length: int, tolerance: float
+    samples: _Samples, start: int, last: int, previous_length: int, tolerance: float
 ) -> tuple[int, _Piece]:
     """Return the end of approximately the longest piece from `start` within the tolerance, and the piece.
 
-    `run` contains the rows from break to break. The search begins with the length of the previous piece.
+    `last` is the next break. The search begins with the length of the previous piece.
     """
-    end, longest, too_far = start, None, run.stop
-    tried = min(start + max(previous_length, _FOR_SLOPE), run.stop - 1)
+    end, longest, too_far = start, None, last + 1
+    tried = min(start + max(previous_length, _FOR_SLOPE), last)
     while longest is None or too_far - end > 1 + (end - start) // _SLACK:
-        piece = samples.piece(start, tried, run)
+        piece = samples.piece(start, tried)
         if piece.error <= tolerance or tried == start + 1:
             end, longest = tried, piece
         else:
             too_far = tried
         # No end has failed yet: double the length. Otherwise bisect.
-        doubled, halfway = min(start + 2 * (end - start), run.stop - 1), (end + too_far) // 2
-        tried = doubled if too_far == run.stop else halfway
+        doubled, halfway = min(start + 2 * (end - start), last), (end + too_far) // 2
+        tried = doubled if too_far > last else halfway
     return end, longest
 
 
 class _Samples:
     """The samples, with the derivatives of the cubics that begin and end at each sample."""
 
-    def __init__(self, frames: Float64Array, values: Float64Array, size: Size) -> None:
+    def __init__(self, frames: Float64Array, values: Float64Array, breaks: IndexArray, size: Size) -> None:
         self.frames, self.values, self._size = frames, values, size
-        self._leaving = _slopes(frames, values)
-        """Row i belongs to sample i."""
-        self._arriving = _slopes(frames[::-1], values[::-1])[::-1]
-        """Row i belongs to sample i + _FOR_SLOPE - 1."""
+        self._leaving, self._arriving, self._short_leaving, self._short_arriving = np.zeros((4, *values.shape))
+        for first, last in pairwise(breaks.tolist()):
+            run, starts, ends = slice(first, last + 1), slice(first, last), slice(first + 1, last + 1)
+            self._leaving[starts] = _slopes(frames[run], values[run], 0, _FOR_SLOPE)[:-1]
+            self._arriving[ends] = _slopes(frames[run], values[run], _FOR_SLOPE - 1, _FOR_SLOPE)[1:]
+            around = _slopes(frames[run], values[run], _AROUND, 2 * _AROUND + 1)
+            self._short_leaving[starts], self._short_arriving[ends] = around[:-1], around[1:]
 
-    def piece(self, start: int, end: int, run: slice) -> _Piece:
+    def piece(self, start: int, end: int) -> _Piece:
         """Return the cubic from one sample to another in a run."""
         frames, values = self.frames, self.values
-        count = end - start + 1
-        if count >= _FOR_SLOPE:
-            leaving, arriving = self._leaving[start], self._arriving[end - _FOR_SLOPE + 1]
+        if end - start + 1 < _FOR_SLOPE:
+            leaving, arriving = self._short_leaving[start], self._short_arriving[end]
         else:
-            leaving, arriving = (_slope(frames, values, _around(row, run)) for row in (start, end))
-        if count == 2:
+            leaving, arriving = self._leaving[start], self._arriving[end]
+        if end == start + 1:
             return _Piece(leaving, arriving, 0.0)
         length = frames[end] - frames[start]
         u = ((frames[start + 1 : end] - frames[start]) / length)[:, np.newaxis]
@@ -165,37 +167,16 @@ class _Samples:
         return _Piece(leaving, arriving, float(self._size(cubic - values[start + 1 : end]).max()))
 
 
-def _slopes(frames: Float64Array, values: Float64Array) -> Float64Array:
-    """Return the derivative at each row, except the last three, of the cubic through it and the next three rows."""
-    count = len(frames) - _FOR_SLOPE + 1
-    if count < 1:
-        return np.empty((0, values.shape[1]))
-    distances = [frames[step : step + count] - frames[:count] for step in range(1, _FOR_SLOPE)]
-    slopes = np.zeros((count, values.shape[1]))
-    # The same weights as in `_slope`, for all rows at once.
-    for step, distance in enumerate(distances, start=1):
-        weight = 1.0 / distance
-        for other in distances[: step - 1] + distances[step:]:
-            weight *= other / (other - distance)
-        slopes += weight[:, np.newaxis] * (values[step : step + count] - values[:count])
-    return slopes
-
-
-def _around(row: int, run: slice) -> list[int]:
-    """Return the row, followed by the rows around it in its run."""
-    first = max(run.start, min(row - _AROUND, run.stop - 2 * _AROUND - 1))
-    window = range(first, min(run.stop, first + 2 * _AROUND + 1))
-    return [row, *(neighbor for neighbor in window if neighbor != row)]
-
-
-def _slope(frames: Float64Array, values: Float64Array, rows: Sequence[int]) -> Float64Array:
-    """Return the derivative at the first row of the polynomial through all rows."""
-    first, others = rows[0], list(rows[1:])
-    distances = frames[others] - frames[first]
+def _slopes(frames: Float64Array, values: Float64Array, before: int, count: int) -> Float64Array:
+    """Return the derivative at each row of the polynomial through `count` rows, if possible `before` rows before it."""
+    rows = np.arange(len(frames))
+    count = min(count, len(frames))
+    windows = np.clip(rows - before, 0, len(frames) - count)[:, np.newaxis] + np.arange(count)
+    is_other = windows != rows[:, np.newaxis]
+    distances = np.where(is_other, frames[windows] - frames[:, np.newaxis], 1.0)
     # The Lagrange weight of each chord is the product of the other distances over their differences from its distance.
-    weights = []
-    for place, distance in enumerate(distances):
-        rest = np.delete(distances, place)
-        weights.append(np.prod(rest / (rest - distance)))
-    slope: Float64Array = (weights / distances) @ (values[others] - values[first])
-    return slope
+    differences = distances[:, np.newaxis] - distances[..., np.newaxis]
+    is_factor = is_other[:, np.newaxis] & ~np.eye(count, dtype=np.bool_)
+    factors = np.divide(distances[:, np.newaxis], differences, out=np.ones_like(differences), where=is_factor)
+    weights = np.where(is_other, factors.prod(axis=2) / distances, 0.0)
+    return np.einsum("rw,rwc->rc", weights, values[windows] - values[:, np.newaxis])

@@ -116,14 +116,12 @@ def test_many_curve_fits_reach_scipys_minima(lower, upper):
     low, high = np.broadcast_to(lower, 3), np.broadcast_to(upper, 3)
     result = least_squares(function, start, low, high)
     _, cost = scipys(function, start, low, high)
-    assert result.converged.all()
     assert ((result.x >= low) & (result.x <= high)).all()
     np.testing.assert_allclose(result.cost, cost, rtol=1e-8)
 
 
 def test_a_curved_valley_is_followed_to_its_end():
     result = least_squares(rosenbrock, np.array([[-1.2, 1.0], [2.0, -3.0]]))
-    assert result.converged.all()
     np.testing.assert_allclose(result.x, np.ones((2, 2)), atol=1e-12)
 
 
@@ -161,7 +159,6 @@ def test_the_size_of_the_data_does_not_matter(size):
 
     result = least_squares(sized, start * [size, 1.0, size])
     plain = least_squares(decays(times, wanted), start)
-    assert result.converged.all()
     np.testing.assert_allclose(result.x / [size, 1.0, size], plain.x, rtol=1e-7)
 
 
@@ -172,7 +169,6 @@ def test_unknowns_without_effect_stay_and_nothing_is_nan():
 
     result = least_squares(function, np.array([[0.0, 0.25], [5.0, -1.0]]))
     np.testing.assert_allclose(result.x, [[3.0, 0.25], [3.0, -1.0]])
-    assert result.converged.all()
 
 
 def test_steps_onto_residuals_that_are_not_finite_are_not_taken():
@@ -182,12 +178,6 @@ def test_steps_onto_residuals_that_are_not_finite_are_not_taken():
 
     result = least_squares(function, np.array([[1e-8], [100.0]]))
     np.testing.assert_allclose(result.x[:, 0], np.exp(2.0))
-
-
-def test_steps_that_run_out_are_stated():
-    result = least_squares(rosenbrock, np.array([[-1.2, 1.0], [1.0, 1.0]]), method=Method(steps=3))
-    np.testing.assert_array_equal(result.converged, [False, True])
-    np.testing.assert_array_equal(result.steps, [3, 0])
 
 
 def test_a_start_beyond_the_bounds_or_without_finite_residuals_is_refused():
