@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 
+from ...interp.fitting.reduction import part_of_steps
 from ..errors import AnimationError, Finding
 from .new_keys import NewKeys
 
@@ -34,13 +35,7 @@ def as_many_keys(
     chosen: tuple[list[NewKeys], float] | None = None
     factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)
     for number in range(_TRIES):
-        steps = search(factor)
-        while True:
-            try:
-                yield (number + next(steps)) / _TRIES
-            except StopIteration as stop:
-                found = stop.value
-                break
+        found = yield from part_of_steps(search(factor), number / _TRIES, 1.0 / _TRIES)
         count = count_of(found)
         if count <= most:
             high, chosen = (factor, count), (found, factor)

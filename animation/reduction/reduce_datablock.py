@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -58,20 +59,8 @@ class AlreadyMinimalError(AnimationError):
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
     ) -> None:
         super().__init__(Finding("REDUCE_FEW_KEYS", name_of(datablock)))
-        keys, diamonds_ = count_keys(tracks, np.array([-np.inf, np.inf]))
-        self.result = Reduction(
-            name_of(datablock),
-            wanted=wanted.error,
-            wanted_angle=wanted.angle,
-            is_minimal=True,
-            tracks=len(tracks),
-            keys_before=keys,
-            keys=keys,
-            diamonds_before=diamonds_,
-            diamonds=diamonds_,
-            original=channels.action.name,
-            action=channels.action.name,
-        )
+        counts = count_keys(tracks, np.array([-np.inf, np.inf]))
+        self.result = _unchanged(name_of(datablock), channels, wanted, len(tracks), counts)
 
 
 class DatablockReduction:
@@ -342,22 +331,14 @@ class DatablockReduction:
 
     def _minimal(self) -> Reduction:
         """Return the result of a reduction that could not remove any keys."""
-        action = self._channels.action.name
-        return Reduction(
-            name_of(self._datablock),
-            wanted=self._wanted.error * self._factor,
-            wanted_angle=self._wanted.angle * self._factor,
-            wanted_still=self._wanted.still,
-            tracks=len(self._tracks),
-            is_minimal=True,
+        wanted, counts = self._wanted, (self.keys_before, self.diamonds_before)
+        return replace(
+            _unchanged(name_of(self._datablock), self._channels, wanted, len(self._tracks), counts),
+            wanted=wanted.error * self._factor,
+            wanted_angle=wanted.angle * self._factor,
+            wanted_still=wanted.still,
             seconds=time.perf_counter() - self._start,
-            original=action,
-            action=action,
             notes=self._notes,
-            keys_before=self.keys_before,
-            keys=self.keys_before,
-            diamonds_before=self.diamonds_before,
-            diamonds=self.diamonds_before,
         )
 
     def _written(
@@ -555,6 +536,26 @@ class DatablockReduction:
         switch_off(copy)
         assign(self._datablock, copy, slot)
         return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)
+
+
+def _unchanged(
+    name: str, channels: Channels, wanted: ReduceRequest, tracks: int, counts: tuple[int, int]
+) -> Reduction:
+    """Return the result if nothing was changed. `counts` are the keys and diamonds."""
+    keys, diamonds = counts
+    return Reduction(
+        name,
+        wanted=wanted.error,
+        wanted_angle=wanted.angle,
+        is_minimal=True,
+        tracks=tracks,
+        keys_before=keys,
+        keys=keys,
+        diamonds_before=diamonds,
+        diamonds=diamonds,
+        original=channels.action.name,
+        action=channels.action.name,
+    )
 
 
 def _reducible(

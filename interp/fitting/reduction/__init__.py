@@ -5,6 +5,7 @@ Many tracks of numbers and rotations are reduced at once, to keys with velocitie
 docs/formulas, "Fewest keys".
 """
 
+from .fewest_keys import part_of_steps
 from .noise import low_pass
 from .recovered_keys import RecoveredKeys, recover_keys
 from .reduce_skeleton import reduce_skeleton
@@ -23,6 +24,7 @@ __all__ = [
     "divided",
     "limits_while_still",
     "low_pass",
+    "part_of_steps",
     "recover_keys",
     "reduce_skeleton",
     "reduce_tracks",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import fields
+from typing import TypeVar
 
 import numpy as np
 
@@ -34,8 +35,20 @@ _AROUND = np.arange(-_REACH - 1, _REACH + 2)
 _APART = 2 * _REACH + 2
 """The distance, in keys, at which two keys do not affect each other's fit."""
 
+T = TypeVar("T")
 Steps = Generator[float, None, KeySet]
 """Yields the approximate fraction of the work that is done."""
+
+
+def part_of_steps(steps: Generator[float, None, T], start: float = 0.0, size: float = 1.0) -> Generator[float, None, T]:
+    """Run steps that are a fraction of all work, and return their result."""
+    while True:
+        try:
+            part = next(steps)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        yield start + size * part
 
 
 def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:

@@ -7,18 +7,15 @@ Source: docs/formulas, "Fewest keys".
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 
 from ...hermite_basis import hermite_weights
 from ...keys import Float64Array
-from .fewest_keys import errors_of, fewest_keys, improved, within, without_needless
+from .fewest_keys import errors_of, fewest_keys, improved, part_of_steps, within, without_needless
 from .skeleton import LOCATION, ROTATION, Skeleton
 from .tracks import Reduced, SampledTracks, reduced, samples_of
 from .windows import KeySet, Method
-
-T = TypeVar("T")
 
 _SHARE = 0.6
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
@@ -54,10 +51,10 @@ def reduce_skeleton(
     if not skeleton.groups:
         return {}
     reach = skeleton.distances_of_points()
-    ratios = yield from _scaled(_begin(skeleton, reach), 0.0, 0.3)
+    ratios = yield from part_of_steps(_begin(skeleton, reach), 0.0, 0.3)
     _leave(skeleton, most or {}, _FAR)
     if method == "HERMITE":
-        yield from _scaled(_sweeps(skeleton, _SWEEPS), 0.3, 0.7)
+        yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.3, 0.7)
     else:
         skeleton.smooth = {
             group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
@@ -67,7 +64,7 @@ def reduce_skeleton(
             samples = skeleton.samples(batch)
             skeleton.take(batch, within(samples, skeleton.keys_of(batch)), samples)
             yield 0.4
-        yield from _scaled(_sweeps(skeleton, _SWEEPS), 0.4, 0.6)
+        yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.4, 0.6)
     _leave(skeleton, most or {}, 1.0)
     _mend(skeleton, ratios)
     return _played_by_splines(skeleton, method, reach)
@@ -171,23 +168,12 @@ def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, di
         ]
         samples = samples_of(parts)
         share = len(groups) / len(skeleton.groups)
-        keys = yield from _scaled(fewest_keys(samples), len(ratios) / len(skeleton.groups), share)
+        keys = yield from part_of_steps(fewest_keys(samples), len(ratios) / len(skeleton.groups), share)
         errors = errors_of(samples, keys)
         skeleton.take(groups, keys, samples)
         ratios |= dict(zip(groups, errors, strict=True))
     _mend(skeleton, ratios)
     return ratios
-
-
-def _scaled(steps: Generator[float, None, T], start: float, size: float) -> Generator[float, None, T]:
-    """Run steps that are a fraction of all work."""
-    while True:
-        try:
-            part = next(steps)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        yield start + size * part
 
 
 def _parts(
