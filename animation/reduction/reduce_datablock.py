@@ -538,9 +538,7 @@ class DatablockReduction:
         return next(bag for bag in channels_in(copy) if bag.slot_handle == slot)
 
 
-def _unchanged(
-    name: str, channels: Channels, wanted: ReduceRequest, tracks: int, counts: tuple[int, int]
-) -> Reduction:
+def _unchanged(name: str, channels: Channels, wanted: ReduceRequest, tracks: int, counts: tuple[int, int]) -> Reduction:
     """Return the result if nothing was changed. `counts` are the keys and diamonds."""
     keys, diamonds = counts
     return Reduction(
