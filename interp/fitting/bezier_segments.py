@@ -10,7 +10,7 @@ from ..keys import Float64Array
 
 LEAST_SLOPE = 1e-2
 """The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
-_NEWTON = 3
+_NEWTON = 6
 _SOLVED = 1e-10
 """Relative to a segment's length, far below the float32 resolution of frames."""
 _HALVINGS = 36
@@ -44,12 +44,13 @@ def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
     return slope
 
 
-def parameters_at(values: Float64Array, powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the parameters at which cubics (c, m, N) that rise from 0 to 1 reach the values (m,) or (m, N).
+def parameters_at(values: Float64Array, powers: Float64Array) -> Float64Array:
+    """Return the parameters (c, m, N) at which cubics that rise from 0 to 1 reach the values (m,) or (m, N).
 
-    Newton's method starts at the given parameters, with bisection as the fallback.
+    Newton's method starts at the values, with bisection as the fallback.
     """
     target = values if values.ndim > 1 else values[:, np.newaxis]
+    t = np.broadcast_to(target, (powers.shape[1], len(values), powers.shape[3])).copy()
     for _ in range(_NEWTON):
         off = rise_at(powers, t) - target
         if (np.abs(off) <= _SOLVED).all():

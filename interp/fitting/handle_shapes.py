@@ -155,10 +155,8 @@ class Shape(NamedTuple):
     """The reach of the handles at start and end, relative to the segment, shape (2, c, N)."""
     rates: Float64Array
     """Derivatives of the value with respect to u at start and end, shape (2, c, N)."""
-    parameter: Float64Array
-    """Parameters of the Bezier segment, close to the places of the course, shape (c, m, N)."""
 
-    def take(self, columns: IndexArray | slice) -> Shape:
+    def take(self, columns: IndexArray) -> Shape:
         """Return a subset of the columns."""
         return Shape(*(array[..., columns] for array in self))
 
@@ -172,14 +170,9 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
 
 
 def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftSize | None = None) -> Shape:
-    """Return the handles of all columns. Handles of `still` columns are at thirds, with the rates of the course.
-
-    The parameters of a draft are undefined.
-    """
-    c, _, columns = course.values.shape
-    parameter = np.empty(course.values.shape)
-    parameter[:] = places.at[:, np.newaxis]
-    shape = Shape(np.full((2, c, columns), 1.0 / 3.0), course.rates.copy(), parameter)
+    """Return the handles of all columns. Handles of `still` columns are at thirds, with the rates of the course."""
+    c = len(course.values)
+    shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
     columns_to_fit = np.flatnonzero(~still)
     for start in range(0, len(columns_to_fit), _TOGETHER // c):
         block = _two_or_more(columns_to_fit[start : start + _TOGETHER // c])
@@ -206,8 +199,7 @@ def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Sha
     steps = sum(each.steps for each in rounds)
     method = Method(steps, least_gain=0.0, damping=damping, less=_LESS_DAMPING, more=_MORE_DAMPING, rounds=0)
     reach, rates = _reach_and_rates(descend(fit, fit.start(), low, high, method).x)
-    parameter = np.empty(course.values.shape) if draft else _spread(_parameters_at_nodes(reach, fit.nodes), places)
-    return Shape(reach, rates * size, parameter)
+    return Shape(reach, rates * size)
 
 
 def _normalized(course: Course) -> tuple[Course, Float64Array]:
@@ -403,12 +395,6 @@ def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64A
     return t
 
 
-def _parameters_at_nodes(reach: Float64Array, nodes: Float64Array) -> Float64Array:
-    """Return the parameters (c, nodes, N) at the nodes."""
-    guess = np.broadcast_to(nodes, (reach.shape[1], len(nodes), reach.shape[2]))
-    return _solve_parameters(frame_powers(reach), guess, nodes)
-
-
 def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
     """Ease local parameters (m, N), or return their derivatives with respect to u."""
     return ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), nu)
@@ -433,14 +419,3 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     p, q = (leaving * target).sum(axis=0), (arriving * target).sum(axis=0)
     reach: Float64Array = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)
     return np.clip(reach, _SHORTEST_START, _LONGEST_REACH)
-
-
-def _spread(parameter: Float64Array, places: Places) -> Float64Array:
-    """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 through the nodes to 1."""
-    known = np.concatenate(([0.0], places.at[places.nodes], [1.0]))
-    row = np.searchsorted(known, places.at, side="right") - 1
-    share = ((places.at - known[row]) / np.diff(known)[row])[:, np.newaxis]
-    with_ends = np.empty((len(parameter), len(known), parameter.shape[2]))
-    with_ends[:, 0], with_ends[:, 1:-1], with_ends[:, -1] = 0.0, parameter, 1.0
-    spread: Float64Array = with_ends[:, row] * (1.0 - share) + with_ends[:, row + 1] * share
-    return spread

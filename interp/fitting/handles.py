@@ -250,6 +250,7 @@ class _Fitting:
         self._plain = CUBIC if is_cubic else SMOOTH if is_smooth else PLAIN
         """The places in segments without ease."""
         self._eased = EASED
+        self._draft_size: DraftSize | None = None
         self._known = known
         self._kind = f"{requests[0].representation} {is_cubic}".encode()
 
@@ -328,16 +329,13 @@ class _Fitting:
     def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places) -> _SegmentFits:
         """Return the fit of segments from derivatives, and from exact values at the places and both ends."""
         channels = self._numbers.shape[1]
-        course, flips, jumps = self._course(part, exact, derivatives, places)
-        still = np.ones_like(jumps) if places is CUBIC else jumps
-        still = still if course.turns else np.tile(still, channels)
-        shape = fitted_shape(course, still, places)
+        course, shape, flips, jumps = self._shaped(part, exact, derivatives, places)
         stored = _Stored.of(part, course, shape)
-        parameter = parameters_at(places.at, stored.rise, shape.parameter)
+        parameter = parameters_at(places.at, stored.rise)
         off = self._off(stored.played(parameter), course.values, exact[:, 1:-1])
         errors, worst = _tops(off, places.at)
         if places is EASED or places is PLAIN:
-            errors, worst = self._measured_again(part, stored, parameter, off, places.at)
+            errors, worst = self._measured_again(part, stored, off, places.at)
         if self._representation is not None:
             rough = np.flatnonzero(errors[0] > _ROUGH)
             if len(rough):
@@ -348,6 +346,15 @@ class _Fitting:
         frames, values = stored.frames.reshape(size), stored.values.reshape(size)
         return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames, values)
 
+    def _shaped(
+        self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places
+    ) -> tuple[Course, Shape, Float64Array, BoolArray]:
+        """Return the course and fitted handles, signs at segment ends, and a mask of segments that miss their end."""
+        course, flips, jumps = self._course(part, exact, derivatives, places)
+        still = np.ones_like(jumps) if places is CUBIC else jumps
+        still = still if course.turns else np.tile(still, self._numbers.shape[1])
+        return course, fitted_shape(course, still, places, self._draft_size), flips, jumps
+
     def _measured_finely(
         self, part: _Segments, course: Course, shape: Shape, rough: IndexArray
     ) -> tuple[Float64Array, Float64Array]:
@@ -356,12 +363,11 @@ class _Fitting:
         columns = (np.arange(count)[:, np.newaxis] * len(part.begin) + rough).ravel()
         own, fitted = course.take(columns), shape.take(columns)
         stored = _Stored.of(some, own, fitted)
-        at = np.broadcast_to(_FINE[:, np.newaxis], (len(fitted.parameter), len(_FINE), len(columns)))
-        played = stored.played(parameters_at(_FINE, stored.rise, at))
+        played = stored.played(parameters_at(_FINE, stored.rise))
         return _tops(self._off(played, played, self._sampled(some, _FINE)[:, 1:-1]), _FINE)
 
     def _measured_again(
-        self, part: _Segments, stored: _Stored, parameter: Float64Array, off: Float64Array, places: Float64Array
+        self, part: _Segments, stored: _Stored, off: Float64Array, places: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return the largest errors and their parameters, from additional places around the highest peaks."""
         channels, _, count = off.shape
@@ -377,9 +383,7 @@ class _Fitting:
             # Each channel has its own places, where only its own value of the spline is used.
             own = np.take_along_axis(exact, np.repeat(np.arange(channels), count)[np.newaxis, np.newaxis], axis=0)
         # The channels of a rotation share one error and the same places, but angle channels have separate columns.
-        columns = parameter.shape[2] // at.shape[1]
-        guess = np.take_along_axis(parameter, np.tile(rows.reshape(1, _TOPS, -1), columns), axis=1)
-        parameter = parameters_at(np.tile(at, columns), stored.rise, np.repeat(guess, _AGAIN, axis=1))
+        parameter = parameters_at(np.tile(at, stored.rise.shape[3] // at.shape[1]), stored.rise)
         again = self._off(stored.played(parameter), own, exact).reshape(channels * _TOPS, _AGAIN, count)
         errors, worst = (each.reshape(channels, _TOPS, count) for each in _tops(again, among))
         highest = errors.argmax(axis=1)[:, np.newaxis]
@@ -488,7 +492,7 @@ class HandleDrafts(_Fitting):
         self._plain = plain if plain is CUBIC else Places(plain.at[plain.nodes], slice(None))
         self._eased = EASED_DRAFT
         columns = len(self._chosen) * (1 if requests[0].representation == "QUATERNION" else self._numbers.shape[1])
-        self._size: DraftSize = "MANY" if columns > _MANY else "FEW"
+        self._draft_size = "MANY" if columns > _MANY else "FEW"
 
     @property
     def segments(self) -> IndexArray:
@@ -510,10 +514,7 @@ class HandleDrafts(_Fitting):
         return Draft(right, left, np.concatenate([fit.flips for fit in fits]))
 
     def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        course, flips, jumps = self._course(part, exact, derivatives, places)
-        still = np.ones_like(jumps) if places is CUBIC else jumps
-        still = still if course.turns else np.tile(still, self._numbers.shape[1])
-        shape = fitted_shape(course, still, places, self._size)
+        course, shape, flips, _ = self._shaped(part, exact, derivatives, places)
         frames, values = _placed(part, course, shape)
         size, none = (2, self._numbers.shape[1], len(part.begin)), np.zeros((1, len(part.begin)))
         return _SegmentFits(flips, none[0], none, none, frames.reshape(size), values.reshape(size))

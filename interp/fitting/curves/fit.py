@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -162,17 +162,6 @@ def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
     return results(strands, fewest_pieces(strands))
 
 
-class _AtKeys(NamedTuple):
-    """The arrays of `Fit` that have one row per key, for the keys of all requests."""
-
-    outgoing: Float64Array
-    incoming: Float64Array
-    arriving: Float64Array
-    jumps: BoolArray
-    errors: Float64Array
-    rounding: Float64Array
-
-
 def results(strands: Strands, pieces: Pieces) -> list[Fit]:
     """Return the fit of each request from the pieces of all strands, in order of strand and frame."""
     values, rates = _continued(strands, pieces)
@@ -195,7 +184,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
                 Knots(frames[own][mine], knot_values[0, own][mine], knot_rates[0, own][mine])
                 for mine in (component == channel for channel in range(strands.channels))
             )
-        own_keys = {name: array[low:high] for name, array in at_keys._asdict().items()}
+        own_keys = {name: array[low:high] for name, array in at_keys.items()}
         fits.append(Fit(knots, tolerance=strands.tolerance[index], **own_keys))
     return fits
 
@@ -215,8 +204,8 @@ def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64A
     return values, rates
 
 
-def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array) -> _AtKeys:
-    """Return the derivatives, errors and jumps at the keys of all requests."""
+def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array) -> dict[str, Any]:
+    """Return the arrays of `Fit` that have one row per key, for the keys of all requests."""
     keys = len(strands.tracks.frames)
     outgoing, incoming, errors, rounding = (np.zeros((keys, strands.channels)) for _ in range(4))
     arriving = strands.numbers.copy()
@@ -240,7 +229,14 @@ def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Floa
         component = strands.component[pieces.strand[begins]]
         outgoing[first, component], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
         errors[first, component], rounding[first, component] = largest, least
-    return _AtKeys(outgoing, incoming, arriving, jumps, errors, rounding)
+    return {
+        "outgoing": outgoing,
+        "incoming": incoming,
+        "arriving": arriving,
+        "jumps": jumps,
+        "errors": errors,
+        "rounding": rounding,
+    }
 
 
 def handles(

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Spans:
+class _Columns:
+    """Arrays whose last axis runs over spans or pieces."""
+
+    def take(self, rows: IndexArray | BoolArray) -> Self:
+        """Return a subset of the columns."""
+        return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class Spans(_Columns):
     """Parts of segments, with the spline's values at both ends."""
 
     strand: IndexArray
@@ -42,10 +51,6 @@ class Spans:
     provisional: BoolArray
     """True where the knot at the start was placed by an intermediate step of the search, shape (n,)."""
 
-    def take(self, rows: IndexArray | BoolArray) -> Self:
-        """Return a subset of the spans."""
-        return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
-
 
 @dataclass(frozen=True)
 class Cuts:
@@ -60,7 +65,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Pieces(_Columns):
     """Spans with the cubics that the channels play."""
 
     strand: IndexArray
@@ -77,10 +82,6 @@ class Pieces:
     """The Bezier points of the cubics, shape (4, c, n)."""
     rest: Float64Array
     """The exact values minus the cubics at `subdivision.NODES`, shape (5, c, n)."""
-
-    def take(self, rows: IndexArray | BoolArray) -> Self:
-        """Return a subset of the pieces."""
-        return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
 
 
 class Samples(NamedTuple):
