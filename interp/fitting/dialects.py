@@ -18,7 +18,7 @@ Dialect = Literal["3DS", "LIGHTWAVE", "FBX", "KB"]
 def slopes_of_keys(
     dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes per frame before and after each key, two arrays (n, d); 0 beyond the ends.
+    """Return the slopes per frame before and after each key, each of shape (n, d). Slopes beyond the ends are 0.
 
     Parameters
     ----------

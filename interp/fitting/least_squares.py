@@ -20,8 +20,6 @@ import numpy.typing as npt
 from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
-_FLAT = 1e-14
-"""Cosine between residuals and their derivatives below which a problem is at a minimum within rounding."""
 _STUCK = 1e12
 """Damping at which only steps within rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
@@ -199,8 +197,6 @@ def descend(
             state = problem.chosen(better, state_tried, state)
         damping = np.where(better, method.less * damping, method.more * damping)
         done = done | (gain <= method.least_gain * old_cost) | problem.is_good(state, number + 1) | (damping > _STUCK)
-        if not better.all():
-            done |= ~better & _is_flat(equations, x, low, high, old_cost, problem.owner)
         if better.any():
             equations = None
         result.x[:, blocks], result.cost[running] = x, state.cost
@@ -238,23 +234,6 @@ def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Floa
     """Return a mask of unknowns on a bound that a descent would cross."""
     held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     return held
-
-
-def _is_flat(
-    equations: Equations,
-    x: Float64Array,
-    low: Float64Array,
-    high: Float64Array,
-    cost: Float64Array,
-    owner: IndexArray | None,
-) -> BoolArray:
-    """Return a mask of problems whose gradient is within rounding for all unknowns that may move."""
-    gradient = np.where(_held(x, equations.gradient, low, high), 0.0, equations.gradient)
-    steep = gradient * gradient > _FLAT**2 * equations.diagonal * _per_block(cost, owner)
-    if owner is None:
-        return ~np.asarray(steep.any(axis=0), dtype=np.bool_)
-    counts: IndexArray = np.bincount(owner[steep.any(axis=0)], minlength=len(cost))
-    return ~counts.astype(np.bool_)
 
 
 def _finite(step: Float64Array) -> Float64Array:

@@ -179,4 +179,5 @@ def _slopes(frames: Float64Array, values: Float64Array, before: int, count: int)
     is_factor = is_other[:, np.newaxis] & ~np.eye(count, dtype=np.bool_)
     factors = np.divide(distances[:, np.newaxis], differences, out=np.ones_like(differences), where=is_factor)
     weights = np.where(is_other, factors.prod(axis=2) / distances, 0.0)
-    return np.einsum("rw,rwc->rc", weights, values[windows] - values[:, np.newaxis])
+    slopes: Float64Array = np.einsum("rw,rwc->rc", weights, values[windows] - values[:, np.newaxis])
+    return slopes

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Segments of TCB splines and the motions that they should play: residuals, and their derivatives by parameter.
 
-Residuals are differences from the splines. Their derivatives are from the Hermite curve with the same tangents, which
-for a rotation uses the rotation vectors from key to key. They are exact for rotation about one axis, and otherwise
-accurate enough for the descent. Arrays of segments have d components first and the N segments last. Source:
+Residuals are differences from the splines. Their derivatives are difference quotients of the Hermite curve with the
+same tangents, which for a rotation uses the rotation vectors from key to key. They are accurate for rotation about one
+axis, and otherwise accurate enough for the descent. Arrays of segments have d components first and the N segments last. Source:
 docs/formulas, "Fitting parameters to a motion".
 """
 
@@ -31,7 +31,7 @@ SAMPLES = 7
 SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 """The local parameters at which a segment is sampled."""
 _STEP = 1e-6
-"""The step of difference quotients with respect to ease, which balances rounding (1e-16 / 1e-6) and curvature."""
+"""The step of difference quotients, which balances rounding (1e-16 / 1e-6) and curvature."""
 _EASE_TO, _EASE_FROM = 3, 4
 """Ease to shapes the segment that ends at its key, and ease from the segment that begins there."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce: dense curves become few keys, whose handles play the motion within the error that was asked for."""
+"""Check that Reduce replaces dense curves with few keys whose handles play the motion within the requested error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def state(action):
 
 @pytest.fixture
 def ball(scene):
-    """Return an object that flies along a curve with some noise, and turns, keyed on 120 frames."""
+    """Return an object that moves and turns with some noise, keyed at 120 frames."""
     obj = new_object("Ball")
     random, t = np.random.default_rng(1), np.arange(120)[:, np.newaxis] / 20.0
     place, turn = (noise * random.normal(size=(120, 3)) for noise in (5e-4, 1e-4))
@@ -36,7 +36,7 @@ def ball(scene):
 
 @pytest.fixture
 def rig(scene):
-    """Return an armature of three bones in a chain, scaled, which turn on 100 frames; the first also moves."""
+    """Return a scaled armature with a chain of three bones, keyed at 100 frames. The first bone also moves."""
     obj = new_rig(
         Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.2, 1.0)),
         Bone("Bone1", (0.1, 0.0, 1.0), (0.1, 0.2, 2.0), "Bone0"),
@@ -60,7 +60,7 @@ def rig(scene):
 
 
 def places(scene, rig):
-    """Return where heads and tails of all bones are, as Blender evaluates them, shape (frames, points, 3)."""
+    """Return the positions of all bone heads and tails as evaluated by Blender, shape (frames, points, 3)."""
     found = []
     for frame in range(1, 101):
         scene.frame_set(frame)
@@ -324,7 +324,7 @@ def test_curves_that_go_on_along_lines_do_so_as_before(animation, scene, samples
 
 
 def outside(obj, frames):
-    """Return what Blender plays as location and as unit quaternion at the frames, a column each."""
+    """Return the location and unit quaternion that Blender plays at the frames, with one column per frame."""
     curves = channels(obj)
     location = np.array([[curves["location", i].evaluate(frame) for frame in frames] for i in range(3)])
     rotation = np.array([[curves["rotation_quaternion", i].evaluate(frame) for frame in frames] for i in range(4)])
@@ -499,7 +499,7 @@ def test_errors_are_compared_in_the_tab(animation, scene, ball):
 
 
 def frames_by_path(rig):
-    """Return the frames of the keys of each property that moves, which are the same for all of its channels."""
+    """Return the key frames of each animated property, which all of its channels share."""
     found = {}
     for (path, _), curve in channels(rig).items():
         found.setdefault(path, set()).add(tuple(key.co[0] for key in curve.keyframe_points))
@@ -603,7 +603,7 @@ def test_objects_have_whole_poses_too(animation, ball):
 
 @pytest.fixture
 def locked(scene):
-    """Return an armature of two bones by Euler angles, of which the first turns near gimbal lock."""
+    """Return an armature of two bones with Euler angles. The first bone turns close to gimbal lock."""
     obj = new_rig(
         Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Bone("Bone1", (0.0, 0.0, 1.0), (0.0, 0.0, 2.0), "Bone0")
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounded least squares against scipy's, on curve fits and classic test functions."""
+"""Compare bounded least squares with scipy on curve fits and classic test functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Residuals(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Dense problems, given by a function of unknowns (n, p) and the numbers of their problems (n,)."""
+    """Dense problems, defined by a function of the unknowns (n, p) and the problem numbers (n,)."""
 
     function: Callable[..., Any]
     problems: np.ndarray
@@ -59,7 +59,7 @@ class Dense(NamedTuple):
 
 
 def least_squares(function, start, lower=-np.inf, upper=np.inf, method=None):
-    """Return the minima of n dense problems from unknowns (n, p) on."""
+    """Return the minima of n dense problems, starting from unknowns (n, p)."""
     low, high = (np.broadcast_to(np.asarray(each, np.float64), start.shape).T for each in (lower, upper))
     dense = Dense(function, np.arange(len(start)), low, high)
     result = descend(dense, np.ascontiguousarray(start.T), low, high, method or Method())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples of lines, steps and cubics give back the keys that they were made from."""
+"""Check that the original keys are recovered from samples of lines, steps and cubics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.interp.dense_motion import smooth_paths
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """Return what float32 keeps."""
+    """Return the values rounded to float32."""
     return values.astype(np.float32).astype(np.float64)
 
 

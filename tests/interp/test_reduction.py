@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dense samples come back as few keys, which play them within the tolerance."""
+"""Check the reduction of dense samples to few keys within a tolerance."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from tests.interp.dense_motion import smooth_paths
 
 
 def played(keys: Reduced, part: int, count: int) -> np.ndarray:
-    """Return what scipy plays at each frame."""
+    """Return the values of scipy's cubics at each frame."""
     return CubicHermiteSpline(keys.rows, keys.values[part], keys.velocities(part))(np.arange(count))
 
 
 def noise(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
-    """Return smooth paths with the noise of markers."""
+    """Return smooth paths with noise like that of motion capture markers."""
     return smooth_paths(count, tracks, components, seed, 2e-3)
 
 
@@ -92,7 +92,7 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
 
 
 def least(samples: np.ndarray, tolerance: float) -> int:
-    """Return the fewest keys of all choices whose least squares are within the tolerance."""
+    """Return the minimum number of keys with which a least-squares fit is within the tolerance."""
     count = len(samples)
     # Samples that belong to two segments count half in each, and whole in both together; those at the ends half.
     weights = np.ones(count)
@@ -120,7 +120,7 @@ def test_few_more_keys_than_the_fewest_of_all_choices() -> None:
 
 
 def turning(count: int, tracks: int, seed: int) -> np.ndarray:
-    """Return quaternions (tracks, frames, 4) of smooth rotations, w first, signs at random."""
+    """Return quaternions (w, x, y, z) of smooth rotations with random signs, shape (tracks, frames, 4)."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(tracks):

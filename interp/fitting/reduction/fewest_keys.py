@@ -124,7 +124,7 @@ def errors_of(samples: Samples, keys: KeySet) -> Float64Array:
 
 
 def first_keys(samples: Samples, spacing: int) -> KeySet:
-    """Return keys at equal distances, at most `spacing` frames."""
+    """Return evenly spaced keys, at most `spacing` frames apart."""
     count = samples.count
     rows = np.unique(np.linspace(0, count - 1, -(-(count - 1) // spacing) + 1).round().astype(np.intp))
     return at_rows(samples, [rows] * len(samples.values), np.arange(len(samples.values)))

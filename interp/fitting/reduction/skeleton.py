@@ -95,14 +95,11 @@ class Joint:
         for name, own in self.columns.items():
             self.channels[name] = values[:, own]
 
-    def local(self, rows: IndexArray | slice, values: Float64Array | None = None) -> tuple[Float64Array, Float64Array]:
-        """Return linear parts (n, 3, 3) and positions (n, 3) at rows, with values (n, d) for some channels."""
-        given = {name: self.channels[name][rows] for name in _WIDTHS}
-        if values is not None:
-            given |= {name: values[:, own] for name, own in self.columns.items()}
-        turn = given[ROTATION]
+    def linear(self) -> Float64Array:
+        """Return the linear parts of the replacement motion, shape (frames, 3, 3)."""
+        turn = self.channels[ROTATION]
         turn = turn / np.sqrt(np.einsum("ij,ij->i", turn, turn))[:, np.newaxis]
-        return to_matrix(turn) * given[SCALE][:, np.newaxis], given[LOCATION]
+        return to_matrix(turn) * self.channels[SCALE][:, np.newaxis]
 
 
 @dataclass(eq=False)
@@ -176,9 +173,9 @@ class Skeleton:
         if shares is not None:
             self.limits *= shares
         self.keys: dict[int, KeySet] = {}
-        """Of each group."""
+        """The keys of each group."""
         self.groups = self._groups(together)
-        """The moving joints that share their keys, in order."""
+        """The moving joints of each group, which share their keys."""
         self.smooth: dict[int, Float64Array] = {}
         """The values (frames, d) of keys with tension and bias by group, or empty for keys with velocities."""
         self._counts = self._points_that_count()
@@ -195,9 +192,9 @@ class Skeleton:
         return sorted([*found, *([number] for number in left)])
 
     def batches(self) -> list[list[int]]:
-        """Return groups with keys, none of which moves another's points, and whose channels are alike, root first.
+        """Return lists of groups to search together, with the root first.
 
-        Joints at one depth are never above each other.
+        The groups of a list have the same channels and the same depth, so no group moves the points of another group.
         """
         depths: list[int] = []
         for joint in self.joints:
@@ -211,7 +208,7 @@ class Skeleton:
         return [found[key] for key in sorted(found, key=lambda key: (key[0], found[key][0]))]
 
     def _points_under(self) -> list[IndexArray]:
-        """Return the points that each joint takes along."""
+        """Return the indices of the points that each joint moves."""
         belongs = np.eye(len(self.joints), dtype=np.bool_)
         for number in range(len(self.joints) - 1, -1, -1):
             if (parent := self.joints[number].parent) >= 0:
@@ -219,7 +216,7 @@ class Skeleton:
         return [np.flatnonzero(own[self._owner]) for own in belongs]
 
     def _points_that_count(self) -> BoolArray:
-        """Return which points are measured in the search: not a head where a parent's tail always is."""
+        """Return a mask of the points that the search measures. A head at the parent's tail is omitted."""
         found = np.ones(len(self._owner), dtype=np.bool_)
         size = _SAME * max(float(np.abs(self.wanted).max(initial=0.0)), np.finfo(np.float64).tiny)
         for point, number in enumerate(self._owner.tolist()):
@@ -233,7 +230,7 @@ class Skeleton:
         return found
 
     def takes_along(self, group: int, point: int) -> bool:
-        """Return whether a joint of the group does."""
+        """Return whether a joint of the group moves the point."""
         return any(point in self.under[number] for number in self.groups[group])
 
     def columns(self, group: int) -> list[tuple[int, slice]]:
@@ -248,11 +245,11 @@ class Skeleton:
         return [part for number, columns in self.columns(group) for part in self.joints[number].parts(columns.start)]
 
     def _posed(self) -> list[tuple[Float64Array, Float64Array]]:
-        """Return the linear parts (frames, 3, 3) and places (frames, 3) of all joints."""
+        """Return the linear parts (frames, 3, 3) and positions (frames, 3) of all joints."""
         found: list[tuple[Float64Array, Float64Array]] = []
         for joint in self.joints:
-            linear, place = joint.local(slice(None))
-            linear, place = joint.offset[:3, :3] @ linear, place @ joint.offset[:3, :3].T + joint.offset[:3, 3]
+            rest, place = joint.offset[:3, :3], joint.channels[LOCATION]
+            linear, place = rest @ joint.linear(), place @ rest.T + joint.offset[:3, 3]
             if joint.parent >= 0:
                 above, origin = found[joint.parent]
                 linear, place = above @ linear, (above @ place[..., np.newaxis])[..., 0] + origin
@@ -260,7 +257,7 @@ class Skeleton:
         return found
 
     def _points(self) -> Float64Array:
-        """Return where all points are, shape (points, frames, 3)."""
+        """Return the positions of all points in the replacement motion, shape (points, frames, 3)."""
         found = [
             (linear @ joint.points.T + place[..., np.newaxis]).transpose(2, 0, 1)
             for joint, (linear, place) in zip(self.joints, self._poses, strict=True)
@@ -268,12 +265,12 @@ class Skeleton:
         return np.concatenate(found)
 
     def errors(self) -> Float64Array:
-        """Return how far each point is from where it was, as a part of its limit, shape (points, frames)."""
+        """Return the deviation of each point relative to its limit, shape (points, frames)."""
         errors: Float64Array = np.linalg.norm(self._points() - self.wanted, axis=2) / self.limits
         return errors
 
     def distances_of_points(self) -> Float64Array:
-        """Return the distance of each joint's points, except for a few frames, shape (joints,)."""
+        """Return the distance from each joint to its farthest point, as 95th percentile over frames, shape (joints,)."""
         found = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
             far = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
@@ -281,9 +278,10 @@ class Skeleton:
         return found
 
     def samples(self, groups: Sequence[int], is_strict: bool = False) -> Samples:
-        """Return the samples of a batch's groups, with an error measured on all that they move; others play as now.
+        """Return the samples of a batch's groups, whose errors are the deviations of all points that they move.
 
-        Where a point is off by more than allowed already that must not grow; if `is_strict`, it must be less.
+        The other groups play their current keys. The deviation of a point may exceed its limit if it already does, but
+        must not increase. With `is_strict`, no deviation may exceed its limit.
         """
         places = self._points()
         limits = self.limits
@@ -342,7 +340,7 @@ class Skeleton:
         return found
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
-        """Return for each joint which of some, in their order, it is or hangs on most closely; -1 for none."""
+        """Return the nearest of some joints at or above each joint, as an index into `numbers`, or -1 for none."""
         found = np.full(len(self.joints), -1, dtype=np.intp)
         for number, joint in enumerate(self.joints):
             if number in numbers:
@@ -352,7 +350,7 @@ class Skeleton:
         return found
 
     def take(self, groups: Sequence[int], keys: KeySet, samples: Samples) -> None:
-        """Play these keys of a batch's groups from now on."""
+        """Make a batch's groups play these keys."""
         every = played(samples, keys)
         for track, group in enumerate(groups):
             own = keys.take(keys.track == track)
@@ -362,14 +360,14 @@ class Skeleton:
         self.pose()
 
     def leave(self, group: int) -> None:
-        """Let the joints of a group play their samples, without keys."""
+        """Make the joints of a group play their samples, without keys."""
         del self.keys[group]
         for number in self.groups[group]:
             self.joints[number].play(self.joints[number].samples)
         self.pose()
 
     def pose(self) -> None:
-        """Move all joints by their channels."""
+        """Compute the poses of all joints from their channels."""
         self._poses = self._posed()
 
     def keys_of(self, groups: Sequence[int]) -> KeySet:
@@ -383,7 +381,7 @@ class Skeleton:
 def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
     """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
 
-    By points and coordinates, which takes a third of the time of products of small matrices.
+    Separate arrays for each coordinate take a third of the time of products of small matrices.
     """
     worst = np.zeros(len(row), dtype=np.float32)
     poses: list[tuple[_Linear, _Place]] = []
@@ -400,7 +398,7 @@ def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Floa
         if link.parent >= 0:
             linear, place = _placed(poses[link.parent], (linear, place))
         poses.append((linear, place))
-        # Relative to where the joint was, so that float32 has digits enough.
+        # Positions relative to the original joint keep enough digits in float32.
         near = [(own - at.take(row)).astype(np.float32) for own, at in zip(place, link.center, strict=True)]
         turned = [[each.astype(np.float32) for each in line] for line in linear]
         for held, wanted, weights in zip(link.held, link.wanted, link.weights, strict=True):
