@@ -3,8 +3,8 @@
 
 Residuals are differences from the splines. Their derivatives are difference quotients of the Hermite curve with the
 same tangents, which for a rotation uses the rotation vectors from key to key. They are accurate for rotation about one
-axis, and otherwise accurate enough for the descent. Arrays of segments have d components first and the N segments last. Source:
-docs/formulas, "Fitting parameters to a motion".
+axis, and otherwise accurate enough for the descent. Arrays of segments have d components first and the N segments last.
+Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations

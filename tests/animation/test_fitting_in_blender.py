@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender itself plays between the keys that fitting gives, at ten places a frame and more."""
+"""Compare Blender's playback of fitted keys with the splines, at ten or more places per frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.animation.curves import bag_of, new_object
 
 
 def curve_of(frames, values, incoming, outgoing):
-    """An F-curve with FREE handles, keyed by the numbers alone: `update` would sort and move what is in order."""
+    """Return an F-curve with FREE handles. The keys are set without `update`, which would sort and move them."""
     curve = bag_of(new_object("fitted")).fcurves.new("location")
     points = curve.keyframe_points
     points.add(len(frames))
@@ -30,7 +30,7 @@ def curve_of(frames, values, incoming, outgoing):
 
 
 def played(numbers, keys, fit, frames):
-    """Blender's values of all channels at `frames`, shape (m, channels); at a jump those before it."""
+    """Return Blender's values of all channels at `frames`, shape (m, channels). At jumps, return the earlier values."""
     columns = []
     for channel, knots in enumerate(fit.knots):
         every = np.concatenate([keys, knots.frames])
@@ -46,7 +46,7 @@ def played(numbers, keys, fit, frames):
 
 
 def sampled(first, last):
-    """Frames that float32 has, ten in each frame."""
+    """Return frames that float32 represents exactly, ten per frame."""
     return np.unique(np.linspace(first, last, int(last - first) * 10 + 1).astype(np.float32)).astype(float)
 
 

@@ -370,7 +370,7 @@ def test_keys_by_error_are_those_that_reduce_leaves(animation, ball):
 
 @pytest.fixture
 def walker(scene):
-    """Return an armature of two bones that moves, stands from frame 41 to 80 but for some noise, and moves on."""
+    """Return an armature of two bones that stands with some noise from frame 41 to 80, and moves at other frames."""
     obj = new_rig(
         Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Bone("Bone1", (0.0, 0.0, 1.0), (0.0, 0.0, 2.0), "Bone0")
     )
@@ -386,7 +386,7 @@ def walker(scene):
 
 
 def standing(scene, rig):
-    """Return where heads and tails are while the walker stands."""
+    """Return the positions of heads and tails while the walker is at rest."""
     found = []
     for frame in range(41, 81):
         scene.frame_set(frame)

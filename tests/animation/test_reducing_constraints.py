@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce of armatures with constraints, drivers and NLA strips: errors are of the poses that Blender evaluates."""
+"""Check the errors of Reduce in evaluated poses of armatures with constraints, drivers and NLA strips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAMES = 80
 
 
 def places(scene, rig):
-    """Return where heads and tails of all bones are, as Blender evaluates them, shape (frames, points, 3)."""
+    """Return the positions of all bone heads and tails as evaluated by Blender, shape (frames, points, 3)."""
     found = []
     for frame in range(1, FRAMES + 1):
         scene.frame_set(frame)
@@ -28,7 +28,7 @@ def places(scene, rig):
 
 
 def waves(*factors, noise=3e-4):
-    """Return smooth values with some noise, a column for each factor."""
+    """Return smooth values with some noise, with one column per factor."""
     t = np.arange(FRAMES) / 12.0
     random = np.random.default_rng(11)
     every = [factor * np.sin((1.0 + 0.3 * number) * t + number) for number, factor in enumerate(factors)]
@@ -37,7 +37,7 @@ def waves(*factors, noise=3e-4):
 
 @pytest.fixture
 def leg(scene):
-    """Return a leg whose foot follows a target by inverse kinematics with a pole, from frame 20 on."""
+    """Return a leg whose foot follows a target by inverse kinematics with a pole, starting at frame 20."""
     rig = new_rig(
         Bone("Hip", (0.0, 0.0, 2.0), (0.0, 0.0, 2.3)),
         Bone("Thigh", (0.0, 0.0, 2.0), (0.0, -0.1, 1.0), "Hip"),
@@ -67,7 +67,7 @@ def leg(scene):
 
 @pytest.fixture
 def tail(scene):
-    """Return a chain of bones that all copy the rotation of one, which adds up, and a bone with limits."""
+    """Return a chain of bones that all copy the rotation of one bone, which adds up, and a bone with limits."""
     names = [f"Tail{number}" for number in range(6)]
     rig = new_rig(
         Bone("Control", (1.0, 0.0, 0.0), (1.0, 0.0, 0.2)),
@@ -98,7 +98,7 @@ def tail(scene):
 
 @pytest.fixture
 def driven(scene):
-    """Return an armature one of whose bones turns three times as far as another moves, by a driver."""
+    """Return an armature with a driver that turns one bone three times as far as another bone moves."""
     rig = new_rig(Bone("Hand", (0.0, 0.0, 0.0), (0.0, 0.0, 0.1)), Bone("Wheel", (1.0, 0.0, 0.0), (1.0, 0.0, 2.0)))
     rig.pose.bones["Wheel"].rotation_mode = "XYZ"
     driver = rig.driver_add('pose.bones["Wheel"].rotation_euler', 0).driver
@@ -113,7 +113,7 @@ def driven(scene):
 
 @pytest.fixture
 def layered(scene):
-    """Return an armature to whose action an NLA strip adds a motion."""
+    """Return an armature with an NLA strip that adds motion to its action."""
     rig = new_rig(Bone("Bone", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
     bone = rig.pose.bones["Bone"]
     bone.rotation_mode = "XYZ"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce of a range of frames: new keys there, and all else as it was."""
+"""Check that Reduce changes keys only within a range of frames."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def played(obj, frames):
 
 
 def beside(obj, types=True):
-    """Return all that the keys beside the range are, but for identities, of each channel."""
+    """Return all data of the keys outside the range for each channel, except identities."""
     found = {}
     for key, curve in channels(obj).items():
         names = ["co", "handle_left", "handle_right", "interpolation", "easing", "type", "select_control_point"]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubic pieces follow splines within the tolerance, and there are hardly fewer that would.
+"""Check that cubic pieces follow splines within the tolerance, and that their number is close to the minimum.
 
-What pieces play is taken from scipy's CubicHermiteSpline here, and from Blender in
-tests/animation/test_fitting_in_blender.py.
+Here scipy's CubicHermiteSpline evaluates the pieces. In tests/animation/test_fitting_in_blender.py, Blender does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def random_rotation(generator, step, keys=8, eased=False, largest=0.6, **options
 
 
 def fewest(frames, values, derivatives, exact, tolerance, rotation):
-    """The smallest number of pieces with ends among `frames`, by dynamic programming; None if it takes more ends."""
+    """Return the minimum number of pieces with ends among `frames` by dynamic programming, or None."""
     start, end = np.triu_indices(len(frames), 1)
     t = np.linspace(0.0, 1.0, 17)[1:-1, np.newaxis]
     s, length = 1.0 - t, frames[end] - frames[start]
@@ -57,7 +56,7 @@ def fewest(frames, values, derivatives, exact, tolerance, rotation):
 
 
 def piece_counts(spline, fit, tolerance, rotation):
-    """How many pieces the segments have, and how few there could be."""
+    """Return the number of pieces of the segments, and the smallest possible number."""
     ours = best = 0
     frames, eases = spline.keys.frames, spline.keys.parameters[3:]
     for index, (start, end) in enumerate(pairwise(frames)):
@@ -141,7 +140,7 @@ def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
 
 @pytest.fixture
 def stretched():
-    """Splines, the numbers of their keys, of any length and sign, and their fits, which have stretched knots."""
+    """Return splines, their channel values at the keys with any length and sign, and fits with stretched knots."""
     generator = np.random.default_rng(14)
     splines = [
         random_rotation(generator, step, 6, largest=largest) for step in (0.3, 0.5, 0.7, 0.9) for largest in (0.0, 1.0)
@@ -449,11 +448,11 @@ def test_handles_belong_to_their_rounded_frames():
 
 
 APART = 0.5
-"""Frames: nearer to a key knots stand only where the tolerance needs them."""
+"""Frames. Knots are closer to a key only if the tolerance requires it."""
 
 
 def hasty(generator, rotation, eased):
-    """A spline of keys from half a frame to some frames apart, and many that are farther."""
+    """Return a spline with some keys half a frame to a few frames apart, and many keys farther apart."""
     frames = np.cumsum(np.float32(generator.choice([0.6, 1.3, 3.0, 9.5, 24.0], 9))).astype(np.float32).astype(float)
     parameters = generator.uniform(-1.0, 1.0, (3, 9))
     eases = generator.uniform(0.0, 0.3, (2, 9)) * eased
@@ -464,7 +463,7 @@ def hasty(generator, rotation, eased):
 
 
 def is_reached_farther_off(spline, index, tolerance, rotation):
-    """The tolerance is reached in a segment by knots that stand farther from its ends, as many as one likes."""
+    """Return whether any number of knots farther from the ends of a segment reaches the tolerance."""
     start, end = spline.keys.frames[index : index + 2]
     far = np.linspace(start + APART, end - APART, 60) if end - start >= 2.0 * APART else np.empty(0)
     places = np.unique(np.concatenate([[start], far, [end]]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles are drafted again and again for other parameters of the same keys, near those that a fit finds."""
+"""Check that handles are drafted repeatedly for changed parameters of the same keys, close to fitted handles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def requests(name: str, parameters: np.ndarray, cycle: str = "SINGLE", segments=
 
 
 def changed() -> tuple[np.ndarray, np.ndarray]:
-    """Parameters of keys, and the same with others at one key."""
+    """Return parameters of keys, and the same parameters with changes at one key."""
     before = np.random.default_rng(6).uniform(-0.4, 0.4, (5, 7))
     before[3:] = np.abs(before[3:])
     after = before.copy()
@@ -98,7 +98,7 @@ def test_drafts_of_quaternions_are_played_within_a_degree_or_two_of_the_fits(eas
 
 
 def bezier(keys, key: int, right, left, component: int) -> np.ndarray:
-    """A channel between two keys, at frames that rise by halving of its Bezier curve's parameter."""
+    """Return the values of a channel between two keys, by bisection of the Bezier curve's parameter."""
     ends = [(keys.frames[at], keys.values[at, component]) for at in (key, key + 1)]
     points = np.array([ends[0], right, left, ends[1]], dtype=float)
     t = np.linspace(0.0, 1.0, 2001)[:, np.newaxis]

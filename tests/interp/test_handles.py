@@ -22,9 +22,9 @@ FLOAT32 = 2.0**-24
 
 
 def played(begin, right, left, end, share):
-    """The value at a share of the segment; points are (frame, value), or with a column for each channel, (2, channels).
+    """Return the values of a Bezier segment at fractions of its frames, with one column per channel for several channels.
 
-    One channel has its values in the shape of `share`; several have a column each.
+    Points are (frame, value), or arrays (2, channels).
     """
     points = [np.array(point, dtype=float) for point in (begin, right, left, end)]
     share = share[(..., *[np.newaxis] * (points[1].ndim - 1))]
@@ -48,7 +48,7 @@ def played(begin, right, left, end, share):
 
 
 def segment_played(frames, numbers, fit, key, share=PLACES):
-    """The values of all channels in a segment, shape (m, channels)."""
+    """Return the values of all channels in a segment, shape (m, channels)."""
     ends = [numbers[row] * fit.signs[row] for row in (key, key + 1)]
     return played(
         (np.full_like(ends[0], frames[key]), ends[0]),
@@ -60,7 +60,7 @@ def segment_played(frames, numbers, fit, key, share=PLACES):
 
 
 def angles_off(spline, fit, key, numbers=None, share=PLACES):
-    """The angles between what quaternion channels play and the spline, in a segment."""
+    """Return the angles between the played quaternion channels and the spline in a segment."""
     frames = spline.keys.frames
     q = segment_played(frames, spline.keys.values if numbers is None else numbers, fit, key, share)
     exact = Rotation.from_quat(spline(frames[key] + share * (frames[key + 1] - frames[key])), scalar_first=True)
@@ -68,7 +68,7 @@ def angles_off(spline, fit, key, numbers=None, share=PLACES):
 
 
 def turning(generator, degrees, eased=0.0, largest=0.5, keys=6):
-    """A track whose keys are so far apart, about random axes, 8 to 25 frames from each other."""
+    """Return a track with turns of a given angle about random axes, and keys 8 to 25 frames apart."""
     q = rotations.turns_to_rotations(np.full(keys, np.radians(degrees)), generator.normal(size=(keys, 3)))
     parameters = generator.uniform(-largest, largest, (3, keys))
     eases = generator.uniform(0.0, eased, (2, keys))
@@ -125,7 +125,7 @@ def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
 
 
 def test_the_error_of_handles_of_the_longest_reach_is_found():
-    """The frame hardly rises in the middle, where the error is a narrow spike: two eased keys of one value."""
+    """Between two eased keys of equal value the frame hardly rises, so the error is a narrow spike."""
     parameters = [
         [-0.881, 0.353, 0.957],
         [-0.225, -0.698, 0.18],
@@ -144,7 +144,7 @@ def test_the_error_of_handles_of_the_longest_reach_is_found():
 
 @pytest.mark.parametrize("seed", [23, 110, 116, 10])
 def test_errors_of_eased_values_are_tight(seed):
-    """Seeds with which they were 4 to 13 % too small."""
+    """For these seeds, earlier errors were 4 to 13 % too small."""
     generator = np.random.default_rng(seed)
     frames = np.cumsum(generator.integers(3, 25, 6)).astype(float)
     values = generator.uniform(-10.0, 10.0, (6, 1))
@@ -160,7 +160,7 @@ def test_errors_of_eased_values_are_tight(seed):
 
 
 def test_errors_with_narrow_tops_are_found_too():
-    """Of squad from a key to one of the opposite sign, nearly a whole turn, the errors are more than 100 degrees."""
+    """With squad between keys of opposite signs, nearly a full turn, errors exceed 100 degrees."""
     generator = np.random.default_rng(5)
     for _ in range(8):
         q = rotations.turns_to_rotations(np.full(6, np.radians(20)), generator.normal(size=(6, 3)))
@@ -205,7 +205,7 @@ def test_beside_eases_little_speed_is_left():
 
 
 def shape_of(fit, key, frames, q):
-    """Reaches and slopes (16,) of a segment's handles, the end's quaternion in the start's sign, and that sign."""
+    """Return reaches and slopes (16,) of handles, the end's quaternion in the start's sign, and that sign."""
     length = frames[key + 1] - frames[key]
     right, left = fit.right[key].astype(float), fit.left[key + 1].astype(float)
     out, into = (right[:, 0] - frames[key]) / length, (frames[key + 1] - left[:, 0]) / length

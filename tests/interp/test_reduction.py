@@ -36,7 +36,7 @@ def played(keys: Reduced, part: int, count: int) -> np.ndarray:
 
 
 def noise(count: int, tracks: int, components: int, seed: int) -> np.ndarray:
-    """Return smooth paths with noise like that of motion capture markers."""
+    """Return smooth paths with the noise of motion capture markers."""
     return smooth_paths(count, tracks, components, seed, 2e-3)
 
 
@@ -271,7 +271,7 @@ def test_noise_is_taken_away_as_by_butterworths_filter(period: float) -> None:
     samples = np.cumsum(np.random.default_rng(14).normal(size=(600, 2)), axis=0)
     wanted = sosfiltfilt(butter(4, 2.0 / period, output="sos"), samples, axis=0)
     found = low_pass(samples, period)
-    # The ways in which both go on beyond the ends differ.
+    # The two filters extend the samples differently beyond the ends.
     inner = slice(150, -150)
     assert np.abs(found - wanted)[inner].max() <= 1e-9 * np.ptp(samples)
     assert np.array_equal(found[[0, -1]], samples[[0, -1]])

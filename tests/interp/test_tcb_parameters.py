@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters are found that play a motion as well as scipy's least squares finds any."""
+"""Check that fitted parameters play a motion as accurately as those found by scipy's least squares."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def random_keys(generator, kind, keys=6):
 
 
 def part(spline, played, rows=None):
-    """`played`: a function from frames to values."""
+    """Return the part of a motion, given by a function from frames to values."""
     frames = spline.keys.frames
     at = sample_frames(frames)
     values = np.asarray(played(at.ravel())).reshape(*at.shape, -1)
@@ -33,7 +33,7 @@ def part(spline, played, rows=None):
 
 
 def smooth_curve(frames, values):
-    """As Blender's automatic handles: even slopes, level at extremes of each component."""
+    """Return slopes like those of Blender's automatic handles, level at the extremes of each component."""
     slopes = np.diff(values, axis=0) / np.diff(frames)[:, np.newaxis]
     level = slopes[1:] * slopes[:-1] < 0
     inner = np.where(level, 0.0, (slopes[1:] + slopes[:-1]) / 2)
@@ -42,7 +42,7 @@ def smooth_curve(frames, values):
 
 
 def difference(kind, spline, one):
-    """Root of the mean square over frames: an angle for rotations."""
+    """Return the root mean square over frames, of angles for rotations."""
     at = sample_frames(spline.keys.frames)
     values, played = spline(at.ravel()), one.samples.reshape(at.size, -1)
     size = rotations.angle_between(values, played) if kind == "rotation" else np.linalg.norm(values - played, axis=1)

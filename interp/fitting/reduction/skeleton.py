@@ -270,7 +270,7 @@ class Skeleton:
         return errors
 
     def distances_of_points(self) -> Float64Array:
-        """Return the distance from each joint to its farthest point, as 95th percentile over frames, shape (joints,)."""
+        """Return each joint's distance to its farthest point, as the 95th percentile over frames, shape (joints,)."""
         found = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
             far = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
