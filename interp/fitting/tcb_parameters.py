@@ -338,7 +338,8 @@ class _Equations:
         own = self.own * (free[:, np.newaxis] & free)
         own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
         # The diagonal blocks are the preconditioner.
-        inverse = np.asarray(np.linalg.inv(own.transpose(2, 0, 1)), dtype=np.float64).transpose(1, 2, 0)
+        blocks: Float64Array = np.asarray(np.linalg.inv(own.transpose(2, 0, 1)), dtype=np.float64)
+        inverse = blocks.transpose(1, 2, 0)
         solution = np.zeros_like(right)
         rest = np.where(free, right, 0.0)
         direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]

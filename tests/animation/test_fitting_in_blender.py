@@ -59,7 +59,7 @@ def rotation(first, held, eased, step=0.5):
     spline = tcb.RotationSpline(Keys(frames, rotations.from_rotation_vector(turns), *parameters, *eases))
     if held == "QUATERNION":
         return spline, spline.keys.values
-    # Keys whose channels go on from each other, so that none has to jump.
+    # The channels of each key continue from the previous key without a jump.
     dense = np.linspace(frames[0], frames[-1], 50 * int(frames[-1] - frames[0]) + 1)
     rows = np.searchsorted(dense, frames - 1e-3)
     if held == "AXIS_ANGLE":

@@ -370,7 +370,7 @@ def test_keys_by_error_are_those_that_reduce_leaves(animation, ball):
 
 @pytest.fixture
 def walker(scene):
-    """Return an armature of two bones that stands with some noise from frame 41 to 80, and moves at other frames."""
+    """Return an armature of two bones that is at rest, with some noise, from frame 41 to 80, and moves otherwise."""
     obj = new_rig(
         Bone("Bone0", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), Bone("Bone1", (0.0, 0.0, 1.0), (0.0, 0.0, 2.0), "Bone0")
     )

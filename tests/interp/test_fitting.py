@@ -67,7 +67,7 @@ def piece_counts(spline, fit, tolerance, rotation):
         places = [np.linspace(start, end, 49), [start + ease_from * length, end - ease_to * length]]
         candidates = np.unique(np.concatenate(places))
         values = spline(candidates)
-        # The last key's derivative is that of the next segment; an instant before it is this one's.
+        # At the last key, take the derivative just before it, because the next segment has another derivative.
         derivatives = spline(np.append(candidates[:-1], end - 1e-8 * length), 1)
         if rotation:
             derivatives = rotations.multiply(np.pad(derivatives, ((0, 0), (1, 0))), values) / 2.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles of the animator's own keys play splines, and as near as is said.
+"""Check that handles of the animator's keys play splines within the reported errors.
 
-What handles play is evaluated here by halving; angles are scipy's.
+Handles are evaluated by bisection, and scipy computes angles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FLOAT32 = 2.0**-24
 
 
 def played(begin, right, left, end, share):
-    """Return the values of a Bezier segment at fractions of its frames, with one column per channel for several channels.
+    """Return the values of a Bezier segment at fractions of its frames, with one column per channel if several.
 
     Points are (frame, value), or arrays (2, channels).
     """

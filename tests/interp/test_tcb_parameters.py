@@ -33,7 +33,7 @@ def part(spline, played, rows=None):
 
 
 def smooth_curve(frames, values):
-    """Return slopes like those of Blender's automatic handles, level at the extremes of each component."""
+    """Return slopes as of Blender's automatic handles, level at the extremes of each component."""
     slopes = np.diff(values, axis=0) / np.diff(frames)[:, np.newaxis]
     level = slopes[1:] * slopes[:-1] < 0
     inner = np.where(level, 0.0, (slopes[1:] + slopes[:-1]) / 2)
@@ -67,7 +67,7 @@ def test_parameters_that_made_a_motion_are_found_again(kind, eased):
         largest = 0.03 * difference(kind, plain, one) if eased else 1e-5
         assert difference(kind, RANDOM[kind](Keys(frames, values, *found)), one) < largest
         if kind == "vector" and not eased:
-            # What the ends have of continuity, bias and outer ease nobody sees.
+            # Continuity, bias and outer ease have no effect at the ends.
             assert found[:3, 1:-1] == pytest.approx(parameters[:3, 1:-1], abs=1e-4)
             assert not found[3:].any()
 
