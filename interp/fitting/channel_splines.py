@@ -13,6 +13,7 @@ from ..batch import BoolArray, Curve, IndexArray, KeyBatch, end_to_end
 from ..keys import Float64Array, finite
 from ..keys import numbers as checked_numbers
 from ..piecewise import PiecewiseSpline
+from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 from .requests import Request
@@ -114,6 +115,15 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
     if numbers.shape != (len(keys), channels):
         raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
     return numbers
+
+
+def angles_apart(representation: RotationRepresentation, channels: Float64Array, exact: Float64Array) -> Float64Array:
+    """Return the angles between the orientations of channel values (c, …) and unit quaternions (4, …)."""
+    q = representation.orientation(channels)
+    q = q / sphere.length(q)
+    apart, along = sphere.length(q - exact), sphere.length(q + exact)
+    angles: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+    return angles
 
 
 def parabola(

@@ -22,7 +22,7 @@ from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
-from .channel_splines import batch, in_batches, parabola
+from .channel_splines import angles_apart, batch, in_batches, parabola
 from .handle_shapes import (
     CUBIC,
     EASED,
@@ -450,11 +450,7 @@ class _Fitting:
         if representation is None:
             return np.abs(played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
         channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
-        q = representation.orientation(channels)
-        q = q / sphere.length(q)
-        apart, along = sphere.length(q - exact), sphere.length(q + exact)
-        angles: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
-        return angles[np.newaxis]
+        return angles_apart(representation, channels, exact)[np.newaxis]
 
 
 _MANY = 400

@@ -11,7 +11,7 @@ from ...batch import BoolArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from ..channel_splines import parabola
+from ..channel_splines import angles_apart, parabola
 from . import subdivision
 from .strands import Pieces, Samples, Spans, Strands
 
@@ -72,13 +72,8 @@ class Cubics:
         at, _ = _places(own.frames, subdivision.DENSE)
         exact = self._strands.evaluate(np.tile(own.strand, len(at)), at.ravel(), 0).reshape(-1, *at.shape)
         played = np.moveaxis(subdivision.apply(subdivision.DENSE, own.points), 1, 0)
-        if self._representation is None:
-            apart = np.abs(played - exact)[0]
-        else:
-            orientation = self._representation.orientation(played)
-            orientation = orientation / sphere.length(orientation)
-            sizes = [sphere.length(orientation - exact), sphere.length(orientation + exact)]
-            apart = 4.0 * np.arctan2(np.minimum(*sizes), np.maximum(*sizes))
+        representation = self._representation
+        apart = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
         error = pieces.error.copy()
         error[poor] = apart.max(axis=0) * _MARGIN
         return replace(pieces, error=error)
