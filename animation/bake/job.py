@@ -77,7 +77,7 @@ def collected_jobs(
         whole = any(user not in prefixes for user in users)
         starts = None if whole else [start for user in users for start in prefixes[user]]
         tracks = find_tracks(users[0], channels, starts)
-        report.errors += lost_errors(users[0], channels, starts)
+        report.errors += _lost_errors(users[0], channels, starts)
         if tracks:
             found.append((Job(users, channels, [], []), tracks))
         else:
@@ -110,7 +110,7 @@ def _in_action_time(job: Job, options: Options) -> Options:
 
 
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
-    """Return all datablocks that each job's F-curves animate, including datablocks not to bake."""
+    """Return all datablocks that each job's F-curves animate, including datablocks that are not baked."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
     more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
     users = users_of_each(more, in_strips=True)
@@ -134,7 +134,7 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None
     return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
 
 
-def lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None = None) -> list[Finding]:
+def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None) -> list[Finding]:
     """Return an error for each baked track that has lost its F-curves."""
     if not read_table(channels.action).baked:
         return []
@@ -251,7 +251,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return the note on a track that is not TCB although other tracks are."""
+    """Return a note that explains why a track other than the TCB tracks is not baked."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason

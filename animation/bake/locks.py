@@ -48,8 +48,7 @@ def lock_groups(channels: Channels, table: Table) -> None:
 def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
     """Lock tracks that were unlocked since the bake, and their groups.
 
-    `baked` contains all baked tracks of the channels. `is_changed`: whether there are new channels, which change
-    groups.
+    `baked` contains all baked tracks of the channels. `is_changed` is true if new channels may have changed the groups.
     """
     for track in unlocked:
         lock(baked_curves(track))

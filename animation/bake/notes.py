@@ -13,6 +13,9 @@ from ..report import HandleError, Report
 from ..store.tracks import Track
 from .plans.protocol import Baked, TrackPlan
 
+_PRECISION = 4.0 * float(np.finfo(np.float32).eps)
+"""Error of float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
+
 
 def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """Add the figures of a track to the report, and the notes that stay valid until the track changes."""
@@ -24,7 +27,7 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
     else:
         report.samples += baked.samples
         report.curve_keys += baked.curve_keys
-    is_exact = baked.error == 0.0 or baked.error <= rounding_of(track, plan.largest)
+    is_exact = baked.error <= _PRECISION * (1.0 if track.is_rotation else plan.largest)
     if track.is_rotation:
         report.rotation_error = max(report.rotation_error, baked.error)
         report.rotations_exact &= is_exact
@@ -32,14 +35,6 @@ def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
         report.value_error = max(report.value_error, baked.error)
         report.values_exact &= is_exact
     report.notes += [*baked.notes, *_modifier_notes(track)]
-
-
-_PRECISION = 4.0 * float(np.finfo(np.float32).eps)
-
-
-def rounding_of(track: Track, largest: float) -> float:
-    """Return the error of float32 rounding, in radians for a rotation, or else for values up to `largest`."""
-    return _PRECISION if track.is_rotation else _PRECISION * largest
 
 
 def _modifier_notes(track: Track) -> list[Finding]:

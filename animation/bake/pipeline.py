@@ -23,7 +23,6 @@ from ..store.table.options import Options
 from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
 from .plans.protocol import Baked, Results, TrackPlan
-from .plans.rotation_channels import followed_together
 from .put_back import restore_tracks
 from .sample_limit import count_samples, too_many
 from .write import with_rows, write_in_place, write_tracks
@@ -62,10 +61,7 @@ def bake_steps(
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
     samples = sum(count_samples([kept for job in jobs for kept in job.kept]))
-    if reason:
-        report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
-        return report
-    reason = too_many(samples, options.sample_limit)
+    reason = reason or too_many(samples, options.sample_limit)
     if reason:
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
@@ -138,7 +134,7 @@ def _put_unplayable_back(job: Job) -> None:
     for track in tracks:
         assert track.state is not None
         # Live tries again after a change.
-        track.state = replace(track.state, settings=track.settings.with_digest(0))
+        track.state = replace(track.state, settings=replace(track.settings, digest=0))
     update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
     evaluate_anew(job.channels.action)
 
@@ -180,12 +176,10 @@ def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
 
 def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> list[list[Baked]]:
     """Evaluate and fit the splines of all jobs. Raises KeysError, which does not name the track."""
-    plans = [plan for job in jobs for plan in job.plans]
+    plans = [part for job in jobs for plan in job.plans for part in plan.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
-    walks = zip(evaluations, values, strict=True)
-    followed = followed_together([(each.walk, samples) for each, samples in walks if each.walk is not None])
     fits = fit_many([request for plan in plans for request in plan.requests])
     handles = fit_handles([request for plan in plans for request in plan.handles], known)
-    results = Results(iter(values), iter(followed), iter(fits), iter(handles))
+    results = Results(iter(values), iter(fits), iter(handles))
     return [[plan.compose(results) for plan in job.plans] for job in jobs]

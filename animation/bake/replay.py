@@ -62,7 +62,7 @@ def begin_preview(finish: Callable[[], object]) -> None:
 
 def end_preview(finish: Callable[[], object]) -> None:
     """Make Live detect edits again after a preview."""
-    # Not "is": each access to a method creates another object.
+    # Each access to a method creates another object, so "is" would fail.
     if _drag.finish == finish:
         _drag.finish = None
 

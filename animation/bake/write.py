@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import field, replace
 from itertools import islice
 
 import bpy
@@ -59,7 +59,8 @@ from .compose import baked_keys, played_keys
 from .job import Job
 from .locks import lock, lock_groups
 from .notes import count_track, note_of_one_bake
-from .plans.protocol import Baked, ChannelKeys, HandleKeys, TrackPlan
+from .plans.protocol import AnyKeys, Baked, ChannelKeys, HandleKeys, TrackPlan
+from .plans.protocol import joined as joined_keys
 from .put_back import free_tracks, remove_made
 from .world import WorldMotion, depth
 
@@ -68,7 +69,7 @@ _KEYS_AT_ONCE = 20_000
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
-"""Attributes of linear baked keys that may have changed."""
+"""Attributes to write if curves already have as many linear keys as the bake."""
 
 
 def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> list[Report]:
@@ -196,42 +197,47 @@ def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackSt
         track = member.plan.track
         for index in sorted(member.plan.own.keys() - track.channels.keys()):
             track.channels[index] = member.job.channels.new(track.path, index, track.group)
-    records: list[dict[int, Channel]] = [{} for _ in members]
-    groups: dict[Hashable, list[tuple[int, HandleKeys]]] = {}
-    for number, member in enumerate(members):
+    every = []
+    for member in members:
         for keys in member.baked.handles:
             own = member.plan.own[keys.components[0]]
-            groups.setdefault((own.timing, own.as_read is None, *keys.layout), []).append((number, keys))
-    for group in groups.values():
-        _, first = group[0]
-        count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.plays)))
-        for start in range(0, len(group), count):
-            some = [
-                (members[number].plan, members[number].state, keys, records[number])
-                for number, keys in group[start : start + count]
-            ]
-            _write_alike(some, write)
-    for member, found in zip(members, records, strict=True):
+            every.append(((own.timing, own.as_read is None, *keys.layout), member, keys))
+    for some in _alike(every):
+        _write_alike(some, write)
+    for member in members:
         plan, state, baked = member.plan, member.state, member.baked
         track, settings = plan.track, plan.settings
-        settings = settings.with_digest(digest(track, settings, plan.own, plan.function))
+        settings = replace(settings, digest=digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
         # Use the order of the animator's keys, so that the same bake creates the same table.
-        placed = {index: found[index] for index in plan.own}
+        placed = {index: member.placed[index] for index in plan.own}
         yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
 
-def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict[int, Channel]]], write: Write) -> None:
+def _alike(
+    every: Iterable[tuple[Hashable, _Member, AnyKeys]],
+) -> Iterator[list[tuple[_Member, AnyKeys]]]:
+    """Group tracks by the layout of their keys. Yield about `_KEYS_AT_ONCE` keys at a time."""
+    groups: dict[Hashable, list[tuple[_Member, AnyKeys]]] = {}
+    for layout, member, keys in every:
+        groups.setdefault(layout, []).append((member, keys))
+    for group in groups.values():
+        count = max(1, _KEYS_AT_ONCE // group[0][1].count)
+        for start in range(0, len(group), count):
+            yield group[start : start + count]
+
+
+def _write_alike(members: Sequence[tuple[_Member, HandleKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, and record their handles."""
-    keys = HandleKeys.joined([each for _, _, each, _ in members])
-    places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
-    own = [plan.own[index] for plan, _, index, _ in places]
+    keys = joined_keys([each for _, each in members])
+    places = [(member, index) for member, each in members for index in each.components]
+    own = [member.plan.own[index] for member, index in places]
     every, count = own_end_to_end(own), own[0].count
-    extrapolations = [plan.track.extrapolation(index) for plan, _, index, _ in places]
+    extrapolations = [member.plan.track.extrapolation(index) for member, index in places]
     goes_on = np.array([each == "LINEAR" for each in extrapolations])
     ends = every.ends_spline[count - 1 :: count]
     composed = played_keys(Joined(_with_identities(every, keys.plays), [count] * len(own)), keys, ends, goes_on)
-    curves = [plan.track.channels[index] for plan, _, index, _ in places]
+    curves = [member.plan.track.channels[index] for member, index in places]
     updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
     before = every.as_read
     if before is not None:
@@ -240,20 +246,20 @@ def _write_alike(members: Sequence[tuple[TrackPlan, TrackState, HandleKeys, dict
         differing, moved = composed.differing(before), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             differing[name] = differing.get(name, moved) | moved
-        write_some(curves, {name: getattr(composed.keys, name) for name in differing}, differing)
+        write_some(curves, composed.keys, differing)
     else:
         write(curves, Joined(composed.keys, [count] * len(curves)))
     records = as_written(composed.records, every, composed.placed)
-    for (_, state, index, found), own_keys, fcurve, extrapolation, written in zip(
+    for (member, index), own_keys, fcurve, extrapolation, written in zip(
         places, own, curves, extrapolations, records, strict=True
     ):
-        wrote = state.channels.get(index)
+        wrote = member.state.channels.get(index)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
             _let_blender_place(fcurve, written)
         # After a change of extrapolation, Blender updates automatic handles at the ends.
         is_other = wrote is not None and (wrote.edited or wrote.extrapolation != extrapolation)
-        found[index] = Channel(extrapolation, own_keys.edited or is_other, written)
+        member.placed[index] = Channel(extrapolation, own_keys.edited or is_other, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
@@ -294,6 +300,10 @@ class _Member:
     baked: Baked
     is_settled: bool
     """True if the keys still have the identities read from the curves."""
+    placed: dict[int, Channel] = field(default_factory=dict)
+    """Records of the written handles."""
+    written: dict[int, BakedChannel] = field(default_factory=dict)
+    """Records of the baked channels."""
 
     @property
     def is_in_world(self) -> bool:
@@ -312,15 +322,9 @@ class _Member:
         """Return whether the records of handles match the saved keys."""
         return self.is_settled and bool(self.state.channels)
 
-    def has_edited(self, index: int) -> bool:
-        """Return whether saved keys of a channel were moved after the first bake."""
-        before = self.state.bake.channels.get(index) if self.state.bake is not None else None
-        return before is not None and before.edited
-
-    def kept(self, index: int) -> SavedKeys | None:
-        """Return the keys of a channel saved by an earlier bake if they remain valid."""
-        before = self.state.bake.channels.get(index) if self.state.bake is not None else None
-        return before.keys if before is not None and self.is_settled else None
+    def baked_before(self, index: int) -> BakedChannel | None:
+        """Return the channel as recorded by an earlier bake, or None."""
+        return self.state.bake.channels.get(index) if self.state.bake is not None else None
 
 
 def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState]:
@@ -329,27 +333,18 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
     # cache.
     for each in tracks:
         _make_curves(each)
-    found: list[dict[int, BakedChannel]] = [{} for _ in tracks]
-    groups: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
-    for number, each in enumerate(tracks):
-        for keys in each.baked.channels:
-            groups.setdefault(keys.layout, []).append((number, keys))
-    for group in groups.values():
-        _, first = group[0]
-        count = max(1, _KEYS_AT_ONCE // (len(first.components) * len(first.frames)))
-        for start in range(0, len(group), count):
-            some = [(tracks[number], keys, found[number]) for number, keys in group[start : start + count]]
-            _write_baked(some, write)
+    for some in _alike([(keys.layout, each, keys) for each in tracks for keys in each.baked.channels]):
+        _write_baked(some, write)
     for each in tracks:
         for keys in each.baked.channels:
             for index in keys.components:
                 # The handles then stay in place during later updates in Blender. `FCurve.update` would take twice as
                 # long. In the loop over groups, Blender's threads would wait for more work.
                 each.plan.track.channels[index].keyframe_points.handles_recalc()
-    for each, channels in zip(tracks, found, strict=True):
+    for each in tracks:
         plan, track = each.plan, each.plan.track
-        settings = plan.settings.with_digest(digest(track, plan.settings, plan.own, plan.function))
-        bake = Bake({index: channels[index] for index in sorted(channels)}, *each.free_state)
+        settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own, plan.function))
+        bake = Bake(dict(sorted(each.written.items())), *each.free_state)
         records = each.state.channels if each.may_keep_records else {}
         yield TrackState(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
 
@@ -365,73 +360,57 @@ def _make_curves(baking: _Member) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_baked(members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], write: Write) -> None:
+def _write_baked(members: Sequence[tuple[_Member, ChannelKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, lock the channels, and record them."""
-    keys = ChannelKeys.joined([each for _, each, _ in members])
-    places = [(baking, index, found) for baking, each, found in members for index in each.components]
-    own = [baking.plan.own.get(index, NO_OWN_KEYS) for baking, index, _ in places]
+    keys = joined_keys([each for _, each in members])
+    places = [(baking, index) for baking, each in members for index in each.components]
+    own = [baking.plan.own.get(index, NO_OWN_KEYS) for baking, index in places]
     every = own_end_to_end(own)
     size = len(keys.frames)
     named = _with_identities(every, ~keys.gaps) if len(keys.rows) else every.keys
     composed = Joined(baked_keys(Joined(named, [len(keys.rows)] * len(own)), keys), [size] * len(own))
-    curves = [baking.plan.track.channels[index] for baking, index, _ in places]
-    theirs = [baking.plan.track.extrapolation(index) for baking, index, _ in places]
+    curves = [baking.plan.track.channels[index] for baking, index in places]
+    theirs = [baking.plan.track.extrapolation(index) for baking, index in places]
     written: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else each for each in theirs]
-    repeated = [_repeats(baking, index, fcurve) for (baking, index, _), fcurve in zip(places, curves, strict=True)]
+    recorded_before = [baking.baked_before(index) for baking, index in places]
+    repeated = [
+        repeats_by_us(fcurve) if before is None else before.repeats
+        for before, fcurve in zip(recorded_before, curves, strict=True)
+    ]
     for fcurve, extrapolation in zip(curves, written, strict=True):
         extrapolate(fcurve, extrapolation)
         repeat(fcurve, wanted=False)
-    if not _has_as_many_linear(curves, keys):
-        _keep_selection([each.state.bake is not None for each, _, _ in places], curves, composed, keys.rows)
-    _write_keys(curves, composed, keys, write)
+    if keys.incoming is None and keys.holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+        every_curve = np.ones(len(curves), dtype=np.bool_)
+        write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
+    else:
+        _keep_selection([each.state.bake is not None for each, _ in places], curves, composed, keys.rows)
+        write(curves, composed)
     lock(curves)
     prints = fingerprints(composed, written)
     saved = _saved(members, every, len(keys.rows))
-    for (baking, index, found), own_keys, extrapolation, is_repeated, fingerprint in zip(
-        places, saved, theirs, repeated, prints, strict=True
+    for (baking, index), before, own_keys, extrapolation, is_repeated, fingerprint in zip(
+        places, recorded_before, saved, theirs, repeated, prints, strict=True
     ):
         track = baking.plan.track
         rest = None if index in baking.plan.own else track.made.get(index, track.rest[index])
-        edited = baking.has_edited(index)
-        found[index] = BakedChannel(own_keys, extrapolation, rest, is_repeated, fingerprint, edited)
+        edited = before is not None and before.edited
+        baking.written[index] = BakedChannel(own_keys, extrapolation, rest, is_repeated, fingerprint, edited)
 
 
-def _saved(
-    members: Sequence[tuple[_Member, ChannelKeys, dict[int, BakedChannel]]], own: OwnKeys, count: int
-) -> list[SavedKeys]:
+def _saved(members: Sequence[tuple[_Member, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
     """Return the animator's keys of channels, `count` per channel, as Free Bake restores them."""
     # If handles play the track, the records refer to the keys as read from the curves.
-    as_read = own.as_read if any(baking.may_keep_records for baking, _, _ in members) else None
+    as_read = own.as_read if any(baking.may_keep_records for baking, _ in members) else None
     every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
     result, start = [], 0
-    for baking, keys, _ in members:
+    for baking, keys in members:
         saved = every.get(baking.may_keep_records, every[False])
         for index in keys.components:
-            kept = baking.kept(index)
-            result.append(saved[start : start + count] if kept is None else kept)
+            before = baking.baked_before(index)
+            result.append(before.keys if before is not None and baking.is_settled else saved[start : start + count])
             start += count
     return result
-
-
-def _repeats(baking: _Member, index: int, fcurve: bpy.types.FCurve) -> bool:
-    """Return whether our Cycles modifier repeats the animator's keys of a channel."""
-    before = baking.state.bake.channels.get(index) if baking.state.bake is not None else None
-    return repeats_by_us(fcurve) if before is None else before.repeats
-
-
-def _write_keys(curves: Sequence[bpy.types.FCurve], composed: Joined, keys: ChannelKeys, write: Write) -> None:
-    """Write baked keys. If the curves have as many linear keys already, write only the attributes in `_PLAYED`."""
-    if _has_as_many_linear(curves, keys):
-        every = np.ones(len(curves), dtype=np.bool_)
-        write_some(curves, {name: getattr(composed.keys, name) for name in _PLAYED}, dict.fromkeys(_PLAYED, every))
-    else:
-        write(curves, composed)
-
-
-def _has_as_many_linear(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
-    """Return whether the new keys are linear and equal in number to the keys of each curve."""
-    size, linear = len(keys.frames), keys.incoming is None and keys.holds_outside
-    return linear and all(len(fcurve.keyframe_points) == size for fcurve in curves)
 
 
 def _keep_selection(

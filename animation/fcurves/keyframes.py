@@ -125,8 +125,6 @@ _PAIRS = frozenset({"co", *SIDES})
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
 KINDS = ("handle_left_type", "handle_right_type", "interpolation")
-UNPLACED = (*SIDES, *KINDS)
-"""Attributes besides frame and value that a bake changes."""
 
 
 def both(pairs: BoolArray) -> BoolArray:
@@ -142,13 +140,6 @@ def either(pairs: BoolArray) -> BoolArray:
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
-
-
-def read_floats(fcurve: bpy.types.FCurve, name: str) -> Float32Array:
-    """Read a float attribute of the keys: `back`, `amplitude` or `period`."""
-    floats = np.empty(len(fcurve.keyframe_points), dtype=np.float32)
-    fcurve.keyframe_points.foreach_get(name, floats)
-    return floats
 
 
 def read_coordinates(fcurve: bpy.types.FCurve) -> Float32Array:
@@ -169,13 +160,6 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
     kinds = np.empty(len(points), dtype=np.uint8)
     points.foreach_get("type", kinds)
     return kinds
-
-
-def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
-    """Read the attributes in `UNPLACED`."""
-    points = fcurve.keyframe_points
-    block = KeyBlock([points])
-    return [block.read(name) for name in UNPLACED]
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
@@ -210,16 +194,6 @@ class KeyframesSlice(Keyframes):
 
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
-
-    def among(self, rows: slice) -> KeyframesSlice:
-        """Return the part with the given slice of rows."""
-        first = self.rows.start
-        return KeyframesSlice(self.every, slice(first + rows.start, first + rows.stop))
-
-    def split(self, count: int) -> list[KeyframesSlice]:
-        """Return `count` parts of equal length."""
-        size = len(self) // count
-        return [self.among(slice(size * n, size * (n + 1))) for n in range(count)]
 
     def __getattr__(self, name: str) -> npt.NDArray[Any]:
         if name not in _DTYPES:
@@ -424,16 +398,14 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
             write_flags(fcurve, [getattr(keys, name)[ends[place] : ends[place + 1]] for name in FLAGS])
 
 
-def write_some(
-    fcurves: Sequence[bpy.types.FCurve], arrays: Mapping[str, npt.NDArray[Any]], chosen: Mapping[str, BoolArray]
-) -> None:
-    """Write attributes of existing keys to the F-curves in `chosen`, without changing the number of keys.
+def write_some(fcurves: Sequence[bpy.types.FCurve], keys: Keyframes, chosen: Mapping[str, BoolArray]) -> None:
+    """Write attributes of existing keys to the F-curves in the mask of each attribute.
 
-    Each array has one row per F-curve.
+    `keys` contains the same number of keys for each F-curve.
     """
     every: list[Any] = [fcurve.keyframe_points for fcurve in fcurves] if chosen else []
     for name, which in chosen.items():
-        array = np.ascontiguousarray(arrays[name])
+        array = np.ascontiguousarray(getattr(keys, name))
         size = max(1, array.size // len(every))
         for points, row, differs in zip(
             every, sliced(array, range(0, array.size + 1, size)), which.tolist(), strict=True

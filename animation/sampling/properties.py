@@ -40,7 +40,9 @@ class PropertySampler:
         self.frames = frames
 
     def values(self, owner: bpy.types.ID, paths: Iterable[str]) -> dict[str, Values]:
-        """Return the values of each property of `owner`, which is one of these, shape (frames, components).
+        """Return the values of each property at the frames, shape (frames, components).
+
+        `owner` is the object, its data or its shape keys.
 
         Raises AnimationError if a value is not finite. Values from F-curves are not clamped to the limits of the
         property. Blender clamps values from stepping.

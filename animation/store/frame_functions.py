@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..datablocks import of_object
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
-from ..fcurves.keyframes import INTERPOLATION, Float64Array, coordinates_of, read, read_coordinates, read_unplaced
+from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array, KeyBlock, coordinates_of, read
 from ..memoize import memoized
 from ..records import record
 from .paths import FRAME_FUNCTION
@@ -94,7 +94,8 @@ class FrameFunction:
         """Return a number that changes with the values of the curves."""
         crc = 0
         for fcurve in self.curves:
-            arrays = [read_coordinates(fcurve), *read_unplaced(fcurve), coordinates_of(fcurve.sampled_points)]
+            block = KeyBlock([fcurve.keyframe_points])
+            arrays = [*map(block.read, ("co", *SIDES, *KINDS)), coordinates_of(fcurve.sampled_points)]
             if not np.isin(arrays[-2], _PLAIN).all():
                 keys = read(fcurve)
                 arrays += [keys.easing, keys.back, keys.amplitude, keys.period]

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST
 from ..errors import Finding
@@ -34,7 +35,6 @@ from ..fcurves.keyframes import (
     end_to_end,
 )
 from ..records import record
-from ..translation import n_
 from .own_curves import own_channels, read_own_curves
 from .restored_keys import (
     UNSEEN,
@@ -51,7 +51,6 @@ from .table.rows import Columns, Fields
 from .table.session import session
 from .tracks import Track
 
-_HANDLE = n_("a handle position is not a finite number")
 _KEYS_AT_ONCE = 50_000
 """Maximum number of keys to read together. They take a few megabytes."""
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
@@ -97,10 +96,6 @@ class OwnArrays:
         return np.ascontiguousarray(self.keys.frames)
 
     @cached_property
-    def timing(self) -> bytes:
-        return self.frames.tobytes()
-
-    @cached_property
     def values(self) -> Float64Array:
         return np.array(self.keys.values, dtype=np.float64)
 
@@ -112,6 +107,7 @@ class OwnArrays:
 
     @cached_property
     def are_in_range(self) -> bool:
+        """Return whether all parameters are within their ranges."""
         return bool(((self.filled >= LOWEST) & (self.filled <= HIGHEST)).all())
 
     @cached_property
@@ -124,6 +120,7 @@ class OwnArrays:
 
     @cached_property
     def bound(self) -> float:
+        """Return the largest absolute value, or NaN if a value is NaN."""
         return float(np.abs(self.keys.values).max(initial=0.0))
 
     @cached_property
@@ -136,22 +133,18 @@ class OwnArrays:
         return ends
 
     @cached_property
-    def ends(self) -> bytes:
-        return self.ends_spline.tobytes()
-
-    @cached_property
-    def content(self) -> bytes:
+    def content(self) -> npt.NDArray[np.void]:
         content = np.empty(len(self.identities), dtype=_CONTENT)
         content["identity"], content["co"] = self.identities, self.keys.co
         content["ends"], content["chosen"] = self.ends_spline, self.chosen
-        return content.tobytes()
+        return content
 
     @cached_property
-    def shape(self) -> bytes:
+    def shape(self) -> npt.NDArray[np.void]:
         shape = np.empty(len(self.identities), dtype=_SHAPE)
         shape["frame"], shape["ends"] = self.keys.frames, self.ends_spline
         shape["parameters"] = self.numbers[:, : len(rows_.PARAMETERS)]
-        return shape.tobytes()
+        return shape
 
 
 @record(eq=False)
@@ -211,7 +204,7 @@ class OwnKeys:
     @property
     def timing(self) -> bytes:
         """Return the frames as bytes, which are equal for keys at the same frames."""
-        return self.every.timing[_FRAME * self.span.start : _FRAME * self.span.stop]
+        return self.frames.tobytes()
 
     @property
     def values(self) -> Float64Array:
@@ -219,19 +212,9 @@ class OwnKeys:
         return self.every.values[self.span]
 
     @property
-    def parameters(self) -> Float32Array:
-        """Return the values set for tension, continuity, bias and ease."""
-        return self.numbers[:, : len(rows_.PARAMETERS)]
-
-    @property
     def filled(self) -> Float64Array:
         """Return tension, continuity, bias and ease, 0 if not set, shape (5, n)."""
         return self.every.filled[:, self.span]
-
-    @property
-    def are_in_range(self) -> bool:
-        """Return whether all parameters of all channels are within their ranges."""
-        return self.every.are_in_range
 
     @property
     def has_chosen(self) -> bool:
@@ -242,11 +225,6 @@ class OwnKeys:
     def has_unseen(self) -> bool:
         """Return whether Blender must place any handles of the keys."""
         return self.every.has_unseen and bool(np.count_nonzero(self.placed & UNSEEN))
-
-    @property
-    def bound(self) -> float:
-        """Return an upper bound on the absolute values in all channels, or NaN if a value may be NaN."""
-        return self.every.bound
 
     @property
     def are_named(self) -> bool:
@@ -264,17 +242,17 @@ class OwnKeys:
     @property
     def ends(self) -> bytes:
         """Return `ends_spline` as bytes."""
-        return self.every.ends[self.span]
+        return self.ends_spline.tobytes()
 
     @property
     def content(self) -> bytes:
         """Return identities, frames, values and other key data that affect a bake as bytes."""
-        return self.every.content[_CONTENT.itemsize * self.span.start : _CONTENT.itemsize * self.span.stop]
+        return self.every.content[self.span].tobytes()
 
     @property
     def shape(self) -> bytes:
         """Return frames, spline ends and parameters as bytes, equal for splines that differ only in values."""
-        return self.every.shape[_SHAPE.itemsize * self.span.start : _SHAPE.itemsize * self.span.stop]
+        return self.every.shape[self.span].tobytes()
 
     def with_(self, **arrays: Any) -> OwnKeys:
         """Return a copy with the given arrays replaced."""
@@ -289,7 +267,6 @@ class OwnKeys:
 
 _FIELDS = tuple(each.name for each in fields(OwnArrays))
 _ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
-_FRAME = np.dtype(np.float32).itemsize
 
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
@@ -415,7 +392,8 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     if not curves:
         return [{} for _ in tracks]
     joined = read_own_curves(curves)
-    identities = _find_identities(curves, joined)
+    identities = identities_of(joined.keys)
+    _find_by_codes(curves, joined, identities)
     at = session.rows.find(identities)
     records = [track.state.channels.get(index) if track.state is not None else None for track, index in curves]
     every = _without_handles(curves, joined, identities, at, records)
@@ -501,13 +479,6 @@ def _without_handles(
     return _Without(own, joined.sums(_is_changed(shown, keys, at, written, chosen)) > 0)
 
 
-def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> Identities:
-    """Return the identities of the keys of channels."""
-    identities = identities_of(joined.keys)
-    _find_by_codes(curves, joined, identities)
-    return identities
-
-
 def numbers_of(at: IndexArray) -> Float32Array:
     """Read the numbers set for keys, shape (n, k), NaN if not set. `at` contains the indices of their session rows."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
@@ -555,7 +526,7 @@ def identities_of(keys: Keyframes) -> Identities:
 
 
 def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
-    """Find identities by the code in `back`, for keys whose amplitude and period are used or were edited."""
+    """Add identities found by the code in `back`, for keys whose amplitude and period are used or were edited."""
     if all(track.state is None for track, _ in curves):
         return
     codes = identity.codes_of(joined.keys.back)

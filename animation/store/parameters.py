@@ -60,7 +60,7 @@ def parameter_rows(
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     first = own[min(own)]
-    if not defaults and first.are_in_range and first.timing == frames.tobytes():
+    if not defaults and first.every.are_in_range and first.timing == frames.tobytes():
         return first.filled
     numbers = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
     standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS]) if defaults else 0.0

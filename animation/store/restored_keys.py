@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recovery of keys from before their handles were placed, from their rows and later edits by the animator.
+"""Recovery of the animator's keys from before handles were placed, including later edits by the animator.
 
 `own_keys.py` finds the keys of a track to recover.
 """

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import Any, Literal, get_args
 
 import bpy
@@ -54,9 +53,6 @@ _OF_MODE = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_an
 def rotation_property(mode: str) -> str:
     """Return the rotation property of objects and bones with this rotation mode."""
     return _OF_MODE.get(mode, "rotation_euler")
-
-
-_LOCK = attrgetter("lock")
 
 
 @dataclass
@@ -458,9 +454,9 @@ def _place_of(track: Track, owner: int) -> tuple[int, TrackState] | None:
     known = {present.session_uid: track.table}
     known |= {action: table for action, table in remembered_tables().items() if action != present.session_uid}
     for action, table in known.items():
-        for (slot, path), state in table.find_state(owner):
-            if (action, slot, path) != (present.session_uid, track.slot, track.path):
-                return action, state
+        state = table.find_state(owner)
+        if state is not None and (action, state.slot, state.path) != (present.session_uid, track.slot, track.path):
+            return action, state
     return None
 
 
@@ -560,4 +556,4 @@ def looks_baked(track: Track) -> bool:
         return False
     keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
     is_lost = not track.table.rows_of_tracks
-    return identity.are_named(keys) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))
+    return bool(identity.carry_identities(keys).any()) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))

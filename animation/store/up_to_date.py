@@ -51,7 +51,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether curves with the recorded extrapolations and keys play a track, as far as checked."""
+    """Return whether the keys and extrapolations of a track's curves match its table entry."""
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(
@@ -64,7 +64,7 @@ def _stands_as_played(track: Track, places: bytes) -> bool:
 def _all_stand(track: Track, places: bytes) -> bool:
     """Return whether all keys of a track still have their recorded frames and values.
 
-    `places` contains the current ones.
+    `places` contains the current frames and values.
     """
     channels = track.state.channels if track.state is not None else {}
     now, start = np.frombuffer(places, np.float32), 0

@@ -71,7 +71,9 @@ class ComponentKeys:
         return gaps
 
     def may_have(self, frames: Float32Array) -> BoolArray:
-        """Return a mask of the frames where the components may have keys: at own keys and outside Blender's segments.
+        """Return a mask of the frames where the components may have keys.
+
+        These are the frames of the animator's keys, and all frames outside the segments played by Blender.
 
         If Blender plays the first or last segment, it also plays the motion before or after it.
         """
@@ -87,7 +89,7 @@ class ComponentKeys:
 
 
 def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
-    """Group components whose own keys are at the same frames. Yield the rows and the frames of each group."""
+    """Group components whose animator's keys are at the same frames. Yield the rows and the frames of each group."""
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         own = scope.own.get(component)
@@ -158,9 +160,9 @@ def extrapolated(
 
 
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
-    """Return keyed components unchanged.
+    """Return the keys unchanged if the components are keyed.
 
-    Return only the unkeyed components that leave their current values, or None.
+    Otherwise, return the keys of the components that leave their current values, or None if none does.
     """
     if len(keys.own):
         return keys

@@ -23,7 +23,6 @@ from .protocol import Baked, Plan, Results, Scope
 from .rotation_channels import continuous_maps
 from .sample_frames import APART, GUARD, Sampling
 from .splines import TrackSpline
-from .tolerance import tolerance_of
 
 _FOLLOWED = 5
 """Number of rotation cycles to compute individually: the first cycle, and two of each kind."""
@@ -31,7 +30,7 @@ _FOLLOWED = 5
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plans for a track's splines. The splines contain the channel values at the keys."""
-    return [_plan(scope, splines, tolerance_of(scope, splines))]
+    return [_plan(scope, splines, scope.tolerance(splines))]
 
 
 @record()

@@ -22,7 +22,6 @@ from .component_keys import rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
-from .tolerance import tolerance_of
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
@@ -30,7 +29,7 @@ def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
     Raises AnimationError if handles can't play the track.
     """
-    tolerance = tolerance_of(scope, splines)
+    tolerance = scope.tolerance(splines)
     return [_plan(scope, spline, tolerance) for spline in splines]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ....interp.batch import Cycle
 from ...errors import AnimationError, Finding
 from ...fcurves.cycles import repeats
 from ...fcurves.frames import union
@@ -20,7 +21,6 @@ from ...store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from .curves import plan_curves
-from .cycle_notes import cycle_notes
 from .handles import plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
@@ -29,6 +29,8 @@ from .sample_frames import APART, Sampling
 from .samples import plan_samples
 from .splines import TrackSpline, track_splines
 
+_LOOP_GAP = 1e-4
+"""Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
     "CURVES": plan_curves,
@@ -69,13 +71,29 @@ def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpli
     track, frames = scope.track, scope.key_frames
     notes: list[Finding] = []
     if settings.cycle != "SINGLE":
-        notes += cycle_notes(scope, splines, settings.cycle)
+        notes += _notes_of_cycle(scope, splines, settings.cycle)
     if scope.options.output != "HANDLES" and any(_has_chosen_handles(keys) for keys in scope.own.values()):
         notes.append(track.finding("HANDLES_CHOSEN"))
     row = _first_of_close_keys(frames) if track.is_rotation else None
     if row is not None:
         notes.append(track.finding("KEYED_NEAR", float(frames[row]), float(frames[row + 1])))
     return notes
+
+
+def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:
+    """Return the notes on a track with the cycle REPEAT or LOOP: jumps in a loop, and cycles that a bake omits."""
+    by_handles = scope.options.output == "HANDLES"
+    codes = []
+    if cycle == "LOOP" and any(spline.spline.loop_gap > _LOOP_GAP for spline in splines):
+        codes.append("LOOP_JUMPS")
+    if scope.options.extend is None and scope.cycle != "SINGLE" and not by_handles:
+        codes.append("CYCLE_INSIDE_KEYS")
+    if any(spline.is_broken for spline in splines):
+        if not by_handles:
+            codes.append("CYCLE_ENDS")
+        elif cycle == "LOOP":
+            codes.append("LOOP_CORNER")
+    return list(map(scope.track.finding, codes))
 
 
 @memoized

@@ -11,13 +11,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from ....interp.batch import Spline
 from ....interp.fitting import Request
-from ....interp.fitting.curves import Fit
+from ....interp.fitting.curves import VALUE_TOLERANCE, Fit
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
 from ...errors import Finding
@@ -29,26 +29,18 @@ from ...store.table.options import Options
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from .sample_frames import Sampling
+from .splines import TrackSpline
 
 OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has keys."""
 
-_Array = TypeVar("_Array", Float32Array, EnumArray)
+AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 
+_LEAST_RANGE = 1e-5
+"""Relative to a track's largest value. Float32 can't represent a hundredth of this."""
 STILL = 1e-6
 """A component without an F-curve gets one if it deviates from its value by at least this. Smaller deviations are
 float32 rounding."""
-
-
-@record(eq=False)
-class Walk:
-    """Channel values of a rotation's keys, from which samples continue."""
-
-    track: Track
-    raw: Float64Array
-    """Channel values of the keys, shape (keys, components)."""
-    key_rows: IndexArray
-    """Rows of the keys among the samples."""
 
 
 class Evaluation(NamedTuple):
@@ -56,20 +48,6 @@ class Evaluation(NamedTuple):
 
     spline: Spline
     frames: Float32Array | Float64Array
-    walk: Walk | None = None
-    """How to convert the samples of a rotation to channel values. If None, the samples are not converted."""
-
-
-@record()
-class Followed:
-    """Samples of a rotation as channel values, which continue from the values of each key."""
-
-    numbers: Float64Array
-    """Channel values of the samples, shape (m, components)."""
-    arriving: Float64Array
-    """Channel values with which the samples arrive at each key, shape (keys, components)."""
-    jumps: BoolArray
-    """Mask of the keys at which the samples arrive with equivalent values that differ from the key's."""
 
 
 @record()
@@ -91,6 +69,12 @@ class ChannelKeys:
     maps: Maps | None = None
     """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
     curves. If None, the values are equal."""
+    per_component: ClassVar = ("values", "incoming", "outgoing", "maps")
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys in all components."""
+        return self.values.size
 
     @property
     def holds_outside(self) -> bool:
@@ -102,24 +86,6 @@ class ChannelKeys:
         """Return the grouping key of a track. Keys with the same layout are composed together."""
         arrays = (self.frames, self.rows, self.gaps)
         return *(each.tobytes() for each in arrays), self.incoming is None, self.maps is None
-
-    @classmethod
-    def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:
-        """Concatenate the components of keys with the same layout."""
-        first = every[0]
-        if len(every) == 1:
-            return first
-        maps = [each.maps for each in every if each.maps is not None]
-        incoming = [each.incoming for each in every if each.incoming is not None]
-        outgoing = [each.outgoing for each in every if each.outgoing is not None]
-        return replace(
-            first,
-            components=[component for each in every for component in each.components],
-            values=np.concatenate([each.values for each in every]),
-            incoming=np.concatenate(incoming) if incoming else None,
-            outgoing=np.concatenate(outgoing) if outgoing else None,
-            maps=Maps(*map(np.concatenate, zip(*maps, strict=True))) if maps else None,
-        )
 
 
 @record()
@@ -143,33 +109,32 @@ class HandleKeys:
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
     """True if an ease brings the motion to rest at the first and at the last key."""
+    per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
+
+    @property
+    def count(self) -> int:
+        """Return the number of keys in all components."""
+        return len(self.components) * len(self.plays)
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return the grouping key of a track. Keys with the same layout are composed together."""
         return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
 
-    @classmethod
-    def joined(cls, every: Sequence[HandleKeys]) -> HandleKeys:
-        """Concatenate the components of keys with the same layout."""
-        first = every[0]
-        if len(every) == 1:
-            return first
-        return replace(
-            first,
-            components=[component for each in every for component in each.components],
-            left=np.concatenate([each.left for each in every]),
-            right=np.concatenate([each.right for each in every]),
-            shown=_joined([each.shown for each in every]),
-            other_numbers=_joined([each.other_numbers for each in every]),
-            chosen=_joined([each.chosen for each in every]),
-        )
 
-
-def _joined(arrays: Sequence[_Array | None]) -> _Array | None:
-    """Concatenate the arrays that are not None. Return None if all are None."""
-    present = [each for each in arrays if each is not None]
-    return np.concatenate(present) if present else None
+def joined(every: Sequence[AnyKeys]) -> AnyKeys:
+    """Concatenate the components of keys with the same layout."""
+    first = every[0]
+    if len(every) == 1:
+        return first
+    arrays: dict[str, Any] = {}
+    for name in first.per_component:
+        parts = [getattr(each, name) for each in every]
+        if isinstance(parts[0], Maps):
+            arrays[name] = Maps(*map(np.concatenate, zip(*parts, strict=True)))
+        elif parts[0] is not None:
+            arrays[name] = np.concatenate(parts)
+    return replace(first, components=[component for each in every for component in each.components], **arrays)
 
 
 @record()
@@ -215,8 +180,6 @@ class Results:
     """
 
     values: Iterator[Float64Array]
-    followed: Iterator[Followed]
-    """Results for evaluations with a walk."""
     fits: Iterator[Fit]
     handles: Iterator[Handles]
 
@@ -245,7 +208,7 @@ class Plan(ABC):
 
 
 @record()
-class TrackPlan(Plan):
+class TrackPlan:
     """The plan of a track: one plan per spline, or one for all splines."""
 
     track: Track
@@ -259,21 +222,6 @@ class TrackPlan(Plan):
     """The frame function that times the track."""
     largest: float = 0.0
     """Largest absolute value of the keys, 0 for rotations."""
-
-    @property
-    def evaluations(self) -> Sequence[Evaluation]:
-        """Return the splines to evaluate for all plans."""
-        return [evaluation for plan in self.plans for evaluation in plan.evaluations]
-
-    @property
-    def requests(self) -> Sequence[Request]:
-        """Return the fit requests for curves of all plans."""
-        return [request for plan in self.plans for request in plan.requests]
-
-    @property
-    def handles(self) -> Sequence[Request]:
-        """Return the fit requests for handles of all plans."""
-        return [request for plan in self.plans for request in plan.handles]
 
     def with_own(self, own: OwnChannels) -> TrackPlan:
         """Return the plan with the given own keys, whose rows are known."""
@@ -309,3 +257,12 @@ class Scope:
     """Frames of the animator's keys in all channels."""
     is_short: bool = False
     """True if a rotation takes the shortest path between keys, without whole turns."""
+
+    def tolerance(self, splines: Sequence[TrackSpline]) -> float:
+        """Return the maximum error of the track's curves, in units of the property or in radians."""
+        if self.track.is_rotation:
+            return self.options.rotation_tolerance
+        if self.options.value_tolerance is not None:
+            return self.options.value_tolerance
+        spread, size = (max(each) for each in zip(*(spline.extent for spline in splines), strict=True))
+        return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30))

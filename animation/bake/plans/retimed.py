@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import bpy
@@ -26,7 +27,6 @@ from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, followed
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
-from .tolerance import tolerance_of
 
 _JUMP = 2 * APART
 """In frames. A change in the frame function within a shorter time is a jump, with samples close to both sides."""
@@ -61,7 +61,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     places = [_places(scope, spline, frames, played) for spline in splines]
     if not by_curves:
         return [RetimedSamples(scope, splines, places)]
-    return [RetimedCurves(scope, splines, places, np.isin(frames, before_jumps), tolerance_of(scope, splines))]
+    return [RetimedCurves(scope, splines, places, np.isin(frames, before_jumps), scope.tolerance(splines))]
 
 
 @record()
@@ -137,7 +137,7 @@ class RetimedCurves(RetimedSamples):
         is_break = is_among(frames, spline.frames) | is_before_jump
         is_break[1:] |= is_before_jump[:-1]
         is_break[[0, -1]] = True
-        beside_keys, size = is_near(frames, self.scope.key_frames), _SIZES[self.scope.track.kind]
+        beside_keys, size = is_near(frames, self.scope.key_frames), partial(_size, self.scope.track.kind)
         fit = fit_samples(frames, numbers.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
         samples, _ = super()._fitted(spline, places, numbers)
         keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
@@ -280,34 +280,16 @@ def _is_followable(spline: TrackSpline, frames: Float64Array) -> bool:
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 
-def _size_of_vectors(change: Float64Array) -> Float64Array:
-    """Return the largest change in a component."""
-    size: Float64Array = np.abs(change).max(axis=1)
+def _size(kind: str, change: Float64Array) -> Float64Array:
+    """Return the sizes of changes in channel values, at least the angles of the changes for a rotation."""
+    size: Float64Array
+    if kind == "VECTOR":
+        size = np.abs(change).max(axis=1)
+    elif kind == "EULER":
+        size = np.abs(change).sum(axis=1)
+    elif kind == "QUATERNION":
+        # Small changes in unit quaternions have half the length of the angle.
+        size = 2.0 * np.linalg.norm(change, axis=1)
+    else:
+        size = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
     return size
-
-
-def _size_of_quaternions(change: Float64Array) -> Float64Array:
-    """Return twice the length of the change, which is the angle for small changes in unit quaternions."""
-    size: Float64Array = 2.0 * np.linalg.norm(change, axis=1)
-    return size
-
-
-def _size_of_angles(change: Float64Array) -> Float64Array:
-    """Return the sum of the changes in the angles."""
-    size: Float64Array = np.abs(change).sum(axis=1)
-    return size
-
-
-def _size_of_axis_angles(change: Float64Array) -> Float64Array:
-    """Return the change in the angle, plus twice the change in the axis."""
-    size: Float64Array = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
-    return size
-
-
-_SIZES = {
-    "VECTOR": _size_of_vectors,
-    "QUATERNION": _size_of_quaternions,
-    "EULER": _size_of_angles,
-    "AXIS_ANGLE": _size_of_axis_angles,
-}
-"""Functions for the size of a change in channel values. For rotations, the size is at least the angle of the change."""

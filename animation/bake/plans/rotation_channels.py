@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +12,8 @@ from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...errors import Finding
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
 from ...store.tracks import Track
-from .protocol import Followed, Walk
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
@@ -22,8 +21,6 @@ FOLLOWED = np.pi / 3
 axis, and lower about several axes."""
 _SHORT = 1.0
 """In radians, or units of an axis. Neighboring keys that differ by less keep their own values."""
-_SAMPLES_AT_ONCE = 10_000
-"""Number of samples to unwrap together. Their arrays fit into the processor's cache."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
 
@@ -72,27 +69,29 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
     return spline.spline(frames), np.arange(len(keys)) * parts
 
 
+@record()
+class Followed:
+    """Samples of a rotation as channel values, which continue from the values of each key."""
+
+    numbers: Float64Array
+    """Channel values of the samples, shape (m, components)."""
+    arriving: Float64Array
+    """Channel values with which the samples arrive at each key, shape (keys, components)."""
+    jumps: BoolArray
+    """Mask of the keys at which the samples arrive with equivalent values that differ from the key's."""
+
+
 def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Convert samples to the track's components, without jumps between keys. `raw` contains the values of the keys."""
-    return followed_together([(Walk(track, raw, key_rows), quaternions)])[0]
+    """Convert samples to channel values without jumps between keys.
 
-
-def followed_together(every: Sequence[tuple[Walk, Float64Array]]) -> list[Followed]:
-    """Convert samples of several rotations, as `followed` does.
-
-    A NumPy call takes about as long for many rotations as for one.
+    `raw` contains the channel values of the keys, and `key_rows` their rows among the samples.
     """
-    angles = [(walk, quaternions) for walk, quaternions in every if walk.track.kind != "QUATERNION"]
-    chains = iter(_chains(angles))
-    return [
-        _signed(walk, quaternions) if walk.track.kind == "QUATERNION" else _rejoined(walk, quaternions, next(chains))
-        for walk, quaternions in every
-    ]
+    convert = _signed if track.kind == "QUATERNION" else _unwrapped
+    return convert(track, quaternions, raw, key_rows)
 
 
-def _signed(walk: Walk, quaternions: Float64Array) -> Followed:
+def _signed(_track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
     """Return quaternions with the signs of the keys."""
-    raw, key_rows = walk.raw, walk.key_rows
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     chain = rotations.unroll_signs(quaternions)
     signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
@@ -104,30 +103,11 @@ def _signed(walk: Walk, quaternions: Float64Array) -> Followed:
     return Followed(chain * signs[segment, np.newaxis], arriving, jumps)
 
 
-def _chains(every: Sequence[tuple[Walk, Float64Array]]) -> list[Float64Array]:
-    """Unwrap the angles of rotations, starting at their first keys.
-
-    Rotations of equal length are processed together.
-    """
-    groups: dict[Hashable, list[int]] = {}
-    ahead = [quaternions[int(walk.key_rows[0]) :] for walk, quaternions in every]
-    for number, ((walk, _), quaternions) in enumerate(zip(every, ahead, strict=True)):
-        groups.setdefault((walk.track.kind, walk.track.order, len(quaternions)), []).append(number)
-    chains: dict[int, Float64Array] = {}
-    for numbers in groups.values():
-        at_once = max(1, _SAMPLES_AT_ONCE // len(ahead[numbers[0]]))
-        for some in (numbers[start : start + at_once] for start in range(0, len(numbers), at_once)):
-            starts = np.stack([every[number][0].raw[0] for number in some])
-            together = _follow(every[some[0]][0].track, np.stack([ahead[number] for number in some]), starts)
-            chains |= zip(some, together, strict=True)
-    return [chains[number] for number in range(len(every))]
-
-
-def _rejoined(walk: Walk, quaternions: Float64Array, chain: Float64Array) -> Followed:
-    """Return angles that continue from the values of each key. `chain` continues only from the first key."""
-    track, raw, key_rows = walk.track, walk.raw, walk.key_rows
+def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
+    """Return angles that continue from the values of each key."""
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     first = int(key_rows[0])
+    chain = _follow(track, quaternions[first:], raw[0])
     if first:
         before = _follow(track, quaternions[first::-1], raw[0])[::-1]
         chain = np.concatenate((before[:-1], chain))
@@ -141,13 +121,14 @@ def _rejoined(walk: Walk, quaternions: Float64Array, chain: Float64Array) -> Fol
 
 
 def channel_numbers(
-    track: Track, found: Followed, spline: TrackSpline, key_rows: IndexArray
+    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
 ) -> tuple[Float64Array, Maps | None]:
-    """Return the samples as continuous channel values, and the maps to these values.
+    """Return samples as continuous channel values, and the maps to these values.
 
     The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
     the values of the keys are continuous.
     """
+    found = followed(track, quaternions, spline.values, key_rows)
     maps = continuous_maps(track, spline, found.arriving, found.jumps)
     if maps is None:
         return found.numbers, None

@@ -20,7 +20,7 @@ from .component_keys import (
     slopes_at_ends,
     together,
 )
-from .protocol import Baked, Evaluation, Plan, Results, Scope, Walk
+from .protocol import Baked, Evaluation, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, channel_numbers
 from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
@@ -141,13 +141,12 @@ class RotationSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return the spline and the frames of samples, keys, and additional samples to unwrap angles."""
-        walk = Walk(self.scope.track, self.spline.values, self.key_rows)
-        return [Evaluation(self.spline.spline, self.at, walk)]
+        return [Evaluation(self.spline.spline, self.at)]
 
     def compose(self, results: Results) -> Baked:
         """Compose the samples as channel values."""
         quaternions = next(results.values)
-        numbers, maps = channel_numbers(self.scope.track, next(results.followed), self.spline, self.key_rows)
+        numbers, maps = channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
         if self._stands_still(quaternions):
             # Samples are unit quaternions or axes, but keys may have any length.
             numbers[:] = self.spline.values[0]

@@ -154,7 +154,7 @@ def _vector(
     own = {index: originals[index] for index in components}
     first = own[components[0]]
     frames, values = first.frames, _columns([*own.values()])
-    are_small = all(each.bound <= LARGEST for each in own.values())
+    are_small = all(each.every.bound <= LARGEST for each in own.values())
     if not are_small:
         check_size(track, frames, values)
     method = made_by(track, settings)
@@ -353,7 +353,7 @@ def _rotation_spline(
 
     With `is_between`, Blender plays all segments, so only the track's keys matter.
     """
-    are_small = all(each.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
+    are_small = all(each.every.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
         check_finite(track, frames, raw)
     made = made_by(track, settings)

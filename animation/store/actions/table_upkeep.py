@@ -13,10 +13,7 @@ from ...datablocks import HAS_SLOTS, users_of
 from ...errors import AnimationError
 from ...fcurves.action_refusals import layered_reason
 from ...fcurves.channels import channels_in, channels_of
-from ...fcurves.keyframes import (
-    Float32Array,
-    read_floats,
-)
+from ...fcurves.keyframes import Float32Array, KeyBlock
 from ..digest import RESTORED
 from ..table import identity
 from ..table import rows as rows_
@@ -94,8 +91,9 @@ def _spelled(action: bpy.types.Action) -> Identities:
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
     """Read one of the float attributes of all keys of the action."""
-    every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
-    return np.concatenate(every) if every else np.empty(0, dtype=np.float32)
+    every = [fcurve.keyframe_points for channels in channels_in(action) for fcurve in channels]
+    floats: Float32Array = KeyBlock(every).read(name)
+    return floats
 
 
 def play_restored(action: bpy.types.Action) -> None:

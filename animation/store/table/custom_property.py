@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
@@ -200,7 +201,7 @@ class Error:
     size: float
     """In the property's units, or radians for rotations."""
     frame: float
-    """Frame of the maximum error. NaN: there was nothing to play."""
+    """Frame of the maximum error, or NaN if there was nothing to play."""
     is_approximate: bool
     """True if the error exceeds the tolerance."""
 
@@ -319,15 +320,13 @@ class Table:
         played = (tracks["plays"] > 0) & (tracks["plays"] < _BAKED)
         return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
 
-    def find_state(self, identity: int) -> list[tuple[tuple[int, str], TrackState]]:
-        """Read the track with the identity, including its slot and path. Empty if it is missing or damaged."""
+    def find_state(self, identity: int) -> TrackState | None:
+        """Read the track with the identity, or return None if it is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
-                try:
-                    return [(key, self._state(place, *key))]
-                except ValueError:
-                    return []
-        return []
+                with suppress(ValueError):
+                    return self._state(place, *key)
+        return None
 
     def _state(self, place: int, slot: int, path: str) -> TrackState:
         identity = int(self.arrays["tracks"]["identity"][place])
@@ -409,16 +408,11 @@ class Table:
         }
         if not kept["tracks"].any():
             return Table({"rows": self.rows, **fresh}, "\n".join([state.path for state in added]))
-        rows = {name: ~mask for name, mask in kept.items()}
         for name, parts in _PARTS.items():
-            rows |= {part: np.repeat(rows[name], self.arrays[name][part]) for part in parts}
+            kept |= {part: np.repeat(kept[name], self.arrays[name][part]) for part in parts}
         paths = [*compress(self.lines, kept["tracks"]), *(state.path for state in added)]
-        if self._are_in_place(fresh, rows) and paths[-len(added) :] == [*compress(self.lines, rows["tracks"])]:
-            arrays = {name: _replaced(self.arrays[name], gone_rows, fresh[name]) for name, gone_rows in rows.items()}
-            return self._hand_on_states(Table({"rows": self.rows, **arrays}, self.paths), gone.tolist())
         arrays = {
-            name: rows_.joined([self.arrays[name][~gone_rows], fresh[name]], _ARRAYS[name])
-            for name, gone_rows in rows.items()
+            name: rows_.joined([self.arrays[name][mask], fresh[name]], _ARRAYS[name]) for name, mask in kept.items()
         }
         table = Table({"rows": self.rows, **arrays}, "\n".join(paths))
         return self._hand_on_states(table._in_order_of(self.arrays["tracks"]["identity"]), gone.tolist())
@@ -433,18 +427,6 @@ class Table:
         others = self._states.keys() - set(changed)
         table._states.update((identity, self._states[identity]) for identity in others)
         return table
-
-    def _are_in_place(self, fresh: Mapping[str, npt.NDArray[Any]], rows: Mapping[str, npt.NDArray[np.bool_]]) -> bool:
-        """Return whether fresh tracks match the given rows, with the same channels and numbers of keys."""
-        if self.arrays["tracks"]["identity"][rows["tracks"]].tobytes() != fresh["tracks"]["identity"].tobytes():
-            return False
-        for name, parts in _PARTS.items():
-            before = self.arrays[name][rows[name]]
-            if len(before) != len(fresh[name]):
-                return False
-            if not all((before[each] == fresh[name][each]).all() for each in ("track", "index", *parts)):
-                return False
-        return True
 
     def _in_order_of(self, before: npt.NDArray[np.uint32]) -> Table:
         """Return the table with the tracks in the previous order `before`, followed by new tracks.
@@ -486,15 +468,6 @@ class Table:
 
 NO_TABLE = Table()
 """The table of an action without TCB tracks."""
-
-
-def _replaced(array: npt.NDArray[Any], rows: npt.NDArray[np.bool_], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array with fresh elements in the given rows, or the array itself if there are no fresh elements."""
-    if not len(fresh):
-        return array
-    copy = array.copy()
-    copy[rows] = fresh
-    return copy
 
 
 def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) -> npt.NDArray[np.intp]:
@@ -749,8 +722,9 @@ def write(action: Any, before: Table, table: Table) -> None:
         action[PROPERTY] = {"schema": SCHEMA, "paths": ""}
     stored = action[PROPERTY]
     stored["paths"] = table.paths
+    are_same = {name: _is_same(array, before.arrays[name]) for name, array in table.arrays.items()}
     for name, array in table.arrays.items():
-        if array is before.arrays[name]:
+        if are_same[name]:
             continue
         # Blender crashes when a larger array replaces a smaller one (4.2 and 5.2).
         if name in stored:
@@ -761,13 +735,16 @@ def write(action: Any, before: Table, table: Table) -> None:
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
     # Reuse the checksums of unchanged arrays. Tables have many rows, which rarely change.
     vars(table)["checksums"] = {
-        name: before.checksums[name] if array is before.arrays[name] else _checksum(array)
-        for name, array in table.arrays.items()
+        name: before.checksums[name] if are_same[name] else _checksum(array) for name, array in table.arrays.items()
     }
     stored["plays"] = int(table.arrays["tracks"]["plays"].max(initial=0))
     stored["stamp"] = table.stamp
     session.remember(action.session_uid, table)
     session.written.add(action.session_uid)
+
+
+def _is_same(array: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    return array is other or (len(array) == len(other) and array.tobytes() == other.tobytes())
 
 
 def _options(numbers: npt.NDArray[np.float32]) -> Options:

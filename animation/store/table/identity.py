@@ -102,11 +102,6 @@ def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
     return named
 
 
-def are_named(keys: Keyframes) -> bool:
-    """Return whether the floats of any key have an identity."""
-    return bool(carry_identities(keys).any())
-
-
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
     """Write identities into keys, except into keys with identity 0 and into floats that a key uses.
 

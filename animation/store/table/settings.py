@@ -37,12 +37,6 @@ class Settings:
     options: Options | None = None
     """Options of the last bake."""
 
-    def with_digest(self, digest: int) -> Settings:
-        """Return a copy with another digest."""
-        return Settings(
-            self.cycle, self.ends, self.construction, self.path, self.method, self.angles, digest, self.options
-        )
-
     def codes(self) -> list[int]:
         """Return the indices of the chosen options in the order of CHOICES."""
         return [*_codes(self.cycle, self.ends, self.construction, self.path, self.method, self.angles)]
