@@ -28,7 +28,7 @@ from .table import identity
 from .table import rows as rows_
 from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
 from .table.identity import Identities
-from .table.rows import Columns, Fields, Rows
+from .table.rows import Columns, Fields
 from .table.session import session
 
 PUSHED = 0.01
@@ -51,18 +51,13 @@ _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 _TURN = 2.0 * np.pi
 
 
-def keys_of_rows(rows: Rows) -> Keyframes:
-    """Create unselected keys from the data in rows."""
-    none = np.zeros(len(rows), dtype=np.bool_)
-    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
-    flags: dict[str, Any] = dict.fromkeys(FLAGS, none)
-    return Keyframes(**arrays, **flags)
-
-
 def recorded_keys(written: Written) -> Keyframes:
-    """Create the written keys as they are without TCB, using only the table."""
+    """Create the written keys, unselected, as they are without TCB, using only their rows."""
     at = session.rows.find(written["identity"])
-    recorded = keys_of_rows(session.rows[at[at >= 0]])
+    rows = session.rows[at[at >= 0]]
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
+    flags: dict[str, Any] = dict.fromkeys(FLAGS, np.zeros(len(rows), dtype=np.bool_))
+    recorded = Keyframes(**arrays, **flags)
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 

@@ -47,7 +47,7 @@ def slope(obj: bpy.types.Object, row: int, side: str, index: int = 0) -> float:
 
 def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> list[float]:
     own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))
-    return list(np.nan_to_num(own[index].parameters[row, :3]).tolist())
+    return own[index].filled[:3, row].tolist()
 
 
 def said(animation, obj: bpy.types.Object) -> list[str]:
@@ -451,7 +451,7 @@ def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None
     assert np.abs(played(obj, frames)[:, ::-1] - before).max() < 1e-5
     own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))[0]
     assert own.keys.frames.tolist() == [0, 15, 30, 40]
-    numbers = np.nan_to_num(own.parameters).round(6).tolist()
+    numbers = own.filled.T.tolist()
     assert numbers[2] == pytest.approx([0.2, -0.3, -0.6, 0, 0])
     assert numbers[1] == pytest.approx([0, 0, 0.5, 0, 0])
     # Backwards again it is as it was.

@@ -257,14 +257,30 @@ def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tupl
     low = np.clip(piece, 0, max(0, last - 1))
     high = np.minimum(low + 1, last)
     length = np.where(high > low, knots[high] - knots[low], 1.0)
-    t = (at - knots[low]) / length
-    s = 1.0 - t
-    a, b = keys.values[:, low], keys.values[:, high]
-    leave, arrive = keys.outgoing[:, low] * length, keys.incoming[:, high] * length
-    value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
-    derivative = (6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive) / length
+    value, derivative = hermite(
+        (at - knots[low]) / length,
+        length,
+        (keys.values[:, low], keys.values[:, high]),
+        (keys.outgoing[:, low], keys.incoming[:, high]),
+    )
     ends = np.where(piece < 0, keys.values[:, :1], keys.values[:, -1:])
     return np.where(inside, value, ends), np.where(inside, derivative, 0.0)
+
+
+def hermite(
+    t: Float64Array,
+    length: Float64Array,
+    values: tuple[Float64Array, Float64Array],
+    derivatives: tuple[Float64Array, Float64Array],
+) -> tuple[Float64Array, Float64Array]:
+    """Evaluate cubics with these values and derivatives per frame at their starts and ends, at t in [0, 1].
+
+    Return values and derivatives per frame.
+    """
+    s = 1.0 - t
+    (a, b), (leave, arrive) = values, (derivative * length for derivative in derivatives)
+    value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
+    return value, (6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive) / length
 
 
 def _channel_keys(keys: ComponentKeys) -> ChannelKeys:

@@ -18,7 +18,7 @@ from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
-from .component_keys import ComponentKeys, alike, goes_on, rests_at_ends, together
+from .component_keys import ComponentKeys, alike, goes_on, hermite, rests_at_ends, together
 from .protocol import Baked, Plan, Results, Scope
 from .rotation_channels import continuous_maps
 from .sample_frames import APART, GUARD, Sampling
@@ -217,13 +217,8 @@ class _Pieces:
     def cut(self, rows: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Evaluate `n` pieces at one frame each. Return values and derivatives, shape (c, n)."""
         start, end = self.frames[:, rows]
-        length = end - start
-        t = (frames - start) / length
-        s = 1.0 - t
-        (a, b), (leave, arrive) = self.values[..., rows], self.derivatives[..., rows] * length
-        value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
-        derivative = 6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive
-        return value, derivative / length
+        (a, b), (leave, arrive) = self.values[..., rows], self.derivatives[..., rows]
+        return hermite((frames - start) / (end - start), end - start, (a, b), (leave, arrive))
 
 
 def _joined(parts: list[_Pieces]) -> _Pieces:
