@@ -338,8 +338,9 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
     for each in tracks:
         for keys in each.baked.channels:
             for index in keys.components:
-                # The handles then stay in place during later updates in Blender. `FCurve.update` would take twice as
-                # long. In the loop over groups, Blender's threads would wait for more work.
+                # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
+                # `FCurve.update` would take twice as long. In the loop over groups, Blender's threads would wait for
+                # more work.
                 each.plan.track.channels[index].keyframe_points.handles_recalc()
     for each in tracks:
         plan, track = each.plan, each.plan.track
