@@ -19,7 +19,7 @@ LAST_FRAME = 1_048_574
 
 @memoized
 def are_apart(frames: Float32Array) -> bool:
-    """Return whether frames are finite and ascending, without two equal frames."""
+    """Return whether frames are finite, ascending and distinct."""
     return bool(np.isfinite(frames).all() and (np.diff(frames) > SAME_FRAME).all())
 
 

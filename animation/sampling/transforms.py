@@ -73,7 +73,7 @@ class TransformSampler:
         return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
 
     def before_constraints(self, item: bpy.types.Object) -> Matrices:
-        """Return the matrices of the object before its own constraints. Raises UnknownMotionError."""
+        """Return the matrices of the object without its constraints. Raises UnknownMotionError."""
         return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
@@ -219,6 +219,6 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
 
 
 def plays(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether the F-curve has an effect because it is neither muted nor empty."""
+    """Return whether the F-curve has an effect, that is, whether it is neither muted nor empty."""
     muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
     return not muted and not fcurve.is_empty

@@ -26,7 +26,7 @@ class EditableSets:
     refused: list[Finding]
     """Errors for strips whose actions can't be edited."""
     left: list[str]
-    """Names of skipped strip actions. These are plain, and the datablock has its own action."""
+    """Names of strip actions skipped because they are not TCB and the datablock has an action of its own."""
 
     @property
     def tcb(self) -> list[Channels]:

@@ -176,7 +176,7 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 
 
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
-    """Write the identities of own keys into the float attributes of the curves' keys.
+    """Write the identities of the animator's keys into the float attributes of the keys on the curves.
 
     Attributes that a key uses are not written. Other identities are removed from used attributes. They were written
     before the attributes were used.

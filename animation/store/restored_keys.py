@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recovery of the animator's keys from before handles were placed, including later edits by the animator.
+"""Recovery of the animator's keys as they were before handles were placed, with later edits by the animator.
 
 `own_keys.py` finds the keys of a track to recover.
 """
@@ -101,7 +101,7 @@ def is_negated(written: Fields) -> BoolArray:
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new values of the animator's keys to values on the curve, based on the current own and shown values."""
+    """Convert new values of the animator's keys to values on the curve, as `shown` corresponds to `own`."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)

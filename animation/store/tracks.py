@@ -127,7 +127,7 @@ class Track:
 
     @property
     def is_at_home(self) -> bool:
-        """Return whether the table has the track at its slot and path.
+        """Return whether the table lists the track at its slot and path.
 
         If so, the track was not renamed or moved with its slot.
         """
@@ -234,7 +234,7 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
 def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
     """Find all float tracks of the datablock with F-curves, in the order of their first F-curves.
 
-    `prefixes` limits the result to paths that start with one of them, for example a bone's.
+    `prefixes` limits the result to paths that start with one of the prefixes, for example the path of a bone.
     """
     if prefixes is None:
         return _tracks_among(datablock, channels, channels)
@@ -492,8 +492,7 @@ def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any
         owner = owners[owner_path]
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # The path may not resolve to a property, such as the parent of an object without a parent, or it may be a
-        # number.
+        # The path may not resolve to a property (the parent of an object without a parent), or it may be a number.
         return None
     if rest is None:
         return None

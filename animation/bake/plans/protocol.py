@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The protocol of plans: evaluations and fits that a bake needs for a track, and the keys that play its channels.
 
-Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits for all plans
-together and distributes the results.
+Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits the splines of
+all plans together and distributes the results.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class HandleKeys:
     """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
     """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
-    If None, there are no such handles."""
+    If None, Blender places no handles."""
     repeats: bool = False
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
@@ -224,7 +224,7 @@ class TrackPlan:
     """Largest absolute value of the keys, 0 for rotations."""
 
     def with_own(self, own: OwnChannels) -> TrackPlan:
-        """Return the plan with the given own keys, whose rows are known."""
+        """Return the plan with the animator's keys replaced by keys whose rows are known."""
         return self if own == self.own else replace(self, own=own)
 
     def compose(self, results: Results) -> Baked:

@@ -76,7 +76,7 @@ def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
 
 
 def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the frames so close to a key that both can't be selected separately."""
+    """Return a mask of the frames that are too close to a key to be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 

@@ -55,7 +55,7 @@ class TrackSpline:
     between: BoolArray
     """Mask of the keys that begin segments played by Blender, which separate the runs of the spline, shape (n,)."""
     made: _Made
-    """Creates the spline of a run."""
+    """Function that creates the spline of a run."""
     turns: Float64Array | None = None
     """Angles between keys in radians if they may exceed half a turn, shape (n - 1,)."""
 
@@ -414,7 +414,7 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def walk_of(track: Track, raw: Float64Array) -> Float64Array:
-    """Return the rotation from row to row of a rotation's channels, as rotation vectors, shape (rows - 1, 3)."""
+    """Return the rotations between consecutive rows of channel values as rotation vectors, shape (rows - 1, 3)."""
     if track.kind == "EULER":
         return rotations.walk_euler(raw, track.order)
     return rotations.walk_axis_angle(raw[:, 0], raw[:, 1:])
