@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
 )
-from ..records import record
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
-from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from .plans.protocol import ChannelKeys, HandleKeys
 
@@ -41,40 +38,24 @@ Arrays = dict[str, npt.NDArray[Any]]
 """Key attributes by name, shape (channels, n) or (channels, n, 2)."""
 
 
-@record()
-class PlayedKeys:
-    """The animator's keys of channels keyed at the same frames, with the handles that play the spline."""
+def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, BoolArray]:
+    """Return the attributes that differ between keys of channels, each with a mask of the channels.
 
-    arrays: Arrays
-    """All attributes of the keys."""
-    placed: EnumArray
-    """Flags of placed handles, as in the table, shape (channels, n)."""
-
-    @cached_property
-    def keys(self) -> Keyframes:
-        """Return the keys of all channels, concatenated."""
-        return _flat(self.arrays)
-
-    def differing(self, before: Keyframes) -> dict[str, BoolArray]:
-        """Return the attributes that differ from `before`, each with a mask of the channels.
-
-        `before` has the same number of keys.
-        """
-        count, found = len(self.placed), {}
-        for name in NAMES:
-            differs = _bits(getattr(self.keys, name)) != _bits(getattr(before, name))
-            if differs.any():
-                found[name] = differs.reshape(count, -1).any(axis=1)
-        return found
-
-    @property
-    def records(self) -> Arrays:
-        """Return the records of the keys for the table."""
-        return {name: self.arrays[name] for name in WRITTEN}
+    The channels have equal numbers of keys.
+    """
+    masks = {}
+    for name in NAMES:
+        differs = _bits(getattr(keys, name)) != _bits(getattr(before, name))
+        if differs.any():
+            masks[name] = differs.reshape(channels, -1).any(axis=1)
+    return masks
 
 
-def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> PlayedKeys:
-    """Return the animator's keys of channels with the handles that play the spline.
+def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> tuple[Keyframes, EnumArray]:
+    """Return the animator's keys of channels, concatenated, with the handles that play the spline.
+
+    The keys of all channels are at the same frames. The second array contains the flags of placed handles, as in the
+    table, shape (channels, n).
 
     `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
     of the channels that Blender extrapolates linearly.
@@ -115,7 +96,7 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
         for stays, bit in zip(stay, _BITS, strict=True):
             placed = np.where(stays, placed | np.uint8(bit << BEYOND), placed)
         placed = placed | keys.other_numbers
-    return PlayedKeys(arrays | types, placed)
+    return _flat(arrays | types), placed
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:

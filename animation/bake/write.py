@@ -52,10 +52,9 @@ from ..store.table.custom_property import (
     Written,
     update,
 )
-from ..store.table.options import Options
 from ..store.table.rows import joined
 from ..store.tracks import find_tracks
-from .compose import baked_keys, played_keys
+from .compose import baked_keys, differing, played_keys
 from .job import Job
 from .locks import lock, lock_groups
 from .notes import count_track, note_of_one_bake
@@ -171,7 +170,7 @@ def with_rows(jobs: Sequence[Job]) -> list[Job]:
         plans, are_settled, own_rows = [], [], []
         for plan in job.plans:
             own = {index: next(owns) for index in plan.own}
-            plans.append(plan.with_own(own))
+            plans.append(replace(plan, own=own))
             are_settled.append(all(own[i].identities.tobytes() == plan.own[i].identities.tobytes() for i in own))
             own_rows += [next(fresh) for _ in own]
         result.append(replace(job, plans=plans, states=own_states, are_settled=are_settled, rows=joined(own_rows)))
@@ -236,20 +235,21 @@ def _write_alike(members: Sequence[tuple[_Member, HandleKeys]], write: Write) ->
     extrapolations = [member.plan.track.extrapolation(index) for member, index in places]
     goes_on = np.array([each == "LINEAR" for each in extrapolations])
     ends = every.ends_spline[count - 1 :: count]
-    composed = played_keys(Joined(_with_identities(every, keys.plays), [count] * len(own)), keys, ends, goes_on)
+    joined_own = Joined(_with_identities(every, keys.plays), [count] * len(own))
+    composed, placed = played_keys(joined_own, keys, ends, goes_on)
     curves = [member.plan.track.channels[index] for member, index in places]
     updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
     before = every.as_read
     if before is not None:
         # Changing the extrapolation makes Blender update the curve, which may move its handles. Unchanged attributes
         # other than handles are not written, and may not have been read.
-        differing, moved = composed.differing(before), np.array(updated)
+        to_write, moved = differing(composed, before, len(curves)), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
-            differing[name] = differing.get(name, moved) | moved
-        write_some(curves, composed.keys, differing)
+            to_write[name] = to_write.get(name, moved) | moved
+        write_some(curves, composed, to_write)
     else:
-        write(curves, Joined(composed.keys, [count] * len(curves)))
-    records = as_written(composed.records, every, composed.placed)
+        write(curves, Joined(composed, [count] * len(curves)))
+    records = as_written(composed, every, placed)
     for (member, index), own_keys, fcurve, extrapolation, written in zip(
         places, own, curves, extrapolations, records, strict=True
     ):
@@ -312,12 +312,6 @@ class _Member:
         return options is not None and options.in_world
 
     @property
-    def free_state(self) -> tuple[int, Options | None]:
-        """Return the digest and the options of the state to which Free Bake returns."""
-        bake, settings = self.state.bake, self.state.settings
-        return (settings.digest, settings.options) if bake is None else (bake.digest, bake.options)
-
-    @property
     def may_keep_records(self) -> bool:
         """Return whether the records of handles match the saved keys."""
         return self.is_settled and bool(self.state.channels)
@@ -345,7 +339,9 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
     for each in tracks:
         plan, track = each.plan, each.plan.track
         settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own, plan.function))
-        bake = Bake(dict(sorted(each.written.items())), *each.free_state)
+        # Free Bake returns to the state before the first bake.
+        before = each.state.bake or each.state.settings
+        bake = Bake(dict(sorted(each.written.items())), before.digest, before.options)
         records = each.state.channels if each.may_keep_records else {}
         yield TrackState(each.state.identity, track.slot, track.path, settings, records, each.state.error, bake)
 

@@ -18,7 +18,7 @@ RESTORED = 2
 """Digest of a restored track. Live skips it until it is played manually, or Live is turned on again."""
 
 
-def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None = None) -> int:
+def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None) -> int:
     """Return a nonzero number that changes with the input of a bake.
 
     The input consists of the animator's keys with their parameters, settings, the frame function, the rotation mode,

@@ -52,8 +52,8 @@ def enable_tracks(
 def enable_read(
     tracks: Sequence[tuple[Channels, Track]],
     own: Sequence[Mapping[int, OwnKeys]],
-    settings: Sequence[Settings] | None = None,
-    numbers: Sequence[Mapping[int, Numbers]] | None = None,
+    settings: Sequence[Settings] | None,
+    numbers: Sequence[Mapping[int, Numbers]] | None,
 ) -> None:
     """Make tracks of several actions TCB from previously read keys. `numbers` are separate for each channel."""
     chosen_for = settings or [default_settings(track) for _, track in tracks]

@@ -7,7 +7,7 @@ This module also writes and removes the identities of keys.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -199,17 +199,17 @@ def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
     return identity.with_identities(plain, identities)
 
 
-def as_written(keys: Mapping[str, npt.NDArray[Any]], own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
+def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
     """Return records of the animator's keys of channels as they are written, n per channel, shape (channels, n).
 
-    `keys` contains their attributes, and `placed` the flags of placed handles, shape (channels, n).
+    `placed` contains the flags of placed handles, shape (channels, n).
     """
     written = np.empty(placed.shape, dtype=OWN)
     written["identity"] = own.identities.reshape(written.shape)
     written["value"] = own.keys.values.reshape(written.shape)
     written["placed"] = placed
     for name in WRITTEN:
-        written[name] = keys[name]
+        written[name] = getattr(keys, name).reshape(written[name].shape)
     return written
 
 

@@ -223,10 +223,6 @@ class TrackPlan:
     largest: float = 0.0
     """Largest absolute value of the keys, 0 for rotations."""
 
-    def with_own(self, own: OwnChannels) -> TrackPlan:
-        """Return the plan with the animator's keys replaced by keys whose rows are known."""
-        return self if own == self.own else replace(self, own=own)
-
     def compose(self, results: Results) -> Baked:
         """Compose the keys of all plans, with the largest error."""
         every = [plan.compose(results) for plan in self.plans]

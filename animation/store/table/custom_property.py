@@ -461,10 +461,6 @@ class Table:
         numbers = np.array([self.checksums[name] for name in _ARRAYS], dtype="<u4")
         return zlib.crc32(self.paths.encode(), zlib.crc32(numbers.data)) - (1 << 31)
 
-    def find(self, identities: Identities) -> npt.NDArray[np.intp]:
-        """Find the rows of the identities, or -1."""
-        return rows_.find(self.rows, identities)
-
 
 NO_TABLE = Table()
 """The table of an action without TCB tracks."""

@@ -75,9 +75,6 @@ Rows = npt.NDArray[np.void]
 
 _WHOLE = np.dtype(("V", ROW.itemsize))
 
-_FEW_BYTES = 10_000
-"""Parts with fewer bytes are copied twice, which is faster than creating a view of each part."""
-
 NO_ROWS = np.empty(0, dtype=ROW)
 
 
@@ -108,11 +105,8 @@ def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
 
 def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     """Concatenate arrays of rows or of another structured type."""
-    count = sum(map(len, parts))
-    if len(parts) == 1 or not count:
+    if len(parts) == 1 or not any(map(len, parts)):
         return parts[0] if parts else np.empty(0, dtype=dtype)
-    if count * dtype.itemsize <= _FEW_BYTES * len(parts):
-        return np.frombuffer(bytearray().join([part.tobytes() for part in parts]), dtype=dtype)
     # Copy by row instead of by field.
     whole = np.dtype(("V", dtype.itemsize))
     return np.concatenate([part.view(whole) for part in parts]).view(dtype)

@@ -31,8 +31,6 @@ class KnownRows:
         self._rows: Rows = np.empty(1024, dtype=ROW)
         self._count = 0
         self._lists: list[tuple[Identities, _Places]] = []
-        self._found: tuple[bytes, _Places] = b"", np.empty(0, dtype=np.intp)
-        """The last search and its result. A bake searches for the same identities several times."""
 
     def __len__(self) -> int:
         return self._count
@@ -44,15 +42,7 @@ class KnownRows:
         return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:
-        """Find the indices of rows by identity, or -1. The result is read-only."""
-        named = identities.tobytes()
-        if self._found[0] != named:
-            places = self._search(identities)
-            places.flags.writeable = False
-            self._found = named, places
-        return self._found[1]
-
-    def _search(self, identities: Identities) -> _Places:
+        """Find the indices of rows by identity, or -1."""
         places = np.full(len(identities), -1, dtype=np.intp)
         if not np.count_nonzero(identities):
             return places
@@ -78,7 +68,6 @@ class KnownRows:
         """Add the rows at `places`, which are sorted by identity. These rows must be unknown."""
         if not len(places):
             return
-        self._found = b"", np.empty(0, dtype=np.intp)
         end = self._count + len(places)
         if end > len(self._rows):
             grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
