@@ -86,11 +86,6 @@ class Keyframes:
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
-    @property
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all attributes by name."""
-        return {name: getattr(self, name) for name in NAMES}
-
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
         """Return the keys at the given indices or in a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
@@ -156,9 +151,7 @@ def coordinates_of(points: Any) -> Float32Array:
 
 def types(fcurve: bpy.types.FCurve) -> EnumArray:
     """Read the types of all keys."""
-    points = fcurve.keyframe_points
-    kinds = np.empty(len(points), dtype=np.uint8)
-    points.foreach_get("type", kinds)
+    kinds: EnumArray = KeyBlock([fcurve.keyframe_points]).read("type")
     return kinds
 
 
