@@ -21,6 +21,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from tests.animation.imported import PLACES, imported, played
 
 FRAMES = np.array([1.0, 10.0, 20.0, 30.0, 40.0])
+REST = {"translation": [3.3, 6.7, 0.01], "rotation": [0.0, 0.0, -0.28, 0.96]}
+"""The transforms of nodes that their animation does not change."""
 RATE = 24.0
 Interpolation = str
 Keys = tuple[np.ndarray, np.ndarray]
@@ -85,7 +87,7 @@ def write(file: Path, every: dict[tuple[str, str], Keys]) -> Path:
         }
         name = f"{interpolation} {path}"
         target = {"node": len(nodes), "path": path}
-        nodes.append({"name": name})
+        nodes.append({"name": name, **{kind: rest for kind, rest in REST.items() if kind != path}})
         animations.append({"name": name, "samplers": [sampler], "channels": [{"sampler": 0, "target": target}]})
     buffer = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
     scene = {
