@@ -25,19 +25,6 @@ from .restore import apply, free, remove, restore
 from .track_settings import choose
 
 _P = ParamSpec("_P")
-_COMMON = """
-Parameters
-----------
-datablocks : iterable of bpy.types.ID
-    The datablocks{which}.
-{others}
-    See `{one}`.
-
-Returns
--------
-Report
-    The sum of all reports. Refusals are listed in `errors`.
-"""
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
@@ -75,8 +62,21 @@ def _described(function: Callable[_P, Report]) -> Callable[_P, Report]:
     names = [re.split("[:=]", each)[0] for each in others]
     which = ", or a mapping from each datablock to its prefixes" if "prefixes" in names else " with the track"
     summary, rest = (inspect.getdoc(function) or "\n\n").split("\n\n", 1)
-    common = _COMMON.format(which=which, others=", ".join(names), one=function.__name__.removesuffix("_many"))
-    function.__doc__ = f"{summary}\n{common}\n{rest}"
+    function.__doc__ = f"""{summary}
+
+Parameters
+----------
+datablocks : iterable of bpy.types.ID
+    The datablocks{which}.
+{", ".join(names)}
+    See `{function.__name__.removesuffix("_many")}`.
+
+Returns
+-------
+Report
+    The sum of all reports. Refusals are listed in `errors`.
+
+{rest}"""
     return function
 
 

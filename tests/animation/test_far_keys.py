@@ -110,5 +110,5 @@ def test_visibility_that_goes_on_up_to_a_far_key_is_refused(animation, tmp_path:
     bpy.context.scene.frame_end = 30
     curve(item, "hide_render").keyframe_points[0].co.x = 25
     curve(item, "hide_render").update()
-    with in_little_memory(), pytest.raises(RuntimeError, match='"Ball", hide_render: 100,000,001 samples'):
+    with in_little_memory(), pytest.raises(RuntimeError, match='"Ball", Disable in Renders: 100,000,001 samples'):
         bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "far.3ds"))

@@ -65,7 +65,7 @@ def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_co
     bpy.ops.tcb.bake(output="HANDLES")
     said = "".join(capfd.readouterr()).splitlines()
     (line,) = [line for line in said if line.startswith("Info:") and "(and 3 similar)" in line]
-    assert '"Box 0", location' in line
+    assert '"Box 0", Location' in line
     assert len([line for line in said if line.startswith('TCB: "Box')]) == 4
 
 

@@ -27,8 +27,12 @@ NOT_SAID = re.compile(
     r"|^TCB (scratch|paths|Velocities)$"
 )
 """Commands to type, programs of the graphics card, Blender's keymaps, headings of tables, and names of what is made."""
-OF_SCRIPTS = {"interp": ("ValueError", "TypeError", "__str__"), "datablocks.py": ("name_of",)}
-"""What is the same in every language: what the mathematics says of wrong calls, and names that tables have too."""
+OF_SCRIPTS = {
+    "interp": ("ValueError", "TypeError", "__str__"),
+    "datablocks.py": ("name_of",),
+    "many.py": ("_described",),
+}
+"""What is the same in every language: errors of wrong calls, names that tables contain too, and docstrings."""
 GERMAN = {
     "frame {:g}": "Bild {:g}",
     "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
