@@ -201,7 +201,7 @@ r = region(a, 'WINDOW')
 with bpy.context.temp_override(window=win(), area=a, region=r):
     (shown,) = pictures.overlay.shown_paths(bpy.context)
 points = [*shown.path.keys, (shown.path.keys + shown.path.outgoing)[len(shown.path.keys) // 2]]
-places = pictures.pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
+places = pictures.path_pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
 result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places.tolist()]
 """
 

@@ -30,8 +30,8 @@ from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.live import handlers
 from .draw_paths import PATH, Color, PathBatches, PathStyle, draw, draw_numbers
+from .path_pick import Picked, Shown, end_of, on_screen
 from .paths import Path, Plan, Trace, Views, path, plan
-from .pick import Picked, Shown, end_of, on_screen
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012

@@ -14,7 +14,7 @@ from ...animation.edit.recorded_track import put_back, record_tracks
 from ...animation.errors import AnimationError
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
-from ...animation.on_path.held_tangent import HeldTangent, Side
+from ...animation.on_path.dragged_tangent import DraggedTangent, Side
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.move_point import TurningTip, movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
@@ -27,8 +27,8 @@ from ...ui.redraw import show_in_headers
 from ...ui.reporting import Status
 from ...ui.sliders.modifier_keys import typed_after
 from . import overlay
+from .path_pick import Picked, Shown, end_of, frame_near, pick, tangent_of
 from .paths import transformed
-from .pick import Picked, Shown, end_of, frame_near, pick, tangent_of
 
 _STILL = 3.0
 """Maximum mouse movement of a click, in pixels at a display scale of 1. A longer movement is a drag."""
@@ -188,7 +188,7 @@ class _Tangent:
         world = shown.world_at(picked.row)
         self._tangent: Vector = world[:3, :3] @ tangent_of(shown.path, picked)
         self._key = transformed(world, shown.path.keys[picked.row].astype(np.float64))
-        self._held = HeldTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
+        self._held = DraggedTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
         self.frame = spot.frame
 
     def to(self, pointer: _Pointer) -> str:

@@ -28,7 +28,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "keyed_track", "move_point", "held_tangent", "keys"):
+    for name in ("points", "keyed_track", "move_point", "dragged_tangent", "keys"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -313,7 +313,7 @@ def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation
     animation.bake(item, step=0.1)
     shown = away * velocity(item, 20, side) * reach / 3
     assert np.linalg.norm(wanted - shown) > 0.2
-    held = on_path.held_tangent.HeldTangent(spot(item, 20), side, shown, reach, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), side, shown, reach, {})
     held.drag_to(wanted)
     reached = away * velocity(item, 20, side) * reach / 3
     assert np.abs(reached - wanted).max() < 2e-2 * np.linalg.norm(wanted - shown)
@@ -332,7 +332,7 @@ def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
     animation.key_set(item, "location", 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(item, step=0.1)
     far = np.linalg.norm(wanted - shown)
-    held = on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", shown, 30, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.linalg.norm(velocity(item, 20, "handle_right") * 10 - wanted) < 0.02 * far
     followed = velocity(item, 20, "handle_left")
@@ -347,7 +347,9 @@ def test_what_the_eye_does_not_see_does_not_keep_a_tangent_from_the_mouse(scene,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 20, "handle_right") * 10
-    held = on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0)))
+    held = on_path.dragged_tangent.DraggedTangent(
+        spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0))
+    )
     held.drag_to(shown + np.array((0.3, 0.3, 0.0)))
     reached = velocity(item, 20, "handle_right") * 10 - shown
     assert reached[:2] == pytest.approx((0.3, 0.3), abs=0.01)
@@ -373,7 +375,7 @@ def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, 
     animation.key_set(rig, path, 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(rig, step=0.1)
     assert np.linalg.norm(wanted - shown) > 0.1
-    held = on_path.held_tangent.HeldTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.abs(end() - wanted).max() < 0.1 * np.linalg.norm(wanted - shown)
     assert numbers(rig, path, "tension")[20] != 0.0
@@ -383,26 +385,26 @@ def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 1, "handle_right") * 19 / 3
-    held = on_path.held_tangent.HeldTangent(spot(item, 1), "handle_right", shown, 19, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_right", shown, 19, {})
     held.drag_to(0.5 * shown)
     assert np.abs(velocity(item, 1, "handle_right") * 19 / 3 - 0.5 * shown).max() < 0.02 * np.linalg.norm(shown)
     assert numbers(item, "location", "tension")[1] == pytest.approx(0.5, abs=0.02)
     with pytest.raises(animation.AnimationError, match="no other key on this side"):
-        on_path.held_tangent.HeldTangent(spot(item, 1), "handle_left", shown, 19, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
 
 
 def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, animation, spot):
     item = moving()
     one = np.ones(3)
     with pytest.raises(animation.AnimationError, match="not a TCB track"):
-        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     go_live(animation, item, step=0.1)
     animation.key_set(item, "location", 20, ease_from=0.5)
     with pytest.raises(animation.AnimationError, match="ease"):
-        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     animation.choose(item, "location", method="CATMULL_ROM")
     with pytest.raises(animation.AnimationError, match="the method"):
-        on_path.held_tangent.HeldTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
 
 
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])

@@ -53,7 +53,7 @@ def steps():
 ON_SCREEN = f"""
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
-pick = sys.modules['{PACKAGE}.panels.pictures.pick']
+pick = sys.modules['{PACKAGE}.panels.pictures.path_pick']
 def on_screen(points):
     a = area('VIEW_3D')
     r = region(a, 'WINDOW')

@@ -84,7 +84,7 @@ def shown(overlay, pictures, item, bone=""):
     """The path, as the viewport draws it at the frame that is set now."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
-    return pictures.pick.Shown(item, bone, overlay._trace(bpy.context.scene), path, view)
+    return pictures.path_pick.Shown(item, bone, overlay._trace(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
@@ -193,8 +193,8 @@ def test_the_cameras_that_markers_bind_count_each_from_its_frame_on(scene, overl
     # Between the last frame of one and the first of the other is no path to be hit.
     middle = np.eye(4)
     jump = path.points[39:41].mean(axis=0)
-    at = pictures.pick.on_screen(jump[np.newaxis], middle, (200, 200))[0]
-    _, off = pictures.pick.frame_near(path, middle, (200, 200), tuple(at))
+    at = pictures.path_pick.on_screen(jump[np.newaxis], middle, (200, 200))[0]
+    _, off = pictures.path_pick.frame_near(path, middle, (200, 200), tuple(at))
     assert off > 0.1
 
 
@@ -347,7 +347,7 @@ def grab(pictures, viewport, each, part, row):
     path = each.path
     point = path.keys[row] + {"handle_left": path.incoming, "handle_right": path.outgoing}.get(part, 0 * path.keys)[row]
     start = at_pixels(viewport, drawn(each, point[np.newaxis])[0])
-    found = pictures.pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
+    found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
     assert (found[0].part, found[0].row) == (part, row)
     pointer = pictures.path_drag._Pointer(viewport, tuple(start), each, row)
@@ -440,7 +440,7 @@ def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay,
     at = at_pixels(viewport, thing.matrix_world.translation)
     scene.frame_set(NOW)
     each = shown(overlay, pictures, thing)
-    found = pictures.pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(at), 1.0)
+    found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(at), 1.0)
     assert found is not None
     assert found[0].part == "PATH"
     assert found[0].frame == pytest.approx(30, abs=0.05)

@@ -30,7 +30,7 @@ def shown(pictures):
     frames = np.array([1.0, 21.0, 41.0])
     path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, -away, away)
     trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 41)
-    return pictures.pick.Shown(SimpleNamespace(session_uid=7), "", trace, path)
+    return pictures.path_pick.Shown(SimpleNamespace(session_uid=7), "", trace, path)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def shown(pictures):
     ],
 )
 def test_a_key_a_tangent_or_the_path_is_under_the_mouse(pictures, shown, mouse, part, frame):
-    found = pictures.pick.pick([shown], np.eye(4), SIZE, mouse, 1.0)
+    found = pictures.path_pick.pick([shown], np.eye(4), SIZE, mouse, 1.0)
     if not part:
         assert found is None
         return
@@ -55,7 +55,7 @@ def test_a_key_a_tangent_or_the_path_is_under_the_mouse(pictures, shown, mouse, 
 
 def test_what_is_behind_the_eye_is_not_hit(pictures, shown):
     behind = np.diag([1.0, 1.0, 1.0, -1.0])
-    assert pictures.pick.pick([shown], behind, SIZE, (100, 50), 1.0) is None
+    assert pictures.path_pick.pick([shown], behind, SIZE, (100, 50), 1.0) is None
 
 
 def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_that_it_has_gone_on(pictures):

@@ -25,8 +25,8 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-move_point, held_tangent, points = (
-    module(f"animation.on_path.{name}") for name in ("move_point", "held_tangent", "points")
+move_point, dragged_tangent, points = (
+    module(f"animation.on_path.{name}") for name in ("move_point", "dragged_tangent", "points")
 )
 recorded_track = module("animation.edit.recorded_track")
 handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
@@ -96,7 +96,7 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
     start = time.process_time()
     recorded(spot)
     if what == "tangent":
-        tangent = held_tangent.HeldTangent(spot, "handle_right", np.ones(3), 20, {})
+        tangent = dragged_tangent.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
     key = move_point.movable_point(spot)
     place = key.place()

@@ -26,7 +26,7 @@ _OTHER_IS_FREE = 0.0
 _NAMES = ("tension", "continuity", "bias")
 
 
-class HeldTangent:
+class DraggedTangent:
     """The end of a path tangent that is dragged, on one side of a key.
 
     Raises AnimationError if parameters do not determine the tangent. For example, the track is not TCB, its method has
