@@ -30,6 +30,7 @@ from ..animation.reduction.reduce_request import ReduceRequest
 from ..animation.store.parameters import LIMITS
 from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
+from . import exit_status
 
 _LARGEST = 1e30
 """The largest number that options accept. It fits into float32 even after a conversion of units."""
@@ -72,10 +73,6 @@ _SUMMARIES = {
 """Descriptions of the verbs in the order of the help."""
 _RESULTS = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
 """Suffixes of results that cannot replace the input file."""
-_EXIT_STATUS = n_(
-    "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
-    "has faults (something was refused or changes visibly, a library is missing, or damaged data was lost)"
-)
 
 File = tuple[Path, Path | None]
 """A file, and the path of its result with links resolved, or None if nothing is written."""
@@ -274,13 +271,13 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     parser = argparse.ArgumentParser(
         prog=program,
         description=rpt_("Process tension, continuity, bias and ease of 3D Studio in .blend files."),
-        epilog=rpt_(_EXIT_STATUS),
+        epilog=rpt_(exit_status.HELP),
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     verbs = {}
     for name, summary in _SUMMARIES.items():
         text = rpt_(summary)
-        verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(_EXIT_STATUS))
+        verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(exit_status.HELP))
         _add_common(verb, name)
         if name in _OF_VERB:
             _OF_VERB[name](verb)

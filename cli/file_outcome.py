@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..animation import Finding, Report
 from ..animation.checks.track_state import STATES
@@ -23,6 +23,7 @@ from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
 from .arguments import Job
+from .exit_status import Status, status_of_file
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between progress lines of a file."""
@@ -48,8 +49,6 @@ _DONE = {
     "no-velocities": n_("Removed velocities of {:s}"),
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
-Status = Literal["done", "faults", "failed", "skipped", "before"]
-"""The status of a file: "faults" if something was refused or lost, "before" if an earlier run has done it."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
@@ -76,16 +75,13 @@ class Outcome:
 
     @property
     def status(self) -> Status:
-        """Return the status. With errors and a result it is "faults", and refused items are unchanged in the result.
-
-        A missing library is also a fault if nothing is written.
-        """
-        if self.report.errors:
-            lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in self.report.errors)
-            return "faults" if self.is_written or (lacks_libraries and not self.is_withheld) else "failed"
-        if self.done_before:
-            return "before"
-        return "skipped" if self.nothing_to_do else "done"
+        return status_of_file(
+            self.report.errors,
+            is_written=self.is_written,
+            is_withheld=self.is_withheld,
+            done_before=self.done_before,
+            is_skipped=self.nothing_to_do is not None,
+        )
 
     def fail(self, *errors: Finding) -> None:
         """Add errors that prevent a result."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the command on files, one after another or several at once, and determine the exit status."""
+"""Run the command on files, one after another or several at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ..animation.translation import rpt_
 from .arguments import File, Job, parse
 from .blend_files import Source, Version, check_no_library, check_target, open_file, save
 from .done import done_before, record_done
-from .file_outcome import Outcome, Status, announce, announce_for, print_findings, result_text
+from .exit_status import Status, exit_status
+from .file_outcome import Outcome, announce, announce_for, print_findings, result_text
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
@@ -50,16 +51,12 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
     "velocities": write_velocities,
 }
 """The function of each verb, which changes the open file or returns the content of another file."""
-_DONE_WITH_FAULTS = 3
-"""Exit status if a file has faults."""
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
     """Run the command and return its exit status.
 
-    The status is 0 for success, 1 if a file failed, and 2 for invalid arguments. It is 3 if all files are done but
-    something in one was refused, or lost because the file is damaged. `start` is the command line, without arguments,
-    that starts the command in another process.
+    `start` is the command line, without arguments, that starts the command in another process.
     """
     try:
         job = parse(arguments, program)
@@ -80,7 +77,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                     results.flush()
             if len(job.files) > 1:
                 announce(", ".join(f"{count} {status}" for status, count in statuses.items()))
-        return 1 if statuses["failed"] else _DONE_WITH_FAULTS if statuses["faults"] else 0
+        return exit_status(statuses)
     except BrokenPipeError:
         return 1  # the reader of the results has exited
     except SystemExit as end:

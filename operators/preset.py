@@ -3,39 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
 from bl_operators.presets import AddPresetBase
-from bpy.app.translations import contexts
 from bpy.props import StringProperty
 
-from ..animation.edit.parameters.set_parameters import set_parameters
-from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.translation import iface_, n_, rpt_, translated
+from ..animation.translation import rpt_, translated
 from ..formats import preset
 from ..ui import selection
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
+from ..ui.presets import SUBFOLDER, apply_preset, label_of, presets
+from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish
 from ..ui.sliders.shared_number import is_mixed
 from .files import path_of, read_file
 from .on_selection import OnKeys
-
-SUBFOLDER = "tcb_animation/key"
-_DEFAULT = "Smooth"
-_SUPPLIED = {
-    n_("Corner", msgctxt=contexts.id_action),
-    n_("Ease Both", msgctxt=contexts.id_action),
-    n_("Ease In", msgctxt=contexts.id_action),
-    n_("Ease Out", msgctxt=contexts.id_action),
-    n_("Linear", msgctxt=contexts.id_action),
-    n_("Overshoot", msgctxt=contexts.id_action),
-    n_("Smooth", msgctxt=contexts.id_action),
-    n_("Stop", msgctxt=contexts.id_action),
-}
-"""Names of the presets that the extension ships with."""
 
 
 class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
@@ -82,34 +65,9 @@ class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
         except preset.PresetError as error:
             self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
             return {"CANCELLED"}
-        report = give(context, given)
+        report = apply_preset(context, given)
         done = rpt_("Applied {:s} to {:s}", label_of(path.stem), report.counts)
         return finish(self, report, done, NO_OWN_KEY_SELECTED)
-
-
-def give(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
-    """Apply the parameters of a preset to the chosen keys."""
-    defaults = selection.default_parameters(context)
-    return for_each_of(selection.chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
-
-
-def presets() -> dict[str, Path]:
-    """Return the preset files by name, with the default first."""
-    folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
-    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
-    return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
-
-
-def label_of(name: str) -> str:
-    """Return the displayed name of a preset."""
-    label = bpy.path.display_name(name)
-    return iface_(label, msgctxt=contexts.id_action) if label in _SUPPLIED else label
-
-
-def own_presets() -> list[str]:
-    """Return the names of the user's presets."""
-    user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
-    return [name for name, file in presets().items() if user in file.resolve().parents]
 
 
 def _plain(name: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..operators.preset import label_of, own_presets, presets
 from ..ui import preferences
+from ..ui.presets import label_of, own_presets, presets
 from ..ui.redraw import layout_of
 from .widgets import sidebar_settings
 

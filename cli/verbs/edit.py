@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import bpy
@@ -12,12 +11,12 @@ from ... import animation
 from ...animation import Finding
 from ...animation.edit.enable import plain_among
 from ...animation.reduction.reduce import reduce_steps
-from ...animation.report import HandleError
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose, has_keys, named, tracks_of
+from ..exit_status import turn_notes_into_errors
 from ..file_outcome import Outcome, Ticker
 
 
@@ -106,19 +105,5 @@ def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable:
         for track in tracks
         if track.in_use and not track.enabled and has_keys(track) and (reason := blocking_reason(track))
     }
-    far = {(each["datablock"], each["track"]) for each in report.handles if _is_visible(each, job.given.max_change)}
-
-    def is_fault(note: Finding) -> bool:
-        if note.code == "HANDLES_APPROXIMATE":
-            return (note.object, note.track) in far
-        is_linear = note.code == "LINEAR_CURVED" and note.arguments[1]
-        return note in left_alone or note.code == "LOOK_CHANGED" or is_linear
-
-    report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
-    report.notes = [note for note in report.notes if not is_fault(note)]
+    turn_notes_into_errors(report, left_alone, job.given.max_change)
     outcome.report.add(report)
-
-
-def _is_visible(handles: HandleError, max_change: tuple[float, float]) -> bool:
-    angle, share = max_change
-    return handles["error"] > (math.degrees(angle) if handles["rotation"] else share * handles["range"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find tension, continuity and bias for given tangents at keys, for example after a handle was dragged.
 
-With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb.tangents` are linear in x and y. These are in the triangle
-x >= 0, y >= 0, x + y <= 4. For each continuity this is a small quadratic problem. The best continuity is found by a
-search.
+With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents` are linear in x and y. These are in the
+triangle x >= 0, y >= 0, x + y <= 4. For each continuity this is a small quadratic problem. The best continuity is found
+by a search.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def tcb_of_tangents(
         Frames from the previous key to the key, divided by the frames from the previous to the next key.
     incoming, outgoing : ndarray, shape (n, d)
         The tangents, as derivatives with respect to the local parameter of the segment on their side, as in
-        `tcb.tangents`.
+        `tcb_tangents.tangents`.
     present : ndarray, shape (3, n)
         The current tension, continuity and bias.
     weights : ndarray, shape (n, 2), optional
@@ -107,7 +107,7 @@ def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
 def tangents_of(
     parameters: Float64Array, before: Float64Array, after: Float64Array, share: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n), as `tcb.tangents` does."""
+    """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n). See `tcb_tangents`."""
     incoming, outgoing = (
         by_before[:, np.newaxis] * before + by_after[:, np.newaxis] * after
         for by_before, by_after in chord_factors(parameters, share)

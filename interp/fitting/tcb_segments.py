@@ -23,6 +23,7 @@ from ..keys import HIGHEST, Float64Array
 from ..rotations import sphere
 from ..rotations.exponential import cross
 from ..splines import tcb
+from ..tcb_tangents import Ends, tangents
 
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
@@ -189,7 +190,7 @@ class Segments:
         return isinstance(self.splines[0], tcb.RotationSpline)
 
     @property
-    def _ends(self) -> tcb.Ends:
+    def _ends(self) -> Ends:
         """Return the rule for the tangents at the ends of tracks."""
         spline = self.splines[0]
         return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
@@ -231,8 +232,8 @@ class Segments:
     def _tangents(self, own: Float64Array) -> Float64Array:
         """Return the tangents at the start and end of the segments, shape (2, d, N)."""
         spline, tracks = self.splines[0], replace(self.tracks, parameters=own)
-        ends: tcb.Ends = spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
-        incoming, outgoing = tcb.tangents(tracks, self.before, self.after, ends)
+        ends: Ends = spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
+        incoming, outgoing = tangents(tracks, self.before, self.after, ends)
         return np.stack([outgoing.take(self.begin, axis=1), incoming.take(self.begin + 1, axis=1)])
 
     def jacobian(self, parameters: Float64Array, columns: Sequence[int]) -> Float64Array:

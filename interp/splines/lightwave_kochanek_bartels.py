@@ -19,7 +19,7 @@ from ..keys import Float64Array
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments
-from .tcb import weighted_sums
+from ..tcb_tangents import weighted_sums
 
 
 class LightWaveSpline(ComponentSpline):

@@ -18,7 +18,6 @@ from ..base_splines import ComponentSpline
 from ..batch import (
     Continuity,
     Cycle,
-    IndexArray,
     KeyBatch,
     Method,
     checked_choice,
@@ -30,8 +29,9 @@ from ..rotations import sphere
 from ..rotations.long_turns import LongTurns
 from ..rotations.orientations import Path, TurnedSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
+from ..tcb_squad import squad_controls
+from ..tcb_tangents import Ends, adjust, controls_at_ends, tangents
 
-Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
 
@@ -41,64 +41,6 @@ _NEARLY_WHOLE = np.radians(20.0)
 _LONG = 2.0 * np.pi - _NEARLY_WHOLE
 # Turns are about one axis if they differ from the axis and from the keys by at most this fraction of the longest turn.
 _ONE_AXIS = 1e-6
-
-
-def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the adjustment factors of incoming and outgoing tangents, which are each side's share of the frames.
-
-    The share approaches 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
-    """
-    around = tracks.before + tracks.after
-    share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
-    level = 1.0 - np.abs(tracks.parameters[1])
-    return (0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
-
-
-def weighted_sums(
-    parameters: Float64Array, before: Float64Array, after: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the incoming and outgoing sums of chords or slopes beside keys, with the weights of Kochanek and Bartels.
-
-    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
-    the sums are twice the mean. Source: docs/formulas, "TCB tangents".
-    """
-    tension, continuity, bias = parameters[:3]
-    slack = 1.0 - tension
-    return (
-        slack * (((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after),
-        slack * (((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after),
-    )
-
-
-def tangents(
-    tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
-) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents (d, K), with respect to the local parameter of their segment.
-
-    `before` and `after` are the chords (d, K) from the previous key and to the next key. `ends` is the rule at the ends
-    of tracks that are not loops, where the chord on the side without a key is arbitrary. The rule "3DS" is for
-    rotations in 3D Studio: (1-T)(1+C B) times the chord after a first key and (1-T)(1-C B) times the chord before a
-    last key. The rule "TANGENT" is for vector tracks. Source: docs/formulas, "TCB tangents", "Ends of rotation tracks"
-    and "Ends of TCB tracks".
-    """
-    tension, continuity, bias = tracks.parameters[:3]
-    slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust(tracks)
-    incoming, outgoing = weighted_sums(tracks.parameters, before, after)
-    incoming *= incoming_factor
-    outgoing *= outgoing_factor
-    first, last = tracks.open
-    if ends == "3DS":
-        skew = continuity * bias
-        outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
-        incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
-        return incoming, outgoing
-    has_two_keys = last - first == 1
-    from_next = np.where(has_two_keys, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
-    from_last = np.where(has_two_keys, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
-    outgoing[:, first] = slack[first] * from_next
-    incoming[:, last] = slack[last] * from_last
-    return incoming, outgoing
 
 
 class VectorSpline(ComponentSpline):
@@ -322,7 +264,8 @@ class RotationSpline(TurnedSpline):
         before, after = _neighbours(tracks, q, turns)
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
-        points = (_squad_controls if squad else controls)(tracks, q, before, after, ends, turns)
+        beside_keys = (squad_controls if squad else casteljau_controls)(tracks, q, before, after, ends, turns)
+        points = _segment_controls(tracks, q, *beside_keys, turns)
         return RotationSegments(
             Squad(points) if squad else DeCasteljau(points),
             None if turns is None else _long_turns(tracks, turns, ends),
@@ -352,11 +295,6 @@ def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -
     )
 
 
-def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
-    """Return quaternions at the ends of segments, without the turns added to the segments."""
-    return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)
-
-
 def _segment_controls(
     tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array, turns: Float64Array | None
 ) -> Float64Array:
@@ -371,15 +309,15 @@ def _segment_controls(
     return points
 
 
-def controls(
+def casteljau_controls(
     tracks: KeyBatch,
     q: Float64Array,
     before: Float64Array,
     after: Float64Array,
     ends: Ends,
-    turns: Float64Array | None = None,
-) -> Float64Array:
-    """Return the four control quaternions of each de Casteljau segment, shape (4, 4, K).
+    turns: Float64Array | None,
+) -> tuple[Float64Array, Float64Array]:
+    """Return the control quaternions of de Casteljau segments after and before each key, each of shape (4, K).
 
     `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
     of the path. They exclude the turns (3, K) added to the segments. At the ends of a track that is not a loop, the
@@ -406,65 +344,8 @@ def controls(
         from_end = sphere.slerp(q[:, np.concatenate((first, last))], inner, share)
         outgoing[:, first], incoming[:, last] = from_end[:, : len(first)], from_end[:, len(first) :]
     else:
-        outgoing[:, first], incoming[:, last] = _tangent_ends(tracks, q, (before, after), incoming, outgoing, turns)
-    return _segment_controls(tracks, q, outgoing, incoming, turns)
-
-
-def _tangent_ends(
-    tracks: KeyBatch,
-    q: Float64Array,
-    neighbours: tuple[Float64Array, Float64Array],
-    incoming: Float64Array,
-    outgoing: Float64Array,
-    turns: Float64Array | None,
-) -> tuple[Float64Array, Float64Array]:
-    """Return the controls after the first and before the last keys by the rule of vector tracks."""
-    slack = 1.0 - tracks.parameters[0]
-    first, last = tracks.open
-    has_two_keys = last - first == 1
-    share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    before, after = neighbours
-    next_incoming = _less(turns, first, incoming[:, first + 1])
-    last_outgoing = _less(None if turns is None else -turns, last - 1, outgoing[:, last - 1])
-    from_next = np.where(has_two_keys, after[:, first], next_incoming)
-    from_last = np.where(has_two_keys, before[:, last], last_outgoing)
-    return (
-        sphere.slerp(q[:, first], from_next, slack[first] * share),
-        sphere.slerp(q[:, last], from_last, slack[last] * share),
-    )
-
-
-def _squad_controls(
-    tracks: KeyBatch,
-    q: Float64Array,
-    before: Float64Array,
-    after: Float64Array,
-    ends: Ends,
-    turns: Float64Array | None,
-) -> Float64Array:
-    """Return the control quaternions of squad segments (docs/formulas, "Squad").
-
-    Its ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
-    """
-    from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
-    to_after = sphere.log(sphere.product(sphere.conjugate(q), after))
-    # With the other rule, the controls at ends are set below from the inner controls.
-    incoming, outgoing = tangents(tracks, from_before, to_after, "3DS")
-    first, last = tracks.open
-    if ends == "TANGENT":
-        start, end = _tangent_ends(
-            tracks,
-            q,
-            (before, after),
-            sphere.product(q, sphere.exp(-incoming / 3.0)),
-            sphere.product(q, sphere.exp(outgoing / 3.0)),
-            turns,
-        )
-        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), start))
-        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), end))
-    after_key = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
-    before_key = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
-    return _segment_controls(tracks, q, after_key, before_key, turns)
+        outgoing[:, first], incoming[:, last] = controls_at_ends(tracks, q, (before, after), incoming, outgoing, turns)
+    return outgoing, incoming
 
 
 def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:

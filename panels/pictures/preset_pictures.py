@@ -18,8 +18,8 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
-from ...operators.preset import give, label_of, presets
 from ...ui import preferences, selection
+from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.key_fields import DESCRIPTIONS
 from ...ui.sliders.numbers_of_50 import of_50
 from ...ui.sliders.shared_number import is_mixed
@@ -117,7 +117,7 @@ def _set(_self: object, value: int) -> None:
     for name, given in shown_presets().items():
         if _number(name) == value:
             # The panel shows the reason.
-            give(bpy.context, given)
+            apply_preset(bpy.context, given)
 
 
 class TCBPresets(bpy.types.PropertyGroup):

@@ -20,8 +20,8 @@ from ...records import record
 from ...store.tracks import Track
 from .component_keys import ComponentKeys, alike, goes_on, hermite, rests_at_ends, together
 from .protocol import Baked, Plan, Results, Scope
-from .rotation_channels import continuous_maps
 from .sample_frames import APART, GUARD, Sampling
+from .short_way import continuous_maps
 from .splines import TrackSpline
 
 _FOLLOWED = 5

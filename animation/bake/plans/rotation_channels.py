@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....interp import rotations
-from ....interp.rotations.equivalent import Maps
-from ....interp.rotations.representations import JUMP, rotation_representation
+from ....interp.rotations.representations import JUMP
 from ...errors import Finding
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
@@ -19,8 +18,6 @@ from .splines import TrackSpline
 FOLLOWED = np.pi / 3
 """Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn about a single
 axis, and lower about several axes."""
-_SHORT = 1.0
-"""In radians, or units of an axis. Neighboring keys that differ by less keep their own values."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
 
@@ -34,24 +31,12 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
         return spline
     if not track.is_rotation:
         return replace(spline, values=spline.spline(spline.frames))
-    quaternions, rows = _sampled(spline)
+    quaternions, rows = densely_sampled(spline)
     numbers = followed(track, quaternions, spline.values[:1], rows[:1]).numbers
     return replace(spline, values=numbers[rows])
 
 
-def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
-    """Return the maps that make angles continuous along the motion, shape (keys, components).
-
-    None if the angles of the keys are continuous. Signs of quaternions are chosen with their handles.
-    """
-    if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
-        return None
-    quaternions, rows = _sampled(spline)
-    found = followed(track, quaternions, spline.values, rows)
-    return continuous_maps(track, spline, found.arriving, found.jumps)
-
-
-def _sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
+def densely_sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
     """Sample a spline densely enough to unwrap its angles. Return the orientations and the rows of the keys."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
@@ -118,42 +103,6 @@ def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_r
             arriving[key] = chain[row]
             chain[row:] = _follow(track, quaternions[row:], raw[key])
     return Followed(chain, arriving, jumps)
-
-
-def channel_numbers(
-    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
-) -> tuple[Float64Array, Maps | None]:
-    """Return samples as continuous channel values, and the maps to these values.
-
-    The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
-    the values of the keys are continuous.
-    """
-    found = followed(track, quaternions, spline.values, key_rows)
-    maps = continuous_maps(track, spline, found.arriving, found.jumps)
-    if maps is None:
-        return found.numbers, None
-    key = np.clip(np.searchsorted(key_rows, np.arange(len(found.numbers)), side="right") - 1, 0, None)
-    return maps[0][key] * found.numbers + maps[1][key], maps
-
-
-def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, jumps: BoolArray) -> Maps | None:
-    """Return maps, shape (keys, components), that make channel values continuous. Return None if there are no jumps.
-
-    Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
-    """
-    inside = jumps.copy()
-    inside[1:] &= ~spline.between[:-1]
-    if not inside.any():
-        return None
-    representation = rotation_representation(track.order if track.kind == "EULER" else track.kind)
-    factors, terms = np.ones_like(spline.values), np.zeros_like(spline.values)
-    for key in range(1, len(factors)):
-        factors[key], terms[key] = factors[key - 1], terms[key - 1]
-        if inside[key]:
-            chain = factors[key] * arriving[key] + terms[key]
-            factor, term = representation.map_to_nearest(spline.values[key][:, np.newaxis], chain[:, np.newaxis])
-            factors[key], terms[key] = factor[:, 0], term[:, 0]
-    return Maps(factors, terms)
 
 
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:

@@ -11,6 +11,7 @@ from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
+from ...store.tracks import Track
 from .component_keys import (
     ComponentKeys,
     alike,
@@ -21,8 +22,9 @@ from .component_keys import (
     together,
 )
 from .protocol import Baked, Evaluation, Plan, Results, Scope
-from .rotation_channels import FOLLOWED, channel_numbers
+from .rotation_channels import FOLLOWED, followed
 from .sample_frames import nearest_rows, united
+from .short_way import continuous_maps
 from .splines import TrackSpline
 
 _FASTER = 3.0
@@ -146,7 +148,7 @@ class RotationSamples(Plan):
     def compose(self, results: Results) -> Baked:
         """Compose the samples as channel values."""
         quaternions = next(results.values)
-        numbers, maps = channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
+        numbers, maps = _channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
         if self._stands_still(quaternions):
             # Samples are unit quaternions or axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
@@ -162,6 +164,22 @@ class RotationSamples(Plan):
         if (keys[:1] != keys[1:]).any():
             return False
         return bool((np.abs(quaternions @ quaternions[0]) > 1.0 - _SAME).all())
+
+
+def _channel_numbers(
+    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
+) -> tuple[Float64Array, Maps | None]:
+    """Return samples as continuous channel values, and the maps to these values.
+
+    The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
+    the values of the keys are continuous.
+    """
+    found = followed(track, quaternions, spline.values, key_rows)
+    maps = continuous_maps(track, spline, found.arriving, found.jumps)
+    if maps is None:
+        return found.numbers, None
+    key = np.clip(np.searchsorted(key_rows, np.arange(len(found.numbers)), side="right") - 1, 0, None)
+    return maps[0][key] * found.numbers + maps[1][key], maps
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:

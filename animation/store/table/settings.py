@@ -10,6 +10,7 @@ from functools import lru_cache
 from ....interp.batch import Cycle
 from ....interp.rotations.orientations import Path
 from ....interp.splines import tcb
+from ....interp.tcb_tangents import Ends
 from ...options import TRACK
 from ...records import record
 from ...translation import rpt_
@@ -27,7 +28,7 @@ class Settings:
     """
 
     cycle: Cycle = TRACK["cycle"].default
-    ends: tcb.Ends = TRACK["ends"].default
+    ends: Ends = TRACK["ends"].default
     construction: tcb.Construction = TRACK["construction"].default
     path: Path = TRACK["path"].default
     method: str = TRACK["method"].default

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tangents beside keys from tension, continuity and bias, and the rules for the ends of tracks.
+
+Source: docs/formulas, "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from .batch import IndexArray, KeyBatch
+from .keys import Float64Array
+from .rotations import sphere
+
+Ends = Literal["3DS", "TANGENT"]
+
+
+def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
+    """Return the adjustment factors of incoming and outgoing tangents, which are each side's share of the frames.
+
+    The share approaches 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
+    """
+    around = tracks.before + tracks.after
+    share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
+    level = 1.0 - np.abs(tracks.parameters[1])
+    return (0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
+
+
+def weighted_sums(
+    parameters: Float64Array, before: Float64Array, after: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the incoming and outgoing sums of chords or slopes beside keys, with the weights of Kochanek and Bartels.
+
+    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
+    the sums are twice the mean. Source: docs/formulas, "TCB tangents".
+    """
+    tension, continuity, bias = parameters[:3]
+    slack = 1.0 - tension
+    return (
+        slack * (((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after),
+        slack * (((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after),
+    )
+
+
+def tangents(
+    tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
+) -> tuple[Float64Array, Float64Array]:
+    """Return incoming and outgoing tangents (d, K), with respect to the local parameter of their segment.
+
+    `before` and `after` are the chords (d, K) from the previous key and to the next key. `ends` is the rule at the ends
+    of tracks that are not loops, where the chord on the side without a key is arbitrary. The rule "3DS" is for
+    rotations in 3D Studio: (1-T)(1+C B) times the chord after a first key and (1-T)(1-C B) times the chord before a
+    last key. The rule "TANGENT" is for vector tracks. Source: docs/formulas, "TCB tangents", "Ends of rotation tracks"
+    and "Ends of TCB tracks".
+    """
+    tension, continuity, bias = tracks.parameters[:3]
+    slack = 1.0 - tension
+    incoming_factor, outgoing_factor = adjust(tracks)
+    incoming, outgoing = weighted_sums(tracks.parameters, before, after)
+    incoming *= incoming_factor
+    outgoing *= outgoing_factor
+    first, last = tracks.open
+    if ends == "3DS":
+        skew = continuity * bias
+        outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
+        incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
+        return incoming, outgoing
+    has_two_keys = last - first == 1
+    from_next = np.where(has_two_keys, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
+    from_last = np.where(has_two_keys, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
+    outgoing[:, first] = slack[first] * from_next
+    incoming[:, last] = slack[last] * from_last
+    return incoming, outgoing
+
+
+def controls_at_ends(
+    tracks: KeyBatch,
+    q: Float64Array,
+    neighbours: tuple[Float64Array, Float64Array],
+    incoming: Float64Array,
+    outgoing: Float64Array,
+    turns: Float64Array | None,
+) -> tuple[Float64Array, Float64Array]:
+    """Return the controls after the first and before the last keys by the rule of vector tracks."""
+    slack = 1.0 - tracks.parameters[0]
+    first, last = tracks.open
+    has_two_keys = last - first == 1
+    share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
+    before, after = neighbours
+    next_incoming = _less(turns, first, incoming[:, first + 1])
+    last_outgoing = _less(None if turns is None else -turns, last - 1, outgoing[:, last - 1])
+    from_next = np.where(has_two_keys, after[:, first], next_incoming)
+    from_last = np.where(has_two_keys, before[:, last], last_outgoing)
+    return (
+        sphere.slerp(q[:, first], from_next, slack[first] * share),
+        sphere.slerp(q[:, last], from_last, slack[last] * share),
+    )
+
+
+def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
+    """Return quaternions at the ends of segments, without the turns added to the segments."""
+    return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)

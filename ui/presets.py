@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The presets of parameters: their files, order and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import bpy
+from bpy.app.translations import contexts
+
+from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.report import Report
+from ..animation.translation import iface_, n_
+from . import selection
+from .reporting import for_each_of
+
+SUBFOLDER = "tcb_animation/key"
+_DEFAULT = "Smooth"
+_SUPPLIED = {
+    n_("Corner", msgctxt=contexts.id_action),
+    n_("Ease Both", msgctxt=contexts.id_action),
+    n_("Ease In", msgctxt=contexts.id_action),
+    n_("Ease Out", msgctxt=contexts.id_action),
+    n_("Linear", msgctxt=contexts.id_action),
+    n_("Overshoot", msgctxt=contexts.id_action),
+    n_("Smooth", msgctxt=contexts.id_action),
+    n_("Stop", msgctxt=contexts.id_action),
+}
+"""Names of the presets that the extension ships with."""
+
+
+def presets() -> dict[str, Path]:
+    """Return the preset files by name, with the default first."""
+    folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
+    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
+    return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
+
+
+def label_of(name: str) -> str:
+    """Return the displayed name of a preset."""
+    label = bpy.path.display_name(name)
+    return iface_(label, msgctxt=contexts.id_action) if label in _SUPPLIED else label
+
+
+def own_presets() -> list[str]:
+    """Return the names of the user's presets."""
+    user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
+    return [name for name, file in presets().items() if user in file.resolve().parents]
+
+
+def apply_preset(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
+    """Apply the parameters of a preset to the chosen keys."""
+    defaults = selection.default_parameters(context)
+    return for_each_of(selection.chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
