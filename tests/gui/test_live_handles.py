@@ -148,7 +148,7 @@ def steps():
             return handlers.shown
         yield 0.025
 """
-    assert playing.run(render) == [['"CubeAction": rotation_quaternion']]
+    assert playing.run(render) == [['"CubeAction": Quaternion Rotation']]
     playing.shot(PICTURES / "handles_rendered.png")
     playing.key("Escape")
     assert len(playing.run(render)) == 1
