@@ -30,8 +30,8 @@ from .restore import restore_if_played
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Insert keys into all channels of the datablock's rotations, at every frame where any channel has a key.
 
-    To preserve the motion, the new keys get the values of the current motion and the parameters of the other channels'
-    keys. Baked tracks are baked again.
+    The new keys get the values of the current motion and the parameters of the other channels' keys. Baked tracks are
+    baked again and keep their motion. The motion of Bezier curves with automatic handles changes slightly.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     Returns
     -------
     Report
-        `keys` is the number of frames with new keys.
+        `tracks` counts the tracks with new keys, and `keys` the frames with new keys. `errors` are the reasons why
+        other tracks have no new keys.
 
     Raises
     ------
@@ -60,52 +61,56 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     check_editable(datablock)
     report = Report.on([datablock])
     channels = editable_channels(datablock, report.notes)
-    for track in find_tracks(datablock, channels, prefixes):
-        if not (track.is_rotation and track.in_use):
+    rotations = [track for track in find_tracks(datablock, channels, prefixes) if track.is_rotation and track.in_use]
+    keyed = [(track, read_own_keys(track)) for track in rotations]
+    # If the table is damaged, generated keys look like the animator's keys.
+    ragged = [(track, own) for track, own in keyed if track.table.error or (own and not is_keyed_whole(track, own))]
+    reasons = blocking_reasons([track for track, _ in ragged])
+    for (track, own), reason in zip(ragged, reasons, strict=True):
+        if reason:
+            report.errors.append(reason)
             continue
-        own = read_own_keys(track)
-        if not own or is_keyed_whole(track, own):
-            continue
-        reason = blocking_reasons([track])[0]
         try:
-            if reason:
-                raise AnimationError(reason)
-            report.keys += _key(datablock, channels, track, own, report)
-            report.tracks += 1
+            report.add(_key(datablock, channels, track, own))
         except AnimationError as error:
             report.errors += error.findings
     evaluate_anew(channels.action)
     return report
 
 
-def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys], report: Report) -> int:
-    """Key one track. Return the number of frames with missing keys.
+def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Report:
+    """Key one track, and bake it again if it was played.
 
     If keys of different channels are too close to each other, raises AnimationError and changes nothing.
     """
     whole = completed(track, own)
     played = track.settings.options
     restore_if_played(channels, track)
-    frames_made: set[float] = set()
-    for index, each in whole.items():
-        missing = ~is_among(each.frames, own[index].frames if index in own else each.frames[:0])
-        frames_made.update(each.frames[missing].tolist())
-        _insert(channels, track, index, each.keys.co[missing])
-
-    def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
-        return dict(zip(NAMES, whole[index].numbers.T.astype(np.float64), strict=True))
-
+    new_frames: set[float] = set()
+    for index, whole_channel in whole.items():
+        missing = ~is_among(whole_channel.frames, own[index].frames if index in own else whole_channel.frames[:0])
+        new_frames.update(whole_channel.frames[missing].tolist())
+        _insert(channels, track, index, whole_channel.keys.co[missing])
     if track.enabled:
+
+        def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
+            return dict(zip(NAMES, whole[index].numbers.T.astype(np.float64), strict=True))
+
         write_numbers([Change(channels, track, next(iter(whole.values())).frames, numbers)])
+    report = Report(tracks=1, keys=len(new_frames))
     if played is not None:
         baked = rebake([datablock], channels, [track], played)
         report.errors += baked.errors
         report.notes += baked.notes
-    return len(frames_made)
+    return report
 
 
 def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
-    """Insert unselected keys into a channel of the restored track, as Blender does."""
+    """Insert unselected keys into a channel of the restored track, as Blender does.
+
+    Blender's insertion divides the segments of free handles, which preserves the motion. The handles and selection of
+    `completed` are for keys that TCB plays.
+    """
     if not len(co):
         return
     if index not in track.channels:

@@ -21,6 +21,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
+from tests.animation.damage import damaged
 
 FRAMES = {0: (0, 10, 20, 40), 1: (0, 15, 40), 2: (0, 20, 30, 40), 3: (0, 40)}
 
@@ -111,6 +112,17 @@ def test_whole_rotations_and_locked_ones_are_left_alone(animation) -> None:
     before = snapshot(thing)
     report = animation.key_whole(thing)
     assert [error.message for error in report.errors] == ["locked. Unlock the channels first"]
+    assert differences(before, snapshot(thing)) == []
+
+
+def test_a_baked_rotation_with_a_damaged_table_is_refused(animation) -> None:
+    thing = ragged("XYZ")
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing)
+    damaged(animation, thing, "a string")
+    before = snapshot(thing)
+    report = animation.key_whole(thing)
+    assert (report.tracks, [error.code for error in report.errors]) == (0, ["TABLE_DAMAGED"])
     assert differences(before, snapshot(thing)) == []
 
 
