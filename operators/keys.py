@@ -16,7 +16,7 @@ from ..animation.edit.make_key import make_key
 from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.parameters.set_parameters import reset, set_parameters
 from ..animation.edit.play_keys import free_handles, make_bezier
-from ..animation.edit.recorded_track import put_back, record_tracks
+from ..animation.edit.recorded_track import record_tracks, revert_tracks
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.store.parameters import velocity_size
@@ -124,7 +124,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return True
 
     def cancel(self, _context: bpy.types.Context) -> None:
-        put_back(self._kept)
+        revert_tracks(self._kept)
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:

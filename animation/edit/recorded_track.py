@@ -4,17 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 
-from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
+from ..fcurves.channels import Channels, assign, channels_of, ensured_channels, evaluate_anew
 from ..fcurves.keyframes import Keyframes, extrapolate, read_joined, write
 from ..records import record
-from ..store.table.custom_property import TrackState, update
+from ..store.table.custom_property import TrackState, read_table, update
 from ..store.tracks import Track
 from .restore import remove_entries
-from .track_settings import find_track
+
+
+@record(eq=False)
+class RecordedChannel:
+    """The keys and the extrapolation of an F-curve."""
+
+    keys: Keyframes
+    extrapolation: Literal["CONSTANT", "LINEAR"]
 
 
 @record(eq=False)
@@ -24,16 +31,17 @@ class RecordedTrack:
     datablock: bpy.types.ID
     channels: Channels
     path: str
-    keys: Mapping[int, tuple[Keyframes, Any]]
-    """The keys and the extrapolation of each channel."""
+    group: str
+    recorded_channels: Mapping[int, RecordedChannel]
     state: TrackState | None
 
-    def put_back(self) -> None:
+    def revert(self) -> None:
         """Restore the track, even if it was baked again. Remove channels that were added.
 
-        If the edit has copied a linked action, assign the linked action again.
+        Channels and table entries that were deleted are created again. These channels are not selected and have no
+        modifiers. If the edit has copied a linked action, assign the linked action again.
         """
-        channels = channels_of(self.datablock)
+        channels = ensured_channels(self.datablock)
         action: Any = channels.action
         if channels.identity != self.channels.identity:
             assign(self.datablock, self.channels.action, self.channels.slot_handle)
@@ -43,39 +51,40 @@ class RecordedTrack:
         if action.library is not None:
             # A track that was restored before has assigned the linked action.
             return
-        track = find_track(self.datablock, self.path)
-        for index, fcurve in list(track.channels.items()):
-            if index not in self.keys:
-                channels.remove(fcurve)
-                continue
-            keys, extrapolation = self.keys[index]
-            extrapolate(fcurve, extrapolation)
-            write(fcurve, keys)
-        if track.state is not None and self.state is not None:
-            update(action, states=[self.state])
-        elif track.state is not None:
-            remove_entries(action, [track.state.identity])
+        fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == self.path}
+        for index in fcurves.keys() - self.recorded_channels.keys():
+            channels.remove(fcurves[index])
+        for index, recorded in self.recorded_channels.items():
+            fcurve = fcurves.get(index) or channels.new(self.path, index, self.group)
+            extrapolate(fcurve, recorded.extrapolation)
+            write(fcurve, recorded.keys)
+        identity = read_table(action).identity_at(channels.slot_handle, self.path)
+        if self.state is not None:
+            update(action, states=[self.state], removed=[] if identity is None else [identity])
+        elif identity is not None:
+            remove_entries(action, [identity])
         evaluate_anew(action)
 
 
 def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[RecordedTrack]:
-    """Record tracks of datablocks."""
+    """Record the current keys and table entries of tracks, each given with its datablock."""
     pairs = list(places)
     # Reading all keys together is faster than reading each F-curve.
     keys = iter(read_joined([fcurve for _, track in pairs for fcurve in track.channels.values()]).channels)
-    return [
-        RecordedTrack(
-            datablock,
-            channels_of(datablock),
-            track.path,
-            {index: (next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()},
-            track.state,
+    recorded = []
+    for datablock, track in pairs:
+        recorded_channels = {
+            index: RecordedChannel(next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()
+        }
+        recorded.append(
+            RecordedTrack(
+                datablock, channels_of(datablock), track.path, track.group_name, recorded_channels, track.state
+            )
         )
-        for datablock, track in pairs
-    ]
+    return recorded
 
 
-def put_back(recorded: Sequence[RecordedTrack]) -> None:
+def revert_tracks(recorded: Sequence[RecordedTrack]) -> None:
     """Restore several tracks. A track that was recorded twice gets its first state."""
-    for each in reversed(recorded):
-        each.put_back()
+    for track in reversed(recorded):
+        track.revert()

@@ -10,7 +10,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
-from ...animation.edit.recorded_track import put_back, record_tracks
+from ...animation.edit.recorded_track import record_tracks, revert_tracks
 from ...animation.errors import AnimationError
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
@@ -328,7 +328,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
 
     def _apply(self, context: bpy.types.Context) -> None:
         if self._changed and self._picked.part == "KEY" and self._pointer.other != isinstance(self._drag, _Time):
-            put_back(self._recorded)
+            revert_tracks(self._recorded)
             self._drag = None
         self._changed = True
         if self._drag is None:
@@ -366,7 +366,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
 
     def _take_back(self) -> None:
         if self._changed:
-            put_back(self._recorded)
+            revert_tracks(self._recorded)
             handlers.flush()
         overlay.hover(None)
 

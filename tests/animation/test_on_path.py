@@ -276,7 +276,7 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     for number in range(3):
         held.move_to(np.array((1.0, 2.0, number)))
     assert everything(item) != before
-    module.put_back(recorded)
+    module.revert_tracks(recorded)
     assert everything(item) == before
     # Blender shows it without another frame.
     bpy.context.view_layer.update()
@@ -536,6 +536,6 @@ def test_of_an_override_the_linked_action_comes_back(on_path, animation, spot, o
     module, recorded = record(animation, overridden)
     moved_to(on_path, spot(overridden, 20), (1, 2, 3))
     assert overridden.animation_data.action != linked
-    module.put_back(recorded)
+    module.revert_tracks(recorded)
     assert overridden.animation_data.action == linked
     assert list(bpy.data.actions) == [linked]

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import curve, given, key, new_object, snapshot
+from tests.animation.curves import bag_of, curve, differences, given, key, new_object, snapshot
 
 KEYS = [(1, (0.0, 1.0, 0.0)), (11, (5.0, -1.0, 2.0)), (31, (2.0, 0.5, 1.0))]
 PATH = "location"
@@ -170,7 +170,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
         handlers.flush()
         if live or not output:
             assert own(animation, thing) == {1.0, at, 31.0}
-    recorded_track.put_back(kept)
+    recorded_track.revert_tracks(kept)
     assert snapshot(thing) == before
     bpy.context.view_layer.update()
     handlers.flush_all()
@@ -180,13 +180,44 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
         assert importlib.import_module(f"{animation.__name__}.store.up_to_date").is_up_to_date(track)
 
 
+@pytest.mark.parametrize("output", ["", "HANDLES"])
+def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, thing, output):
+    other = new_object("Other")
+    key(other, PATH, KEYS)
+    if output:
+        animation.enable(thing, keep_look=False)
+        animation.key_set(thing, PATH, 11, tension=0.3)
+        animation.bake(thing, output=output)
+    # Channels that are created again are not selected.
+    for fcurve in (*bag_of(thing).fcurves, *bag_of(other).fcurves):
+        fcurve.select = False
+    before = snapshot(other), snapshot(thing)
+    parameters = given(animation, thing, PATH, "tension") if output else None
+    # The last is put back first.
+    kept = recorded_track.record_tracks((item, animation.find_track(item, PATH)) for item in (other, thing))
+    if output:
+        animation.remove(thing)
+    for index in (0, 1, 2):
+        bag_of(thing).fcurves.remove(curve(thing, PATH, index))
+    for point in curve(other, PATH, 1).keyframe_points:
+        point.co.y += 3.0
+    bag_of(other).fcurves.remove(curve(other, PATH, 2))
+    recorded_track.revert_tracks(kept)
+    assert [*differences(before[0], snapshot(other)), *differences(before[1], snapshot(thing))] == []
+    if output:
+        assert given(animation, thing, PATH, "tension") == parameters
+        assert importlib.import_module(f"{animation.__name__}.store.up_to_date").is_up_to_date(
+            animation.find_track(thing, PATH)
+        )
+
+
 def test_values_that_are_put_back_show_at_once(animation, places, recorded_track, thing):
     bpy.context.scene.frame_set(11)
     kept = recorded_track.record_tracks([(thing, animation.find_track(thing, PATH))])
     places.set_value(chosen(animation, thing, 11), 0, 7.0)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
-    recorded_track.put_back(kept)
+    recorded_track.revert_tracks(kept)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
 

@@ -624,7 +624,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     kept = edit.recorded_track.record_tracks([(cube, keys.track)])
     edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    edit.recorded_track.put_back(kept)
+    edit.recorded_track.revert_tracks(kept)
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -676,7 +676,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
-    edit.recorded_track.put_back(kept)
+    edit.recorded_track.revert_tracks(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -706,7 +706,7 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
         given = [(each, {"tension": tension}) for each in found]
         assert not edit.parameters.set_parameters.set_parameters_of_each(given, is_drag_step=True)
     assert places() != before
-    edit.recorded_track.put_back(kept)
+    edit.recorded_track.revert_tracks(kept)
     assert places() == before
     track = tcb_animation.animation.find_track(cube, "location")
     assert tcb_animation.animation.checks.track_state.state(track) == "BAKED"

@@ -79,7 +79,7 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     for number in range(5):
         step(1.0 + number / 5)
         looks.append(milliseconds_of(look_at(rig)))
-    recorded_track.put_back(before)
+    recorded_track.revert_tracks(before)
     handlers.flush()
     rig.pose.bones[DRAGGED].lock_location = (False,) * 3
     return {"hold": held, "step": median(times), "look": median(looks)}

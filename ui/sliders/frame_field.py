@@ -19,7 +19,7 @@ from bpy.props import FloatProperty
 from ...animation import AnimationError
 from ...animation.datablocks import action_time
 from ...animation.edit.place_keys import check_can_move, move_keys
-from ...animation.edit.recorded_track import RecordedTrack, put_back, record_tracks
+from ...animation.edit.recorded_track import RecordedTrack, record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
@@ -69,7 +69,7 @@ class _FrameField:
             kept = record_tracks((keys.datablock, keys.track) for keys in chosen)
             drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
         if event.takes_back and np.float32(value) == np.float32(drag.shown):
-            put_back(drag.kept)
+            revert_tracks(drag.kept)
             self._drag = None
             selection.go_to(context.scene, drag.playhead)
             return

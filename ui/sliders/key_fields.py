@@ -20,7 +20,7 @@ from ...animation import AnimationError
 from ...animation.arguments import LARGEST
 from ...animation.edit.parameters.drag import Given, ParameterDrag
 from ...animation.edit.place_keys import set_value, values_of
-from ...animation.edit.recorded_track import put_back, record_tracks
+from ...animation.edit.recorded_track import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
@@ -120,7 +120,7 @@ class _ValueDrag:
     def take_back(self) -> None:
         """End the drag, and restore the keys."""
         self.is_shown = False
-        put_back(self._recorded)
+        revert_tracks(self._recorded)
 
 
 def key_parameter(name: str) -> Any:

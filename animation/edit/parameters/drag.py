@@ -23,7 +23,7 @@ from ...errors import AnimationError
 from ...fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ...fcurves.editable import check_editable
 from ...store.parameters import LIMITS, Numbers
-from ..recorded_track import RecordedTrack, put_back, record_tracks
+from ..recorded_track import RecordedTrack, record_tracks, revert_tracks
 from ..track_keys import TrackKeys, found_again
 from .set_parameters import set_parameters_of_each
 
@@ -128,7 +128,7 @@ class ParameterDrag:
     def take_back(self) -> None:
         """Cancel the drag and restore everything."""
         self._end()
-        put_back(list(self._recorded.values()))
+        revert_tracks(list(self._recorded.values()))
         self._recorded.clear()
         end_drag()
 
