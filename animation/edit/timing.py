@@ -21,7 +21,7 @@ from ..arguments import Parameters, Positive, checked
 from ..bake.plans.splines import track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
+from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import read_coordinates
@@ -30,7 +30,7 @@ from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven
 from ..store.own_keys import key_frames, read_own_keys
-from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
+from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
 from .track_settings import find_track
@@ -78,18 +78,21 @@ def retime(  # noqa: PLR0913
     datablock
         Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
-        AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, starting at the first key.
-        REVERSE reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP and PING_PONG repeat the
-        motion from the first to the last key. PING_PONG reverses every second repeat. FRACTION has keys with values 0
-        and 1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps a constant speed
-        along the path of the track, or of the track `by`. CONSTANT_SPEED_KEYS keeps a constant speed between
-        neighboring keys.
+        - AS_IT_IS keeps the timing, F(t) = t.
+        - SCALE multiplies the duration by `scale`, starting at the first key.
+        - REVERSE reverses the motion.
+        - HOLD holds the pose at `frame` for `length` frames.
+        - LOOP repeats the motion from the first to the last key.
+        - PING_PONG repeats it too, and reverses every second repeat.
+        - FRACTION has keys with values 0 and 1, which an Envelope modifier maps to the first and the last key.
+        - CONSTANT_SPEED keeps a constant speed along the path of the track, or of the track `by`.
+        - CONSTANT_SPEED_KEYS keeps a constant speed between neighboring keys.
     track : str
         Path of the track to time. If empty, the datablock is timed, with all its tracks.
     by : str
         Path of the track whose speed becomes constant. Default: `track`.
     of : bpy.types.ID, optional
-        Datablock of the track `by`, for example one of the objects of a scene. Default: `datablock`.
+        Datablock of the track whose speed becomes constant, for example an object of a scene. Default: `datablock`.
     scale : float
         Factor by which to scale the duration, greater than 0.
     frame : float, optional
@@ -120,23 +123,17 @@ def retime(  # noqa: PLR0913
     if shape in _BETWEEN:
         if not (by or track):
             raise AnimationError(Finding("TIMING_WHICH_TRACK", name_of(datablock)))
-        measured = find_track(of or datablock, by) if by else find_track(datablock, track)
-        speed = _constant_speed(measured, _BETWEEN[shape], defaults or {})
-        fcurve = _curve(datablock, track)
+        speed = _constant_speed(find_track(of or datablock, by or track), _BETWEEN[shape], defaults or {})
+        fcurve = _cleared_curve(datablock, track)
         _write_speed(fcurve, speed)
-        return Timing(fcurve, _speed_change(fcurve, speed))
+        _notify(fcurve)
+        return Timing(fcurve, _speed_error(fcurve, speed))
     first, last = _bounds(datablock, track)
-    middle = (first + last) / 2.0 if frame is None else frame
-    if shape == "HOLD" and not first <= middle <= last:
+    held = (first + last) / 2.0 if frame is None else frame
+    if shape == "HOLD" and not first <= held <= last:
         raise AnimationError(Finding("TIMING_OUTSIDE", name_of(datablock), track, arguments=(first, last)))
-    fcurve = _curve(datablock, track)
-    keys = {
-        "SCALE": [(first, first), (first + scale * (last - first), last)],
-        "REVERSE": [(first, last), (last, first)],
-        "HOLD": [(first, first), (middle, middle), (middle + length, middle), (last + length, last)],
-        "FRACTION": [(first, 0.0), (last, 1.0)],
-    }.get(shape, [(first, first), (last, last)])
-    _write(fcurve, keys)
+    fcurve = _cleared_curve(datablock, track)
+    _write_lines(fcurve, _keys(shape, first, last, scale=scale, held=held, length=length))
     if shape in _REPEATED:
         _repeat(fcurve, _REPEATED[shape])
     elif shape == "FRACTION":
@@ -173,14 +170,16 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     if is_without_curves(datablock):
         raise none
     check_editable(datablock)
-    path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
+    path = _curve_path(datablock, track)
     channels = editable_channels(datablock)
-    fcurve = _find(channels, path)
+    fcurve = channels.find(path)
     if fcurve is None:
         raise none
     _check_unlocked(datablock, track, fcurve)
     _notify(fcurve)
     channels.remove(fcurve)
+    if track:
+        take_name(datablock, find_track(datablock, track).path)
 
 
 def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
@@ -198,27 +197,51 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
     return first, last
 
 
-def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
-    """Return the F-curve to write, without keys and modifiers."""
-    path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
+def _keys(
+    shape: str, first: float, last: float, *, scale: float, held: float, length: float
+) -> Sequence[tuple[float, float]]:
+    """Return the keys of a shape that is not a constant speed, as frames and values."""
+    unchanged = [(first, first), (last, last)]
+    return {
+        "AS_IT_IS": unchanged,
+        "SCALE": [(first, first), (first + scale * (last - first), last)],
+        "REVERSE": [(first, last), (last, first)],
+        "HOLD": [(first, first), (held, held), (held + length, held), (last + length, last)],
+        "LOOP": unchanged,
+        "PING_PONG": unchanged,
+        "FRACTION": [(first, 0.0), (last, 1.0)],
+    }[shape]
+
+
+def _curve_path(datablock: bpy.types.ID, track: str) -> str:
+    return frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
+
+
+def _writable_channels(datablock: bpy.types.ID, track: str) -> Channels:
+    """Return the F-curves to edit. Create the action for a datablock's own frame function if it is missing."""
+    if not track and datablock.library is None and is_without_curves(datablock):
+        return ensured_channels(datablock)
+    check_editable(datablock)
+    return editable_channels(datablock)
+
+
+def _cleared_curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
+    """Return the F-curve of the frame function, unmuted and without modifiers. Create it if it is missing.
+
+    A track's F-curve also gets a named property. Existing keys are replaced later.
+    """
+    path = _curve_path(datablock, track)
     if is_driven(datablock, path):
         raise AnimationError(Finding("TIMING_DRIVEN", name_of(datablock), track, arguments=(path,)))
-    animation = getattr(datablock, "animation_data", None)
-    if not track and datablock.library is None and (animation is None or animation.action is None):
-        channels = new_action(datablock, f"{datablock.name}Action")
-    elif not track and datablock.library is None and is_without_curves(datablock):
-        channels = ensured_channels(datablock)
-    else:
-        check_editable(datablock)
-        channels = editable_channels(datablock)
+    channels = _writable_channels(datablock, track)
     group = None
     if track:
         # Find the track again, because the editable channels may belong to a copy.
-        found = find_track(datablock, track)
+        timed = find_track(datablock, track)
         # A bake may have locked the group, but a frame function is editable.
-        group = None if found.is_baked else found.group
-        give_name(datablock, found.path)
-    fcurve = _find(channels, path)
+        group = None if timed.is_baked else timed.group
+        give_name(datablock, timed.path)
+    fcurve = channels.find(path)
     if fcurve is None:
         return channels.new(path, 0, group)
     _check_unlocked(datablock, track, fcurve)
@@ -237,11 +260,7 @@ def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurv
         raise AnimationError(Finding("TIMING_LOCKED", name_of(datablock), track))
 
 
-def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
-    return next((fcurve for fcurve in channels if fcurve.data_path == path), None)
-
-
-def _write(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
+def _write_lines(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
     """Write linear keys. Their VECTOR handles keep the curve straight if the animator makes them Bezier keys."""
     frames, values = np.array(keys).T
     key_curve(fcurve, frames, values)
@@ -287,10 +306,9 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
     points.foreach_set("handle_right", right.ravel())
     fcurve.extrapolation = "CONSTANT"
     fcurve.update()
-    _notify(fcurve)
 
 
-def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
+def _speed_error(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     """Return the maximum relative error of the distance per frame, at up to `_MEASURED` frames between two keys."""
     keys = read_coordinates(fcurve)[::2].astype(np.float64)
     edges = np.clip(np.floor(keys), math.ceil(speed.arc.first), math.floor(speed.arc.last))

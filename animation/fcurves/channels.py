@@ -51,6 +51,11 @@ class Channels:
             fcurve.group = group
         return fcurve
 
+    def find(self, data_path: str) -> bpy.types.FCurve | None:
+        """Return the F-curve of a property with one component, or None."""
+        fcurve: bpy.types.FCurve | None = self.bag.fcurves.find(data_path)
+        return fcurve
+
     def remove(self, fcurve: bpy.types.FCurve) -> None:
         self.bag.fcurves.remove(fcurve)
 

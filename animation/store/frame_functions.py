@@ -149,10 +149,9 @@ def _plays(fcurve: bpy.types.FCurve) -> bool:
 def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
     """Return the F-curve of the datablock's own frame function, muted or not."""
     try:
-        channels = channels_of(datablock)
+        return channels_of(datablock).find(FRAME_FUNCTION)
     except AnimationError:
         return None
-    return next((fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION), None)
 
 
 def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:

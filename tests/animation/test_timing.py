@@ -132,6 +132,13 @@ def test_a_scene_can_go_by_the_speed_of_a_track_of_one_of_its_objects(animation,
     assert np.abs(steps / steps.mean() - 1).max() < 0.012
 
 
+def test_constant_speed_takes_the_track_of_the_other_object(animation):
+    item, other = keyed(), new_object("Other")
+    key(other, "location", [(5, (0.0, 0.0, 0.0)), (9, (8.0, 0.0, 0.0)), (15, (9.0, 0.0, 0.0))])
+    made = animation.retime(item, "CONSTANT_SPEED", track="location", of=other).curve
+    assert (made.keyframe_points[0].co.x, made.keyframe_points[-1].co.x) == (5.0, 15.0)
+
+
 def test_a_taken_away_function_leaves_nothing(animation):
     item = keyed()
     before = snapshot(item)
@@ -139,6 +146,8 @@ def test_a_taken_away_function_leaves_nothing(animation):
         animation.retime(item, "REVERSE", track=track)
         animation.remove_retiming(item, track)
     assert differences(before, snapshot(item)) == []
+    # Exporters write this as a custom property.
+    assert not item.is_property_set("tcb_tracks")
     with pytest.raises(animation.AnimationError, match="no frame function"):
         animation.remove_retiming(item)
 
