@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -17,7 +18,10 @@ def path_of(filepath: str) -> Path:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file. Raises an OSError that names the file."""
+    """Return the content of a file.
+
+    Raises an OSError that names the file. The system's error, with its number, is the cause.
+    """
     try:
         return path.read_bytes()
     except OSError as error:
@@ -27,16 +31,16 @@ def read_file(path: Path) -> bytes:
 def write_file(path: Path, content: bytes) -> None:
     """Write a file in one step. An existing file is kept until the new one is complete.
 
-    Raises an OSError that names the file.
+    The new file has default permissions, and replaces a symbolic link instead of its target. Raises an OSError that
+    names the file. The system's error, with its number, is the cause.
     """
     if not path.name:
         raise OSError(rpt_("{} cannot be written: not a file name", path))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error
