@@ -46,7 +46,7 @@ class Segments:
     period: Float64Array
 
 
-def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
+def progress(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
     """Return the change in value in segments of one type at `t`, with its derivatives with respect to t.
 
     All three have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of `segments`

@@ -20,7 +20,8 @@ class ChannelSegments:
     Attributes
     ----------
     starts, lengths : arrays, shape (n,)
-        In frames. A segment may be part of a segment between two of the channel's own keys.
+        Start frame and duration in frames, which is greater than 0. A segment may be part of a segment between two of
+        the channel's own keys.
     keys : Keyframes
         The two keys around each segment, for all segments of one channel after the other. There are 2 n rows per
         channel.
@@ -49,23 +50,24 @@ class ChannelSegments:
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
     """Return values at frames, or derivatives per frame (`nu` 1 or 2).
 
-    `begin` contains the first key of each segment.
+    `begin` contains the first key of each segment. The two keys of a segment must be at different frames.
     """
     kinds = keys.interpolation[begin]
     result = np.empty(len(frames))
     for kind in np.unique(kinds).tolist():
-        own = kinds == kind
-        result[own] = _of_kind(kind, keys, begin[own], frames[own], nu)
+        is_kind = kinds == kind
+        result[is_kind] = _of_kind(kind, keys, begin[is_kind], frames[is_kind], nu)
     return result
 
 
 def _of_kind(kind: int, keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
+    """Return values or derivatives of segments that all have the interpolation type `kind`."""
     if kind == INTERPOLATION["BEZIER"]:
         return beziers.evaluate(keys, begin, frames, nu)
     start = keys.co[begin].astype(np.float64)
     duration, change = (keys.co[begin + 1] - start).T
     numbers = (getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period"))
     t = (frames - start[:, 0]) / duration
-    way = easing.gone(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
-    result: Float64Array = start[:, 1] + way[0] if nu == 0 else way[nu] / duration**nu
+    progress = easing.progress(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
+    result: Float64Array = start[:, 1] + progress[0] if nu == 0 else progress[nu] / duration**nu
     return result

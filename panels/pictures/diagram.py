@@ -157,7 +157,7 @@ class _SegmentsOfBlender:
             eases = np.array([side.easing], dtype=np.uint8)
             # The handles of Bezier segments are unknown here.
             kind = _LINEAR if side.interpolation == _BEZIER else side.interpolation
-            rise, _, _ = easing.gone(kind, eases, u[is_inside], easing.Segments(*numbers))
+            rise, _, _ = easing.progress(kind, eases, u[is_inside], easing.Segments(*numbers))
             points[:, is_inside] = start[0] + chord[0] * u[is_inside], start[1] + rise
         return points
 
