@@ -147,13 +147,13 @@ class BaseSpline(ABC):
     """The continuity class in frames at keys in general position whose parameters are 0."""
     support: int | None
     """The number of keys on each side of a segment that affect it, or None for all."""
+    notes: tuple[str, ...] = ()
+    """Notes on the spline's motion, such as overshoot."""
     keys: Keys
     cycle: Cycle
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        if not isinstance(keys, Keys):
-            raise TypeError(f"keys must be Keys, not {keys!r}")
-        self._set(keys=keys, cycle=checked_choice("cycle", cycle, get_args(Cycle)))
+        self._set(keys=checked_keys(keys), cycle=checked_choice("cycle", cycle, get_args(Cycle)))
 
     def _set(self, **attributes: object) -> None:
         """Set attributes in constructors, make arrays read-only and drop prepared data that depended on old values."""
@@ -289,6 +289,13 @@ class Method:
     rotations: type[Any] | None
     value_options: tuple[str, ...] = ()
     rotation_options: tuple[str, ...] = ()
+
+
+def checked_keys(keys: Keys) -> Keys:
+    """Return the keys, or raise TypeError for any other type."""
+    if not isinstance(keys, Keys):
+        raise TypeError(f"keys must be Keys, not {keys!r}")
+    return keys
 
 
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:

@@ -145,9 +145,9 @@ class PiecewiseSpline(BaseSpline):
         return self.runs[0].is_cubic
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return the notes on the runs without duplicates."""
-        return tuple(dict.fromkeys(note for run in self.runs for note in getattr(run, "notes", ())))
+        return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:

@@ -87,7 +87,7 @@ class VectorSpline(ComponentSpline):
         return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return a note that many keys cause overshoot."""
         count = len(self.keys)
         if count <= CALM_KEYS:

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, cast, get_args
 import numpy as np
 
 from .. import rotations
-from ..batch import Continuity, Curve, Cycle, IndexArray, KeyBatch, Method, Spline, checked_choice, end_to_end
+from ..batch import (
+    Continuity,
+    Curve,
+    Cycle,
+    IndexArray,
+    KeyBatch,
+    Method,
+    Spline,
+    checked_choice,
+    checked_keys,
+    end_to_end,
+)
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..rotations.orientations import OrientationSpline
@@ -32,7 +43,7 @@ class RotationSpline(OrientationSpline):
     keys, cycle
         See `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
     angles : Method
-        A method for values, such as `linear.METHOD`.
+        The method of the angles, which must be a method for values, such as `linear.METHOD`.
     order : str
         Blender's Euler order. "XYZ" turns by yaw, pitch and roll.
 
@@ -40,8 +51,10 @@ class RotationSpline(OrientationSpline):
     ------
     KeysError
         If a quaternion is zero, or the method refuses the angles.
+    TypeError
+        If `keys` are not Keys, or `angles` is not a Method.
     ValueError
-        If the method is not for values.
+        If the method is not for values, or there is no such order.
 
     Notes
     -----
@@ -60,10 +73,8 @@ class RotationSpline(OrientationSpline):
     def __init__(
         self, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
     ) -> None:
-        super().__init__(keys, cycle)
-        self._set(order=cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order))), angles=angles)
-        followed = rotations.follow_euler(_with_neighbours(self.keys.values, self._is_looped), self.order)
-        self._set(spline=_spline_of(angles, self._angle_keys(followed), self.keys))
+        self._set_orientations(keys, cycle, order)
+        self._set_angles(rotations.follow_euler(self._three_periods(self.keys.values), self.order), angles)
 
     @classmethod
     def from_angles(
@@ -79,30 +90,50 @@ class RotationSpline(OrientationSpline):
         cycle, angles, order
             See `RotationSpline`.
         """
+        checked_keys(keys)
         if keys.values.shape[1] != 3:
             raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
-        # First created with a method that accepts all keys. The spline of the given angles replaces it below.
-        spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
-        values = keys.values
-        if spline._is_looped:
-            period = 2.0 * np.pi * np.rint((values[-1] - values[0]) / (2.0 * np.pi))
-            values = np.concatenate([values[:-1] - period, values, values[1:] + period])
-        spline._set(angles=angles, spline=_spline_of(angles, spline._angle_keys(values), spline.keys))
+        spline = cls.__new__(cls)
+        spline._set_orientations(keys.with_values(rotations.from_euler(keys.values, order)), cycle, order)
+        turns = 2.0 * np.pi * np.rint((keys.values[-1] - keys.values[0]) / (2.0 * np.pi))
+        spline._set_angles(spline._three_periods(keys.values, turns), angles)
         return spline
+
+    def _set_orientations(self, keys: Keys, cycle: Cycle, order: rotations.Order) -> None:
+        super().__init__(keys, cycle)
+        self._set(order=cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order))))
+
+    def _set_angles(self, values: Float64Array, method: Method) -> None:
+        """Set the spline of the angles (n, 3), or of the angles of three periods for a loop."""
+        if not isinstance(method, Method):
+            raise TypeError(f"angles must be a Method, not {method!r}")
+        if method.values is None:
+            raise ValueError(f"angles must be a method for values; {method.label} is not one")
+        keys = self.keys
+        angle_keys = keys.with_values(values)
+        if self._is_looped:
+            frames = self._three_periods(keys.frames, keys.frames[-1] - keys.frames[0])
+            angle_keys = Keys(frames, values, *self._three_periods(keys.parameters.T).T)
+        try:
+            self._set(angles=method, spline=method.values(angle_keys))
+        except KeysError as error:
+            fault = n_("as Euler angles with {:s}: {:s}", method.label, error.message)
+            if error.key is None:
+                raise KeysError(fault) from error
+            row = error.key % (len(keys) - 1) if self._is_looped else error.key
+            raise keys.error(fault, row) from error
 
     @property
     def _is_looped(self) -> bool:
-        """Return whether the track is a loop of more than two keys."""
+        """Return whether the angles continue across the seam. A loop of two keys is computed as two keys."""
         return self.cycle == "LOOP" and len(self.keys) > 2
 
-    def _angle_keys(self, values: Float64Array) -> Keys:
-        """Return the keys of the angles, including the periods before and after for a loop."""
-        keys, looped = self.keys, self._is_looped
-        if not looped:
-            return keys.with_values(values)
-        period = keys.frames[-1] - keys.frames[0]
-        frames = np.concatenate([keys.frames[:-1] - period, keys.frames, keys.frames[1:] + period])
-        return Keys(frames, values, *_with_neighbours(keys.parameters.T, looped).T)
+    def _three_periods(self, rows: Float64Array, period: Float64Array | float = 0.0) -> Float64Array:
+        """Return the rows of a loop's keys between those of the periods before and after, which differ by `period`.
+
+        Return other rows unchanged.
+        """
+        return np.concatenate([rows[:-1] - period, rows, rows[1:] + period]) if self._is_looped else rows
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
@@ -128,48 +159,32 @@ class RotationSpline(OrientationSpline):
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
         inner = [spline.spline for spline in splines]
         angle_tracks = end_to_end(inner)
+        # A loop's own segments follow those of the period before.
         before = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
         counts = tracks.last - tracks.first + 1
         segment = np.arange(len(tracks.frames)) + np.repeat(angle_tracks.first + before - tracks.first, counts)
         return EulerCurve(type(inner[0]).curve(inner, angle_tracks), segment, splines[0].order)
 
 
-def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
-    """Return the spline of the angles by the method."""
-    if angles.values is None:
-        raise ValueError(f"angles must be a method for values; {angles.label} is not one")
-    try:
-        spline: Spline = angles.values(keys)
-    except KeysError as error:
-        key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
-        fault = n_("as Euler angles with {:s}: {:s}", angles.label, error.message)
-        raise KeysError(fault) if key is None else own.error(fault, key) from error
-    return spline
-
-
-def _with_neighbours(rows: Float64Array, looped: bool) -> Float64Array:
-    """Return the rows of a loop's keys with the periods before and after. Return other rows unchanged."""
-    return np.concatenate([rows[:-1], rows, rows[1:]]) if looped else rows
-
-
 class EulerCurve:
     """Segments of orientations given by Euler angles in Blender's rotation order.
 
-    `angles` contains the segments of x, y, z angles, and `segment` (K,) the angle segment of each segment.
+    `angle_curve` contains the segments of x, y, z angles, and `segment` (K,) the angle segment of each segment.
     """
 
-    def __init__(self, angles: Curve, segment: IndexArray, order: rotations.Order) -> None:
-        self._angles = angles
+    def __init__(self, angle_curve: Curve, segment: IndexArray, order: rotations.Order) -> None:
+        self._angle_curve = angle_curve
         self._segment = segment
         self._representation = rotation_representation(order)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        own = self._segment[segment]
-        angles = self._angles.evaluate(own, u, 0)
+        angle_segment = self._segment[segment]
+        angles = self._angle_curve.evaluate(angle_segment, u, 0)
         if nu == 0:
             return self._representation.orientation(angles)
-        rates, changes = (self._angles.evaluate(own, u, order) for order in (1, 2))
-        return angular_motion(self._representation, angles, rates, changes)[nu - 1]
+        rates = self._angle_curve.evaluate(angle_segment, u, 1)
+        second_derivatives = self._angle_curve.evaluate(angle_segment, u, 2)
+        return angular_motion(self._representation, angles, rates, second_derivatives)[nu - 1]
 
 
 METHOD = Method(

@@ -163,3 +163,18 @@ def test_what_the_angles_method_refuses_names_the_key():
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")
     with pytest.raises(KeysError, match="Euler angles have the components x, y, z, not 4"):
         roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20], q))
+
+
+def test_a_loop_names_its_own_key_that_the_angles_method_refuses():
+    q = rotations.from_euler([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.0, 0.1], [0.1, 0.1, 0.1]])
+    with pytest.raises(KeysError, match="key 2 at frame 20: as Euler angles with Logarithmic"):
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20, 30], q), "LOOP", angles=logarithmic.METHOD)
+
+
+@pytest.mark.parametrize("made", [roll_pitch_yaw.RotationSpline, roll_pitch_yaw.RotationSpline.from_angles])
+def test_other_things_than_keys_and_methods_are_type_errors(made):
+    values = rotations.from_euler(np.zeros((2, 3))) if made is roll_pitch_yaw.RotationSpline else np.zeros((2, 3))
+    with pytest.raises(TypeError, match="keys must be Keys, not 'x'"):
+        made("x")
+    with pytest.raises(TypeError, match="angles must be a Method, not 'LINEAR'"):
+        made(Keys([0, 10], values), angles="LINEAR")
