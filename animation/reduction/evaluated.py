@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce armatures moved by constraints, drivers and other effects, using Blender's evaluation."""
+"""Bones moved by constraints, drivers and other effects: evaluation by Blender, and searches with smaller tolerances.
+
+Blender evaluates the keys that a search has found. Where bones exceed their tolerances, the search is repeated.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,22 @@ from ..sampling.depsgraph import DepsgraphSampler
 from .dense import Dense, keys_of_values, points_of
 from .new_keys import NewKeys
 
-_LEAST = 1e-4
+_SMALLEST_FRACTION = 1e-4
 """The smallest fraction of the tolerance."""
-_AROUND = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
-"""Tolerances are tightened once per entry, within this number of frames, if constraints amplify small changes."""
+_ROUNDS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
+"""The number of frames around an error within which each round tightens tolerances."""
 _TIGHTER = 0.8
 """Additional factor of tightening, because a search with other tolerances changes all keys."""
 
 
 def check_evaluated(obj: Any) -> None:
-    """Raise AnimationError if physics moves the object or a parent, because physics depends on previous frames."""
+    """Raise AnimationError if an active rigid body moves the object or a parent.
+
+    The simulation depends on previous frames. Passive rigid bodies only move as they are animated.
+    """
     above = obj
     while above is not None:
-        if above.rigid_body is not None:
+        if above.rigid_body is not None and above.rigid_body.type == "ACTIVE":
             raise AnimationError(Finding("REDUCE_PHYSICS", name_of(obj), arguments=(above.name,)))
         above = above.parent
 
@@ -47,74 +53,77 @@ def evaluated_places(obj: Any, frames: Float64Array) -> Float64Array:
     )
 
 
-def play_densely(copy: Channels, every: Sequence[Dense], frames: Float64Array) -> None:
+def play_densely(copy: Channels, tracks: Sequence[Dense], frames: Float64Array) -> None:
     """Key the values of the tracks on the F-curves of a copied action, with one key per frame."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    for dense in every:
+    for dense in tracks:
         values = keys_of_values(dense, dense.values, np.arange(len(frames)))
         for index in dense.track.channels:
             key_curve(fcurves[dense.track.path, index], frames, values[:, index], "LINEAR")
 
 
-def near_enough(
+def tightened_search(
     obj: Any,
-    found: list[NewKeys],
+    keys: list[NewKeys],
     search: Callable[[Float64Array], Generator[float, None, list[NewKeys]]],
     excess_of: Callable[[Sequence[NewKeys]], Float64Array],
 ) -> Generator[float, None, list[NewKeys]]:
     """Search with smaller tolerances while evaluated bones exceed them, and return the most accurate keys.
 
-    `found` contains the initial keys. `search` finds keys within fractions of the bones' tolerances (bones, frames).
-    `excess_of` returns the errors of the bones relative to the tolerances, with the same shape.
+    Yields the progress of each search. `keys` contains the initial keys. `search` finds keys within fractions of the
+    bones' tolerances, shape (bones, frames). `excess_of` returns the errors of the bones relative to the tolerances,
+    with the same shape.
     """
-    excess = excess_of(found)
-    least, parts = excess.max(), np.ones_like(excess)
-    for around in _AROUND:
-        if least <= 1.0:
-            break
+    excess = excess_of(keys)
+    smallest_excess = excess.max()
+    if smallest_excess <= 1.0:
+        return keys
+    movers, fractions = _movers(obj), np.ones_like(excess)
+    for around in _ROUNDS:
         needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
-        parts = _tightened(obj, parts, needed, around)
-        tried = yield from search(parts)
-        excess = excess_of(tried)
-        if excess.max() < least:
-            found, least = tried, excess.max()
-    return found
+        fractions = _tightened(fractions, needed, around, movers)
+        tighter_keys = yield from search(fractions)
+        excess = excess_of(tighter_keys)
+        if excess.max() < smallest_excess:
+            keys, smallest_excess = tighter_keys, excess.max()
+            if smallest_excess <= 1.0:
+                break
+    return keys
 
 
-def _tightened(obj: Any, parts: Float64Array, needed: Float64Array, around: int) -> Float64Array:
+def _tightened(fractions: Float64Array, needed: Float64Array, around: int, movers: BoolArray) -> Float64Array:
     """Tighten the tolerance fractions of bones (bones, frames) by the `needed` factors.
 
     The tolerances of all bones that move a bone are tightened too, within `around` frames.
     """
     padded = np.pad(needed, ((0, 0), (around, around)), constant_values=1.0)
-    least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)
-    moves = _movers(obj)
-    factors = np.ones_like(parts)
-    for bone in np.flatnonzero(least.min(axis=1) < 1.0).tolist():
-        factors[moves[bone]] = np.minimum(factors[moves[bone]], least[bone])
-    return np.maximum(parts * factors, _LEAST)
+    spread = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)
+    factors = np.ones_like(fractions)
+    for bone in np.flatnonzero(spread.min(axis=1) < 1.0).tolist():
+        factors[movers[bone]] = np.minimum(factors[movers[bone]], spread[bone])
+    return np.maximum(fractions * factors, _SMALLEST_FRACTION)
 
 
 def _movers(obj: Any) -> BoolArray:
     """Return a mask (bones, bones) of the parents, targets and kinematic chains that move each bone."""
     bones = obj.pose.bones
-    found = np.eye(len(bones), dtype=np.bool_)
+    moves = np.eye(len(bones), dtype=np.bool_)
     for number, bone in enumerate(bones):
         if bone.parent is not None:
-            found[number, bones.find(bone.parent.name)] = True
+            moves[number, bones.find(bone.parent.name)] = True
         for constraint in bone.constraints:
             if not constraint.mute:
                 chain = [bones.find(each.name) for each in _chain(bone, constraint)]
-                found[np.ix_(chain, [*chain, *_targets(obj, constraint)])] = True
+                moves[np.ix_(chain, [*chain, *_targets(obj, constraint)])] = True
     drivers = [driver for owner in (obj, obj.data) if owner.animation_data for driver in owner.animation_data.drivers]
     for driver in drivers:
         owners = [n for n, bone in enumerate(bones) if driver.data_path.startswith(f"{bone_path(bone)}.")]
-        found[owners or slice(None)] = True
+        moves[owners or slice(None)] = True
     while True:
-        more: BoolArray = found @ found
-        if (more == found).all():
-            return found
-        found = more
+        indirect: BoolArray = moves @ moves
+        if (indirect == moves).all():
+            return moves
+        moves = indirect
 
 
 def _chain(bone: Any, constraint: Any) -> list[Any]:
@@ -128,15 +137,16 @@ def _chain(bone: Any, constraint: Any) -> list[Any]:
 def _targets(obj: Any, constraint: Any) -> list[int]:
     """Return the indices of the bones that a constraint depends on, or all bones if this is unknown."""
     pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
-    pairs += [
-        (getattr(constraint, f"{name}target", None), getattr(constraint, f"{name}subtarget", ""))
-        for name in ("", "pole_")
-    ]
+    # Only some types of constraints have these properties.
+    for prefix in ("", "pole_"):
+        target = getattr(constraint, f"{prefix}target", None)
+        pairs.append((target, getattr(constraint, f"{prefix}subtarget", "")))
     bones = obj.pose.bones
-    found: list[int] = []
+    indices: list[int] = []
     for target, name in pairs:
+        may_depend_on_bones = target is not None and (target.parent is not None or len(target.constraints))
         if target == obj and name in bones:
-            found.append(bones.find(name))
-        elif target == obj or (target is not None and (target.parent is not None or len(target.constraints))):
+            indices.append(bones.find(name))
+        elif target == obj or may_depend_on_bones:
             return list(range(len(bones)))
-    return found
+    return indices

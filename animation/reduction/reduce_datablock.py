@@ -33,7 +33,7 @@ from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks
 from .beside_range import are_freed, has_beside, reason_apart
 from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, own_count, places_of, sampled
-from .evaluated import check_evaluated, evaluated_places, near_enough, play_densely
+from .evaluated import check_evaluated, evaluated_places, play_densely, tightened_search
 from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
@@ -171,7 +171,7 @@ class DatablockReduction:
         if not self._is_evaluated:
             return found
         return (
-            yield from near_enough(
+            yield from tightened_search(
                 self._datablock,
                 found,
                 lambda parts: self._search(factor, parts),

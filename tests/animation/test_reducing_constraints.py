@@ -214,3 +214,16 @@ def test_an_armature_that_physics_carry_is_refused(animation, scene, leg):
     with pytest.raises(animation.AnimationError, match=r'^"Rig": moved by physics: Cart is a rigid body$'):
         animation.reduce(leg)
     assert leg.animation_data.action == action
+
+
+@pytest.mark.parametrize(("kind", "is_refused"), [("ACTIVE", True), ("PASSIVE", False)])
+def test_only_parents_that_physics_moves_are_refused(animation, driven, kind, is_refused):
+    floor = new_object("Floor", data=bpy.data.meshes.new("Floor"))
+    bpy.context.view_layer.objects.active = floor
+    bpy.ops.rigidbody.object_add(type=kind)
+    driven.parent = floor
+    if is_refused:
+        with pytest.raises(animation.AnimationError, match="moved by physics: Floor is a rigid body"):
+            animation.reduce(driven, error=ERROR)
+    else:
+        assert animation.reduce(driven, error=ERROR).reached
