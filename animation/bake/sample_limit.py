@@ -14,10 +14,9 @@ from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.table.options import Options
 from ..store.tracks import Track
-from .plans.plan_track import sampling_of
 from .plans.protocol import OwnChannels
 from .plans.retimed import sample_count
-from .plans.sample_frames import Sampling
+from .plans.sample_frames import Sampling, sampling_of
 
 
 def too_many(count: float, limit: int) -> Finding | None:
@@ -38,7 +37,7 @@ def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunc
     alike = Counter(channel.timing for channel in own.values())
     keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
     ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
-    sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options)
+    sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options.step, options.extend)
     cycle = _cycle(track)
     if function is not None:
         return sample_count(own, sampling, function, options.output)

@@ -27,10 +27,9 @@ from ..store.frame_functions import function_of
 from ..store.paths import BONES, split
 from ..store.table.options import Options
 from ..store.tracks import Track
-from .plans.plan_track import sampling_of
 from .plans.protocol import Baked, ChannelKeys, OwnChannels
 from .plans.rotation_channels import followed
-from .plans.sample_frames import nearest_rows
+from .plans.sample_frames import nearest_rows, sampling_of
 from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many
 
@@ -61,7 +60,7 @@ class WorldMotion:
             raise track.error("FRAME_NOT_FINITE")
         if len(self.keys) < 2:
             raise track.error("WORLD_ONE_KEY")
-        sampling = sampling_of(self.keys, replace(options, extend=None))
+        sampling = sampling_of(self.keys, options.step)
         reason = too_many(len(track.rest) * samples_of_channel(sampling, self.keys, "SINGLE"), options.sample_limit)
         if reason:
             raise AnimationError(reason.on(track.name, track.path))

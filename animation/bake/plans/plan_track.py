@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -25,7 +24,7 @@ from .handles import plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
-from .sample_frames import APART, Sampling
+from .sample_frames import APART, sampling_of
 from .samples import plan_samples
 from .splines import TrackSpline, track_splines
 
@@ -46,24 +45,46 @@ def plan_track(
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if only evaluation reveals this.
     """
+    if function is not None and options.output == "HANDLES":
+        raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
-    by_handles = options.output == "HANDLES"
-    if function is not None and by_handles:
-        raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
-    # A Cycles modifier also repeats the segments that Blender plays. Generated keys outside the animator's keys cannot.
-    is_broken = any(spline.is_broken for spline in splines)
-    cycle = "SINGLE" if is_broken and not by_handles else _cycle_beyond(track, settings)
-    is_shortest = track.is_rotation and settings.path == "SHORTEST"
-    scope = Scope(track, own, options, sampling_of(frames, options), cycle, frames, is_shortest)
-    notes = [track.finding("SPLINE", note) for spline in splines for note in getattr(spline.spline, "notes", ())]
+    scope = Scope(
+        track=track,
+        own=own,
+        options=options,
+        sampling=sampling_of(frames, options.step, options.extend),
+        cycle=_cycle_beyond(track, settings, splines, options),
+        key_frames=frames,
+        is_short=track.is_rotation and settings.path == "SHORTEST",
+    )
+    notes = [track.finding("SPLINE", note) for spline in splines for note in spline.spline.notes]
     if function is not None:
         plans = plan_retimed(scope, splines, function)
     else:
         notes += _notes_of_keys(scope, settings, splines)
         plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
-    return TrackPlan(track, settings, own, frames, plans, notes, function, largest)
+    return TrackPlan(
+        track=track,
+        settings=settings,
+        own=own,
+        key_frames=frames,
+        plans=plans,
+        notes=notes,
+        function=function,
+        largest=0.0 if track.is_rotation else max(spline.extent[1] for spline in splines),
+    )
+
+
+def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
+    """Return the cycle that the bake adds outside the keys."""
+    # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
+    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
+        return "SINGLE"
+    # Our Cycles modifier on handles also repeats the segments that Blender plays. Generated keys cannot.
+    if options.output != "HANDLES" and any(spline.is_broken for spline in splines):
+        return "SINGLE"
+    return settings.cycle
 
 
 def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
@@ -109,28 +130,3 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
         return False
     is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0
     return bool(is_chosen[~own.ends_spline[:-1]].any())
-
-
-def sampling_of(frames: Float32Array, options: Options) -> Sampling:
-    """Return the sampling of a track with keys at the frames.
-
-    Samples are counted from the first key's frame, rounded down.
-    """
-    return _sampling(frames, options.step, options.extend)
-
-
-@memoized
-def _sampling(frames: Float32Array, step: float, extend: tuple[float, float] | None) -> Sampling:
-    if not len(frames) or not np.isfinite(frames[[0, -1]]).all():
-        return Sampling(step, 0.0, 0.0, 0.0)
-    first, last = float(frames[0]), float(frames[-1])
-    low, high = extend or (first, last)
-    return Sampling(step, origin=math.floor(first), low=min(first, low), high=max(last, high))
-
-
-def _cycle_beyond(track: Track, settings: Settings) -> str:
-    """Return the cycle that the bake adds outside the keys."""
-    # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
-    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
-        return "SINGLE"
-    return settings.cycle

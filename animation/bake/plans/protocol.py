@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from ....interp.batch import Spline
+from ....interp.batch import Cycle, Spline
 from ....interp.fitting import Request
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit
 from ....interp.fitting.handles import Handles
@@ -247,7 +247,7 @@ class Scope:
     own: OwnChannels
     options: Options
     sampling: Sampling
-    cycle: str
+    cycle: Cycle
     """Cycle outside the animator's keys."""
     key_frames: Float32Array
     """Frames of the animator's keys in all channels."""

@@ -69,6 +69,19 @@ class Sampling:
         return np.asarray(self.origin + steps * self.step, dtype=np.float32)
 
 
+@memoized
+def sampling_of(frames: Float32Array, step: float, extend: tuple[float, float] | None = None) -> Sampling:
+    """Return the sampling of a track with keys at the frames. `extend` is the range to sample outside the keys.
+
+    Samples are counted from the first key's frame, rounded down.
+    """
+    if not len(frames) or not np.isfinite(frames[[0, -1]]).all():
+        return Sampling(step, origin=0.0, low=0.0, high=0.0)
+    first, last = float(frames[0]), float(frames[-1])
+    low, high = extend or (first, last)
+    return Sampling(step, origin=math.floor(first), low=min(first, low), high=max(last, high))
+
+
 def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return the frames that are not close to a key. Both arrays are ascending."""
     apart: Float32Array = frames[_gap(frames, keys) > APART]
