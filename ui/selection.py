@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -20,14 +20,14 @@ from ..animation.datablocks import action_time, animation_data, bone_path, name_
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.fcurves.action_refusals import layered_refusals
-from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.store.editable_sets import editable_sets
 from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import split, track_of
-from ..animation.store.table.custom_property import has_baked_tracks, read_table
+from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
@@ -138,19 +138,37 @@ def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
-def any_baked(context: bpy.types.Context) -> bool:
-    """Return whether a selected object or bone is baked. This is fast enough for each viewport redraw."""
+class BakedSelection(NamedTuple):
+    """A selected datablock whose action has baked tracks."""
+
+    datablock: bpy.types.ID
+    channels: Channels
+    table: Table
+    starts: tuple[str, ...]
+    """Path prefixes of the selected bones, or an empty string for all tracks."""
+
+    def is_baked(self, starts: str | tuple[str, ...]) -> bool:
+        """Return whether a track is baked whose path starts with any of the given strings."""
+        return self.table.has_tracks(self.channels.slot_handle, starts, "BAKED")
+
+
+def baked_selection(context: bpy.types.Context) -> Iterator[BakedSelection]:
+    """Yield the selected datablocks whose actions have baked tracks."""
     for datablock, prefixes in selected_datablocks(context, use_data=False).items():
         animation = animation_data(datablock)
         if animation is None or animation.action is None or not has_baked_tracks(animation.action):
             continue
-        with suppress(AnimationError):
+        try:
             channels = channels_of(datablock)
-            starts = "" if prefixes is None else tuple(prefixes)
-            table = read_table(channels.action)
-            if not table.error and table.has_tracks(channels.slot_handle, starts, "BAKED"):
-                return True
-    return False
+        except AnimationError:
+            continue
+        starts = ("",) if prefixes is None else tuple(prefixes)
+        yield BakedSelection(datablock, channels, read_table(channels.action), starts)
+
+
+def any_baked(context: bpy.types.Context) -> bool:
+    """Return whether a selected object or bone is baked. This is fast enough for each viewport redraw."""
+    return any(item.is_baked(item.starts) for item in baked_selection(context))
 
 
 @redraw.once

@@ -198,7 +198,7 @@ def tick(at_once: bool = False) -> float | None:
     if is_busy() or is_dragged(QUIET):
         return _RETRY
     if attempts.is_pending():
-        attempts.explain()
+        attempts.explain_attempts()
     if _state.marked:
         _flush_soon()
         return QUIET
@@ -498,5 +498,4 @@ def unregister() -> None:
         if handler in present:
             present.remove(handler)
     delattr(bpy.types.Action, "tcb_live")
-    attempts.stop()
     _forget_all()

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attempts to edit baked tracks, and the messages that explain them, without a window."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from tests.animation.curves import insert, new_object, new_rig
+
+KEYS = [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 0))]
+
+
+@pytest.fixture
+def live(tcb_animation, scene):
+    module = tcb_animation.ui.live
+    module.attempts.clear()
+    yield module
+    module.attempts.clear()
+
+
+@pytest.fixture
+def cube(scene):
+    item = new_object("Cube", data=bpy.data.meshes.new("Cube"))
+    insert(item, "location", KEYS)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+def explained(live, *items):
+    """Return the notes on the objects' actions after Blender has reported an edit of objects."""
+    bpy.context.view_layer.update()
+    live.attempts.note_update(SimpleNamespace(id_type_updated=lambda kind: kind == "OBJECT"), False)
+    live.attempts.explain_attempts()
+    return [[str(note) for note in live.messages.notes_of(item.animation_data.action)] for item in items]
+
+
+def test_a_moved_baked_object_is_explained_once(live, cube):
+    bpy.ops.tcb.bake()
+    assert explained(live, cube) == [[]]
+    cube.location.x += 1.0
+    [[note]] = explained(live, cube)
+    assert "Cube" in note
+    assert live.attempts.is_pending() is False
+    live.messages.forget_all_notes()
+    assert explained(live, cube) == [[]]
+    cube.location.x += 1.0
+    assert explained(live, cube) == [[note]]
+
+
+def test_a_number_named_like_a_pose_is_no_pose(live, cube):
+    cube.modifiers.new("Remesh", "REMESH")
+    for owner, path in ((cube, "instance_faces_scale"), (cube.modifiers[0], "scale")):
+        for frame, value in ((1, 0.25), (11, 0.5), (31, 0.75)):
+            setattr(owner, path, value)
+            owner.keyframe_insert(path, frame=frame)
+    bpy.ops.tcb.bake()
+    cube.location.x += 1.0
+    cube.instance_faces_scale = cube.modifiers[0].scale = 0.3
+    [[note]] = explained(live, cube)
+    assert "Cube" in note
+
+
+def test_two_bones_of_one_name_both_get_the_message(live, scene):
+    rigs = [new_rig("hand", name=name) for name in ("Left", "Right")]
+    for rig in rigs:
+        insert(rig.pose.bones["hand"], "location", KEYS)
+        rig.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    for rig in rigs:
+        bone = rig.pose.bones["hand"]
+        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = True
+    bpy.ops.tcb.bake()
+    for rig in rigs:
+        rig.pose.bones["hand"].location.x += 1.0
+    [[left], [right]] = explained(live, *rigs)
+    assert left == right
+    assert "hand" in left
+
+
+def test_the_message_is_removed_from_a_workspace_that_the_user_has_left(live, cube, monkeypatch):
+    texts = {}
+
+    def set_text(_workspace, text):
+        texts[bpy.context.workspace] = text
+
+    monkeypatch.setattr(bpy.types.WorkSpace, "status_text_set", set_text)
+    bpy.ops.tcb.bake()
+    shown = bpy.context.workspace
+    left = next(workspace for workspace in bpy.data.workspaces if workspace != shown)
+    # Without a main loop, Blender does not switch workspaces.
+    windows = [SimpleNamespace(workspace=left)]
+    monkeypatch.setattr(live.attempt_message, "windows", lambda: windows)
+    live.attempts.explain_keying(bpy.context)
+    assert list(texts) == [left]
+    assert "Cube" in texts[left]
+    windows[0].workspace = shown
+    live.attempts.clear()
+    assert texts == {left: None}
