@@ -10,18 +10,20 @@ import numpy as np
 
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import bends_by_parameters
 from ..edit.parameters.set_parameters import set_parameters
 from ..edit.track_keys import TrackKeys
 from ..live.key_tangents import KeyTangents
 from ..report import Report
 from ..store.own_keys import read_own_keys
+from ..store.tracks import Track
 from .move_point import movable_point
 from .points import Spot, Vector
 
 Side = Literal["handle_left", "handle_right"]
-_THIRD = 3.0
-"""A tangent is shown with a third of the duration of its segment, like a Bezier handle."""
+_SHOWN_FRACTION = 1.0 / 3.0
+"""The fraction of a segment's duration that a shown tangent spans, like a Bezier handle."""
 _OTHER_IS_FREE = 0.0
 _NAMES = ("tension", "continuity", "bias")
 
@@ -38,65 +40,70 @@ class DraggedTangent:
         spot: Spot,
         side: Side,
         shown: Vector,
-        reach: float,
+        shown_frames: float,
         defaults: Mapping[str, float],
         depth: Vector | None = None,
     ) -> None:
         """Hold the tangent.
 
-        `shown` is the vector from the key to the end of the tangent. `reach` is the number of frames of the segment on
-        that side. `depth` is the view direction. The position of the end along this direction has no effect.
+        `shown` is the vector from the key to the end of the tangent. `shown_frames` is the number of frames to the next
+        key of the path on that side, which may be a key of another track. `depth` is the view direction. The position
+        of the end along this direction has no effect.
         """
-        self.spot, self.side, self.defaults = spot, side, defaults
-        self.held = movable_point(spot)
-        self._shown, self._reach = shown, reach
-        track = self.held.track.track
-        if not track.enabled:
-            raise track.error("NOT_TCB", frame=spot.frame)
-        if not bends_by_parameters(track, track.settings):
-            raise track.error("NO_PARAMETERS", frame=spot.frame)
+        point = movable_point(spot)
+        self._keyed, self._side, self._frame = point.track, side, spot.frame
+        self._shown, self._shown_frames = shown, shown_frames
+        track = self._keyed.track
         own = read_own_keys(track)
-        if track.is_rotation and not is_keyed_whole(track, own):
-            raise track.error("KEYED_APART", frame=spot.frame)
-        rows = {
-            index: int(np.argmin(np.abs(each.keys.frames - spot.frame)))
-            for index, each in own.items()
-            if index in self.held.track.keyed
-        }
-        indices = sorted(rows)
+        _check(track, own, spot.frame)
         options = track.settings.options
-        self.defaults = options.defaults if options is not None else defaults
-        effect = self.held.effect if track.is_rotation else self.held.effect[:, indices]
-        self._flat = np.eye(3) if depth is None else np.eye(3) - np.outer(depth, depth) / float(depth @ depth)
-        effect = self._flat @ effect
-        self.key = KeyTangents(track, {index: own[index] for index in indices}, rows, self.defaults, effect)
-        if side not in self.key.now:
+        self._defaults = defaults if options is None else options.defaults
+        self._projection = np.eye(3)
+        if depth is not None:
+            self._projection -= np.outer(depth, depth) / float(depth @ depth)
+        indices = sorted(self._keyed.keyed)
+        effect = self._projection @ (point.effect if track.is_rotation else point.effect[:, indices])
+        rows = {index: int(np.argmax(self._keyed.is_at(own[index].keys))) for index in indices}
+        self._key = KeyTangents(track, {index: own[index] for index in indices}, rows, self._defaults, effect)
+        if side not in self._key.now:
             raise track.error("NO_KEY_BESIDE", frame=spot.frame)
-        if self.key.is_eased(side):
+        if self._key.is_eased(side):
             raise track.error("EASE_DECIDES", frame=spot.frame)
-        self.parameters = dict(zip(_NAMES, self.key.present.tolist(), strict=True))
+        self.parameters = dict(zip(_NAMES, self._key.present.tolist(), strict=True))
+        """The current tension, continuity and bias of the key."""
 
     def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
         """Set the parameters that bring the end of the tangent closest to `end`, a world vector from the key.
 
         With `alone`, the tangent on the other side changes as little as possible. Otherwise, it follows. With
-        `length_only`, the tangent keeps its direction.
+        `length_only`, the tangent keeps its direction. At the ends of a loop, nothing changes and the report is empty.
         """
         if length_only:
             end = at_same_direction(end, self._shown)
-        away = 1.0 if self.side == "handle_right" else -1.0
-        change = self._flat @ (away * (end - self._shown) * (_THIRD / self._reach))
-        goal = self.key.now[self.side] + self.key.width(self.side) * change
-        found = self.key.bent({self.side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
-        if found is None:
+        sign = 1.0 if self._side == "handle_right" else -1.0
+        velocity_change = self._projection @ (sign * (end - self._shown)) / (_SHOWN_FRACTION * self._shown_frames)
+        # Tangents of splines are per segment of the track. The shown tangent is per segment of the path.
+        goal = self._key.now[self._side] + self._key.width(self._side) * velocity_change
+        bent = self._key.bent({self._side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
+        if bent is None:
             return Report()
-        self.parameters = dict(zip(_NAMES, found.parameters.tolist(), strict=True))
-        return self._set()
+        self.parameters = dict(zip(_NAMES, bent.parameters.tolist(), strict=True))
+        return self._set_parameters()
 
-    def _set(self) -> Report:
-        track = self.held.track
-        track.refresh()
-        frames = np.array([self.spot.frame], dtype=np.float32)
-        keys = TrackKeys(track.datablock, track.track, frames, np.zeros(1, dtype=np.bool_), self.key.own)
-        set_parameters(keys, self.parameters, self.defaults)
-        return track.play()
+    def _set_parameters(self) -> Report:
+        self._keyed.refresh()
+        frames = np.array([self._frame], dtype=np.float32)
+        none_selected = np.zeros(1, dtype=np.bool_)
+        keys = TrackKeys(self._keyed.datablock, self._keyed.track, frames, none_selected, self._key.own)
+        set_parameters(keys, self.parameters, self._defaults)
+        return self._keyed.play()
+
+
+def _check(track: Track, own: OwnChannels, frame: float) -> None:
+    """Raise AnimationError if parameters do not determine any tangent of the track."""
+    if not track.enabled:
+        raise track.error("NOT_TCB", frame=frame)
+    if not bends_by_parameters(track, track.settings):
+        raise track.error("NO_PARAMETERS", frame=frame)
+    if track.is_rotation and not is_keyed_whole(track, own):
+        raise track.error("KEYED_APART", frame=frame)
