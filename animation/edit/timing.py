@@ -78,15 +78,15 @@ def retime(  # noqa: PLR0913
     datablock
         Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
-        - AS_IT_IS keeps the timing, F(t) = t.
-        - SCALE multiplies the duration by `scale`, starting at the first key.
-        - REVERSE reverses the motion.
-        - HOLD holds the pose at `frame` for `length` frames.
-        - LOOP repeats the motion from the first to the last key.
-        - PING_PONG repeats it too, and reverses every second repeat.
-        - FRACTION has keys with values 0 and 1, which an Envelope modifier maps to the first and the last key.
-        - CONSTANT_SPEED keeps a constant speed along the path of the track, or of the track `by`.
-        - CONSTANT_SPEED_KEYS keeps a constant speed between neighboring keys.
+        AS_IT_IS keeps the timing, F(t) = t.
+        SCALE multiplies the duration by `scale`, starting at the first key.
+        REVERSE reverses the motion.
+        HOLD holds the pose at `frame` for `length` frames.
+        LOOP repeats the motion from the first to the last key.
+        PING_PONG repeats it too, and reverses every second repeat.
+        FRACTION has keys with values 0 and 1, which an Envelope modifier maps to the first and the last key.
+        CONSTANT_SPEED keeps a constant speed along the path of the track, or of the track `by`.
+        CONSTANT_SPEED_KEYS keeps a constant speed between neighboring keys.
     track : str
         Path of the track to time. If empty, the datablock is timed, with all its tracks.
     by : str

@@ -129,9 +129,9 @@ class RotationSpline(OrientationSpline):
         return self.cycle == "LOOP" and len(self.keys) > 2
 
     def _three_periods(self, rows: Float64Array, period: Float64Array | float = 0.0) -> Float64Array:
-        """Return the rows of a loop's keys between those of the periods before and after, which differ by `period`.
+        """Return the rows of a loop's keys for the period before, the loop itself and the period after.
 
-        Return other rows unchanged.
+        Rows of consecutive periods differ by `period`. Rows of other tracks are returned unchanged.
         """
         return np.concatenate([rows[:-1] - period, rows, rows[1:] + period]) if self._is_looped else rows
 
@@ -159,7 +159,7 @@ class RotationSpline(OrientationSpline):
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
         inner = [spline.spline for spline in splines]
         angle_tracks = end_to_end(inner)
-        # A loop's own segments follow those of the period before.
+        # In a loop, the segments of the period before come first.
         before = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
         counts = tracks.last - tracks.first + 1
         segment = np.arange(len(tracks.frames)) + np.repeat(angle_tracks.first + before - tracks.first, counts)
