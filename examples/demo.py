@@ -4,9 +4,9 @@
     python examples/demo.py [--output FOLDER] [--no-render]
 
 Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. It also draws a
-film of the motion without and with TCB, which opens at the end if run in a terminal. Errors compare Blender's playback
-with tests/animation/reference.py, which computes the formulas independently. The exit status is 1 if an error exceeds
-its bound, or if Remove has left data behind.
+film of the motion without and with TCB, which opens at the end if the script runs in a terminal. Errors are the
+differences between Blender's playback and tests/animation/reference.py, which computes the formulas independently. The
+exit status is 1 if an error exceeds its bound, or if Remove has left data behind.
 """
 
 from __future__ import annotations
@@ -38,9 +38,12 @@ from tests.animation import reference
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "tcb_animation"
 VALUE_BOUND = 1.0
-"""Units in the last place of float32, the type of F-curves. A sample is the exact value, rounded once."""
+"""The largest error of a value, in units in the last place of float32. A sample is the exact value, rounded once."""
 ROTATION_BOUND = 1e-6
-"""Radians. Rounding its four components to float32 rotates an orientation by about 1e-7."""
+"""The largest error of a rotation, in radians.
+
+Rounding four components to float32 rotates an orientation by about 1e-7.
+"""
 QUARTER = 0.25
 
 Recording = dict[Track, dict[float, tuple[float, ...]]]
@@ -49,7 +52,7 @@ Recording = dict[Track, dict[float, tuple[float, ...]]]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table."""
+    """A row of the table."""
 
     track: Track
     samples: int
@@ -93,12 +96,12 @@ def orientation(track: Track, value: Sequence[float]) -> npt.NDArray[np.float64]
 
 
 def as_stored(numbers: Sequence[float]) -> list[float]:
-    """Return numbers rounded as F-curves store them, to float32."""
+    """Return the numbers rounded to float32, as F-curves store them."""
     return [float(np.float32(number)) for number in numbers]
 
 
 def stored_keys(track: Track) -> list[reference.Key]:
-    """Return the keys with numbers as F-curves store them, and with rotations as quaternions."""
+    """Return the keys with values rounded as F-curves store them, and with rotations as quaternions."""
     keys = []
     for key in track.keys:
         value = tuple(as_stored(key.value))
@@ -109,7 +112,7 @@ def stored_keys(track: Track) -> list[reference.Key]:
 
 
 def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[float, float]:
-    """Return the maximum errors at whole frames and between them, as in Row."""
+    """Return the maximum errors at whole frames and between them, in the units of `Row`."""
     keys = stored_keys(track)
     components = [
         [(key.frame, number, *key[2:]) for key, number in zip(keys, column, strict=True)]
@@ -131,7 +134,7 @@ def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[flo
 
 
 def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
-    """Bake the tracks and return the number of samples and the seconds per track."""
+    """Bake the tracks, and return the number of samples and the seconds for each track."""
     result = {}
     for track in TRACKS:
         start = time.perf_counter()
@@ -195,7 +198,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Suppress Blender's output, which has a line for every rendered tile."""
+    """Suppress Blender's output, which contains a line for every rendered tile."""
     sys.stdout.flush()
     terminal = os.dup(1)
     with open(os.devnull, "wb") as nowhere:

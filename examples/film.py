@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw the demo's film, with the plane and ball played by Blender's curves beside the same keys with TCB."""
+"""Draw the demo's film, which shows the plane and ball with Blender's curves next to the same keys with TCB."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOVING = (PLANE, BALL)
 _COLORS = {PLANE: (0.88, 0.35, 0.16), BALL: (0.16, 0.45, 0.8)}
 _KEYS = "#1d2733"
 _EYE = np.array([0.0, -1.0, 0.35])
-"""The view direction, without perspective."""
+"""The view direction of the parallel projection."""
 _SUN = np.array([0.3, -0.5, 0.8])
 _PER_SECOND = 25
 
@@ -115,7 +115,7 @@ class _Mesh:
         self.color = np.array(_COLORS[item.name])
 
     def seen(self, matrix: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the depths of the triangles (n,), their projected outlines (n, 3, 2), and shaded colors (n, 3)."""
+        """Return the triangles' depths (n,), projected outlines (n, 3, 2), and shaded colors (n, 3)."""
         points = (self.corners @ matrix.T)[self.triangles, :3]
         normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
         lengths = np.maximum(np.linalg.norm(normals, axis=1) * np.linalg.norm(_SUN), 1e-12)

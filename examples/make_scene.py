@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create the example scene, with a keyed paper plane, ball, camera, and a desk lamp that follows the plane.
+"""Create the example scene: a paper plane, a ball and a camera with keys, and a desk lamp that follows the plane.
 
     python examples/make_scene.py SCENE.blend          with the bpy module
     blender --python examples/make_scene.py            in a window
@@ -56,7 +56,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Track:
-    """Hold the keys of a property of a datablock. `label` is its name for users."""
+    """The keys of a property of a datablock. `label` is the name that users see."""
 
     owner: str
     path: str
@@ -78,7 +78,7 @@ _OF_DATA = ("lens", "energy")
 
 
 def _turned(heading: float, pitch: float, bank: float) -> tuple[float, ...]:
-    """Return the quaternion of a plane that flies along its X axis, in degrees.
+    """Return the quaternion of a plane that flies along its X axis, from angles in degrees.
 
     Nose up and right wing down are positive.
     """
@@ -86,7 +86,7 @@ def _turned(heading: float, pitch: float, bank: float) -> tuple[float, ...]:
 
 
 def _bent(bend: float, twist: float = 0.0) -> tuple[float, ...]:
-    """Return the quaternion of a bone, in degrees about its X axis and along the bone."""
+    """Return the quaternion of a bone, from angles in degrees about its X axis and along the bone."""
     return _quaternion(bend, twist, 0.0)
 
 
@@ -104,7 +104,7 @@ def _bone(name: str, mode: str = "quaternion") -> str:
 
 
 _BOUNCE = {"tension": -1.0, "continuity": -1.0}
-"""The ball leaves the floor at its arrival speed, twice the chord, which gives parabolas with a still apex."""
+"""The ball leaves the floor at its arrival speed, twice the chord. This gives parabolas with zero speed at the apex."""
 _APEX = {"tension": 1.0}
 
 TRACKS = (
@@ -289,7 +289,7 @@ def make_scene() -> bpy.types.Scene:
 
 
 def set_parameters(animation: Any) -> None:
-    """Make the tracks TCB and set their keys' parameters. `animation` is the module of the extension."""
+    """Enable TCB for the tracks, and set the parameters of their keys. `animation` is the module of the extension."""
     for track in TRACKS:
         animation.enable(track.datablock, prefixes=[track.path], keep_look=False)
         for key in track.keys:
@@ -328,7 +328,7 @@ _JOINTS = {
     "upper": (Vector((0.75, 0, 1.65)), Vector((-0.25, 0, 2.75))),
     "head": (Vector((-0.25, 0, 2.75)), Vector((-0.95, 0, 2.5))),
 }
-"""Head and tail of each bone of the lamp at rest."""
+"""The head and tail of each bone of the lamp, at rest."""
 
 
 def _make_lamp() -> None:
@@ -360,7 +360,7 @@ def _make_bones(rig: Any) -> None:
 
 
 def _window() -> AbstractContextManager[Any]:
-    """Override the window for operators that need one, because opening a file in a script loses it."""
+    """Override the context with a window for operators that need one, because opening a file in a script loses it."""
     windows: Any = bpy.context.window_manager.windows
     return bpy.context.temp_override(window=windows[0]) if windows else nullcontext()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw every interpolation method with the same keys, for `make demo` and tools/methods.py.
 
-The curves show values, and the balls the path of the tip of an object's x axis. Dots at equal time intervals show the
-speed. The last picture is the example of docs/measurements/methods.md, an object rotated about the diagonal [1, 1, 1]
-by 0, 120 and 240 degrees.
+The curves show values, and the balls show the path of the tip of an object's x axis. Dots at equal time intervals show
+the speed. The last picture is the example of docs/measurements/methods.md, an object rotated about the diagonal [1, 1,
+1] by 0, 120 and 240 degrees.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def rotation_keys() -> Keys:
 
 
 def diagonal_keys() -> Keys:
-    """Return the textbook's example: rotations about the diagonal."""
+    """Return the keys of the textbook's example, which are rotations about the diagonal."""
     return Keys(DIAGONAL_FRAMES, rotations.from_axis_angle(DIAGONAL, np.radians([0.0, 120.0, 240.0])))
 
 
@@ -123,7 +123,7 @@ def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> 
 
 
 def draw_tip(axes: Axes, spline: Spline, colour: str = CURVE) -> None:
-    """Draw on a ball the path of the tip of an axis turned by a rotation spline."""
+    """Draw the path of the tip of an axis that a rotation spline turns, on a ball."""
     axes.add_patch(plt.Circle((0.0, 0.0), 1.0, color=BALL))
     first, last = spline.keys.frames[[0, -1]]
     way, dots = (

@@ -27,7 +27,7 @@ from matplotlib.axes import Axes
 Played = Mapping[float, tuple[float, ...]]
 
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
-"""Colors at the start, in the middle and at the end of the path."""
+"""The colors at the start, in the middle and at the end of the path."""
 _BELOW = Vector((0.0, 0.0, -0.07))
 """An offset that prevents the ribbon from intersecting the wings."""
 OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
@@ -124,7 +124,7 @@ def _turn(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]], float]) -> list[tuple[float, float]]:
-    """Return the change from each whole frame to the next."""
+    """Return the changes from each whole frame to the next."""
     whole = [(frame, value) for frame, value in played.items() if not frame % 1]
     return [((f + g) / 2, measure(p, q)) for (f, p), (g, q) in pairwise(whole)]
 

@@ -47,7 +47,7 @@ def material(name: str, colour: Sequence[float], roughness: float, metallic: flo
 
 
 def use_nodes(owner: Any) -> None:
-    """Enable nodes of a material or world. Since Blender 5.0 they always have nodes."""
+    """Enable the nodes of a material or world. Since Blender 5.0, they always have nodes."""
     if bpy.app.version < (5, 0, 0):
         owner.use_nodes = True
 

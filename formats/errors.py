@@ -9,7 +9,7 @@ from .interp import Text
 class FileError(ValueError):
     """A file that cannot be read, or data that cannot be written.
 
-    The message has a template, `text`, and its `values`, so that it can be translated.
+    The message consists of a template, `text`, and its `values`, so that it can be translated.
     """
 
     def __init__(self, message: Text) -> None:

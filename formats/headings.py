@@ -3,7 +3,8 @@
 
 A heading names a property by Blender's path, and its component in square brackets or by its letter:
 `rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. Locations, rotations, scales and matrices also
-have short names, which other programs write. Names of rotations distinguish quaternions, Euler angles and matrices.
+have short names, which other programs write. Names of rotations distinguish between quaternions, Euler angles and
+matrices.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Heading:
     path : str
         Blender's path. Paths of rotations end in "rotation", and paths of matrices in "matrix".
     index : int
-        The component. For a matrix element, its column, or its index row by row if `row` is None.
+        The component. For a matrix element, this is its column or, if `row` is None, its index counted row by row.
     row : int or None
         The row of a matrix element if the heading names its row and column, counted from 0 or 1 as in the file.
     """
@@ -65,7 +66,7 @@ class Heading:
     form: Form = "VALUE"
     row: int | None = None
     order: str = ""
-    """Order of Euler angles, or empty for the order of the object."""
+    """The order of Euler angles. If empty, the order of the object is used."""
     degrees: bool = False
     is_single: bool = False
     """True if the heading names no component because its property has only one."""

@@ -27,7 +27,7 @@ class PresetError(FileError):
 
 
 def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
-    """Return the numbers that a preset sets, by parameter. Raises PresetError."""
+    """Return the values that a preset sets, by parameter. Raises PresetError."""
     if len(content) > _MOST_BYTES:
         raise PresetError(n_("the file has more than {:,} bytes, so it is not a preset", _MOST_BYTES))
     try:

@@ -5,8 +5,9 @@
     1,0,0,0,1,0,0,0
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
-Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means no key. headings.py
-and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per cell and per row.
+Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means that there is no
+key. headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per cell
+and per row.
 """
 
 from __future__ import annotations
@@ -61,12 +62,12 @@ class Property:
     components: tuple[int, ...]
     """Index of the component in each column. For a matrix, all elements row by row."""
     values: npt.NDArray[np.floating]
-    """Values of shape (n, components), NaN where a cell is empty. Angles are in radians.
+    """Values, shape (n, components), with NaN for empty cells. Angles are in radians.
 
     float32 values are written with float32 precision.
     """
     order: str = ""
-    """Order of Euler angles, such as XYZ, or empty for the order of the object."""
+    """The order of Euler angles, such as XYZ. If empty, the order of the object is used."""
     is_single: bool = False
     """True if the property has one component, which its heading does not name."""
 
@@ -107,7 +108,7 @@ def read(content: bytes) -> Table:
 def write(table: Table) -> bytes:
     """Return the table as comma-separated text, with the shortest numbers that read back to the same bits.
 
-    Matrices can only be read.
+    Matrices cannot be written.
     """
     headings = ["frame" if table.unit == "FRAME" else "seconds"]
     columns: list[npt.NDArray[np.floating]] = [table.times]
@@ -174,7 +175,7 @@ class _Rows:
         return _split(line, self.separator)
 
     def numbers(self) -> tuple[Float64Array, npt.NDArray[np.int64]]:
-        """Return the cells, shape (rows, columns), NaN where empty, and the line of each row."""
+        """Return the cells, shape (rows, columns), with NaN for empty cells, and the line of each row."""
         numbers, lines, empty = array("d"), array("q"), array("q")
         width, separator = len(self.header), self.separator
         for number, line in self._data():
@@ -369,7 +370,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
 
 
 def parts_of(prop: Property) -> list[str]:
-    """Return the properties that the columns set. A rotation in any form is "rotation"."""
+    """Return the properties that the columns set. For a rotation in any form, this is "rotation"."""
     if prop.form != "MATRIX":
         path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)
         return [path]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the mathematics of splines through keys. It requires only NumPy and imports nothing else from this project.
+"""Splines through keys. This package requires only NumPy and imports nothing else from this project.
 
 >>> from tcb_splines import Keys, tcb
 >>> keys = Keys([0, 10, 30], [[0.0], [1.0], [0.0]], tension=[0, 0.5, 0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base class for tracks of numbers with independent components."""
+"""The base class for splines of values with independent components."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .keys import Float64Array
 
 
 class ComponentSpline(BaseSpline):
-    """Provide the base class for tracks of numbers with independent components.
+    """Base class for splines of values with independent components.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class ComponentSpline(BaseSpline):
 
     @property
     def loop_gap(self) -> float:
-        """Return the distance between the values of the last and the first key. It is 0 for a closed loop."""
+        """Return the distance between the values of the first and last keys. It is 0 for a closed loop."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
@@ -33,7 +33,7 @@ class ComponentSpline(BaseSpline):
         return type(self), self.keys.values.shape[1]
 
     def to_ppoly(self) -> PiecewisePolynomial:
-        """Return the polynomials in the frame, including ease and the values held or repeated outside the keys.
+        """Return the spline as piecewise polynomials in the frame, including ease and the motion outside the keys.
 
         Raises
         ------
@@ -52,12 +52,12 @@ class ComponentSpline(BaseSpline):
         return polynomials(curve, self.prepared.timing, frames, period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, which is 0 at the first key, for splines with `to_ppoly`."""
+        """Return the n-th antiderivative, which is 0 at the first key. The spline must support `to_ppoly`."""
         return self.to_ppoly().antiderivative(n)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral from frame a to b, both numbers, shape (d,).
+        """Return the integral from frame `a` to frame `b`, shape (d,).
 
-        Outside the keys the held, repeated or extrapolated motion is integrated.
+        Outside the keys, the held, repeated or extrapolated motion is integrated.
         """
         return self.to_ppoly().integrate(a, b, extrapolate)

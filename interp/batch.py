@@ -43,8 +43,8 @@ BLOCK = 8192
 class KeyBatch:
     """The K concatenated keys of several tracks, with the neighbors of each key.
 
-    The first key of a track that is not a loop has no previous key. There `previous` is the key itself and `before` is
-    0. The same applies to `following` and `after` at the last key.
+    The first key of a track that is not a loop has no previous key. For this key, `previous` is the key itself and
+    `before` is 0. The same applies to `following` and `after` at the last key.
     """
 
     frames: Float64Array
@@ -60,13 +60,13 @@ class KeyBatch:
 
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
-        """Return the first and last keys of the tracks that have ends, which excludes single keys and loops."""
+        """Return the first and last keys of the tracks that have ends. Single keys and loops have none."""
         ended = (self.last > self.first) & ~self.looped
         return self.first[ended], self.last[ended]
 
     @property
     def segment_end(self) -> IndexArray:
-        """Return the end key of the segment that begins at each key. For a track's last key it is that key itself."""
+        """Return the end key of the segment that begins at each key. For a track's last key, this is the key itself."""
         end = np.arange(1, len(self.frames) + 1)
         end[self.last] = self.last
         return end
@@ -78,9 +78,9 @@ class KeyBatch:
 
     @property
     def segments_beside(self) -> tuple[IndexArray, IndexArray]:
-        """Return the segments before and after each key, also across the seam of a loop.
+        """Return the segments before and after each key, including across the seam of a loop.
 
-        At the ends of a track that is not a loop, the missing segment is arbitrary.
+        At the ends of a track that is not a loop, the index of the missing segment is arbitrary.
         """
         return self.previous, np.maximum(self.following - 1, 0)
 
@@ -90,7 +90,7 @@ class KeyBatch:
         return np.ascontiguousarray(self.values.T)
 
     def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the differences of values (d, K) from the previous key to each key, and from each key to the next."""
+        """Return the differences in values (d, K) from the previous key to each key, and from each key to the next."""
         return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
 
     def take(self, keys: BoolArray) -> KeyBatch:
@@ -113,8 +113,8 @@ class KeyBatch:
 class Curve(Protocol):
     """The segments of several tracks, ready for evaluation at their local parameter from 0 to 1.
 
-    It may also have a method ``evaluate_one(segment, u, nu)`` for a single sample. The result has the same bits and
-    shape (components,).
+    A class may also define ``evaluate_one(segment, u, nu)`` for a single sample. The result must be identical to the
+    last bit and have the shape (components,).
     """
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
@@ -123,9 +123,9 @@ class Curve(Protocol):
 
 
 class BaseSpline(ABC):
-    """Represent an immutable track of any method.
+    """Base class for immutable splines of any method.
 
-    Its segments are computed once, on first use. It can be pickled and shared between threads.
+    The segments are computed once, on first use. Splines can be pickled and shared between threads.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class BaseSpline(ABC):
     is_cubic: bool
     """True if segments without ease are cubics in the frame, and therefore Bezier segments."""
     continuity: Continuity
-    """The continuity class in frames at keys in general position whose parameters are 0."""
+    """The continuity class with respect to frames, at keys in general position with all parameters set to 0."""
     support: int | None
     """The number of keys on each side of a segment that affect it, or None for all."""
     notes: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class BaseSpline(ABC):
         self._set(keys=checked_keys(keys), cycle=checked_choice("cycle", cycle, get_args(Cycle)))
 
     def _set(self, **attributes: object) -> None:
-        """Set attributes in constructors, make arrays read-only and drop prepared data that depended on old values."""
+        """Set attributes in a constructor, make arrays read-only, and discard data prepared from the old values."""
         freeze((*attributes.values(),))
         vars(self).update(attributes)
         vars(self).pop("prepared", None)
@@ -174,7 +174,7 @@ class BaseSpline(ABC):
         return {name: value for name, value in vars(self).items() if name != "prepared"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Set the pickled state, read-only again."""
+        """Restore the pickled state, with read-only arrays."""
         self._set(**state)
 
     @cached_property
@@ -188,24 +188,25 @@ class BaseSpline(ABC):
         Parameters
         ----------
         frames : array_like, of any shape, or a number
-            Finite frames in any order. At F[n-1] plus full periods a cycle takes the value of its last key, and
-            immediately afterward the value of its first key.
+            Finite frames in any order. At F[n-1] plus any number of full periods, a cycle has the value of its last
+            key. Immediately afterward, it has the value of its first key.
         nu : 0, 1 or 2
-            0 for values, otherwise the order of the derivative per frame, including ease. Derivatives at a key belong
-            to the segment that starts there, and at the last key to the segment that ends there. They are 0 where the
-            value is held. For rotations, values are unit quaternions. First derivatives are angular velocities in
-            radians per frame in the parent frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h. scipy's
-            RotationSpline uses the body frame. Second derivatives are angular accelerations in radians per frame
-            squared.
+            0 for values, otherwise the order of the derivative with respect to the frame, including ease. Derivatives
+            at a key belong to the segment that starts there, and at the last key to the segment that ends there. They
+            are 0 where the value is held. For rotations, values are unit quaternions. First derivatives are angular
+            velocities in radians per frame in the parent frame, so that ``q(f + h) = exp(velocity h / 2) q(f)`` for
+            small h. scipy's RotationSpline uses the body frame. Second derivatives are angular accelerations in radians
+            per frame squared.
         extrapolate : bool
             Whether to continue the end segments outside the keys, at a constant rate of their local parameter, instead
-            of holding the end values. At an end with an ease the rate is 0, so the value is held. Cycles ignore this.
+            of holding the end values. At an end with an ease, the rate is 0, so the value is held. Cycles ignore this
+            parameter.
 
         Returns
         -------
         ndarray
-            An array with the shape of `frames` and one more axis: the components of values, w, x, y, z of quaternions,
-            or x, y, z of angular velocities.
+            An array with the shape of `frames` plus a last axis for the components: values, quaternions w, x, y, z, or
+            angular velocities x, y, z.
 
         Raises
         ------
@@ -222,7 +223,7 @@ class BaseSpline(ABC):
             if abs(frame) <= FARTHEST:
                 return self.prepared.evaluate_one(frame, nu, extrapolate)
         elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
-            # The vectorized method is fast for many samples but takes several times as long for a single one.
+            # The vectorized method is fast for many samples but takes several times as long for a single sample.
             frame = frames.item()
             if abs(frame) <= FARTHEST:
                 value = self.prepared.evaluate_one(frame, nu, extrapolate)
@@ -232,13 +233,13 @@ class BaseSpline(ABC):
         return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> Derivative:
-        """Return the n-th derivative as a function of frames, which is an angular one for rotations."""
+        """Return the n-th derivative as a function of frames. For rotations, it is an angular derivative."""
         return Derivative(self, checked_derivative(self, n, "n"))
 
     @property
     @abstractmethod
     def loop_gap(self) -> float:
-        """Return the distance, or the angle for rotations, between the last and the first key.
+        """Return the distance, or for rotations the angle, between the first and last keys.
 
         It is 0 for a closed loop.
         """
@@ -256,7 +257,7 @@ class BaseSpline(ABC):
 
 @dataclass(frozen=True)
 class Derivative:
-    """Represent the n-th derivative of a spline, which is called like the spline."""
+    """The n-th derivative of a spline. Call it as you would the spline."""
 
     spline: BaseSpline
     n: int
@@ -275,7 +276,7 @@ Spline = BaseSpline
 
 @dataclass(frozen=True)
 class Method:
-    """Describe an interpolation method.
+    """An interpolation method.
 
     `values` and `rotations` are its spline classes, or None. Splines are created from keys and a cycle, and called with
     ``(frames, nu)``. `value_options` and `rotation_options` name the other keyword parameters of the constructors:
@@ -299,7 +300,7 @@ def checked_keys(keys: Keys) -> Keys:
 
 
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
-    """Return a list of splines, or raise TypeError for any other type."""
+    """Return the splines as a list, or raise TypeError for objects of any other type."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
     if not all(isinstance(spline, BaseSpline) for spline in several):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
@@ -341,12 +342,12 @@ def evaluate_many(
     nu: int = 0,
     extrapolate: bool = False,
 ) -> list[Float64Array]:
-    """Evaluate many tracks at once, several times faster than one after another.
+    """Evaluate many tracks at once, several times faster than evaluating them one at a time.
 
     Parameters
     ----------
     splines : sequence of splines, or SplineBatch
-        Splines of any classes, methods, cycles and numbers of components. Use a `SplineBatch` to evaluate the same
+        Splines of any class, method and cycle, with any number of components. Use a `SplineBatch` to evaluate the same
         splines repeatedly.
     frames : array_like, shape (m,), or a sequence of such arrays, one per spline
         Finite frames in any order. Evaluation is fastest if frames are sorted in ascending order and shared by all
@@ -359,16 +360,16 @@ def evaluate_many(
     Returns
     -------
     list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, identical to the bit, in the order of `splines`. A result
-        does not depend on the other splines. Arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, identical to the last bit, in the order of `splines`. A
+        result does not depend on the other splines. The arrays share memory.
 
     Raises
     ------
     TypeError
         If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
-        If frames are not finite or exceed 1e100, the number of arrays is not the number of splines, or a spline does
-        not have this derivative. The message contains the index of the frame.
+        If frames are not finite or exceed 1e100, the number of frame arrays differs from the number of splines, or a
+        spline does not have this derivative. The message contains the index of the frame.
 
     Examples
     --------
@@ -382,11 +383,11 @@ def evaluate_many(
 
 
 _FEW = 16
-"""The largest number of splines that evaluate one frame faster in turn than in arrays (tools/bench.py splines)."""
+"""Up to this number of splines, one frame is evaluated faster in turn than in arrays (tools/bench.py splines)."""
 
 
 class SplineBatch(Sequence["Spline"]):
-    """Prepare many splines together, to compute their segments only once for repeated evaluation.
+    """Many splines prepared together, so that repeated evaluation computes their segments only once.
 
     Parameters
     ----------
@@ -455,7 +456,7 @@ class SplineBatch(Sequence["Spline"]):
         return [results[index] for index in range(len(self))]
 
     def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether evaluating one frame is faster in turn, for a few splines that are all prepared."""
+        """Return whether the splines are few and all prepared, so that evaluating one frame in turn is faster."""
         return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
 
 
@@ -569,7 +570,7 @@ class Prepared:
     ) -> list[Float64Array]:
         """Return values or derivatives per frame for all splines, each with shape (samples, components).
 
-        Frames must be checked, and are either shared by all splines or one array per spline.
+        `samples` are frames that have already been checked: one array for all splines, or one array per spline.
         """
         frames, segment, ends = self._look_up(samples, nu, extrapolate)
         blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
@@ -581,9 +582,9 @@ class Prepared:
         return [values[start:end] for start, end in pairwise(ends)]
 
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
-        """Return the value or derivative of the only spline at one frame, identical to `evaluate` to the bit.
+        """Return the value or derivative of the only spline at one frame, identical to `evaluate` to the last bit.
 
-        One NumPy call costs more than this whole calculation with Python numbers. Measured by tools/bench.py splines.
+        One NumPy call costs more than this whole calculation with Python numbers (tools/bench.py splines).
         """
         keys = self._frames
         first, last = keys[0], keys[-1]
@@ -598,7 +599,7 @@ class Prepared:
         return _by_frame(self._one, segment, u, rates, nu)
 
     def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
-        """Return the segments and local parameters of frames of the only spline."""
+        """Return the segment and local parameter of each frame for the only spline."""
         at, segment, _ = self._look_up(frames, 0, False)
         return segment, self.timing.at(at, segment, 0)[0]
 
@@ -642,7 +643,7 @@ class Prepared:
                 frames[part] = wrapped(frames[part], own[0], own[-1])
             segment[part] = tracks.first[index] + np.maximum(np.searchsorted(own, frames[part], side="right") - 1, 0)
         if nu or extrapolate:
-            # The last key has the incoming derivative, because the segment that it begins is held.
+            # At the last key, use the incoming derivative, because the segment that begins there is held.
             at_last = (self._ends_segment if nu else self._ends_track)[segment]
             if not extrapolate:
                 at_last &= frames == tracks.frames[segment]
@@ -659,7 +660,7 @@ def _by_frame(
     rates: Sequence[Float64Array | float],
     nu: int,
 ) -> Float64Array:
-    """Return a derivative per frame from derivatives with respect to u and the derivatives of u per frame (chain rule).
+    """Return a derivative with respect to the frame from derivatives with respect to u and rates of u (chain rule).
 
     The square is written as a product, because powers of numbers and of arrays differ in the last bits.
     """
@@ -671,7 +672,7 @@ def _by_frame(
 
 
 def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
-    """Return frames wrapped into [first, last]. Frames a whole number of periods away map to the last key.
+    """Return frames wrapped into [first, last]. Frames a whole number of periods away from the last key map to it.
 
     Source: docs/formulas, "Cycles".
     """
@@ -692,7 +693,7 @@ def _wrapped_one(frame: float, first: float, last: float) -> float:
 
 
 class Timing:
-    """The local parameter of every segment as a function of the frame, ease included.
+    """The local parameter of every segment as a function of the frame, including ease.
 
     Source: docs/formulas, "Local parameter".
     """
@@ -708,10 +709,10 @@ class Timing:
         self._any_eased = bool(self._eased.any())
 
     def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
-        """Return the local parameter and its first `nu` derivatives per frame.
+        """Return the local parameter and its first `nu` derivatives with respect to the frame.
 
-        Before a segment the parameter is held at 0. If extrapolated, it continues beyond both ends at its rate there.
-        The rate is 0 at an end with an ease.
+        Before a segment, the parameter is held at 0. With extrapolation, it continues beyond both ends at a constant
+        rate, which is 0 at an end with an ease.
         """
         length = self.length[segment]
         u = (frames - self._start[segment]) / length
@@ -735,7 +736,7 @@ class Timing:
         return derivatives
 
     def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
-        """Return the result of `at` for one frame, identical to the bit."""
+        """Return the result of `at` for one frame, identical to the last bit."""
         if self._eased[segment]:
             found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
             return [float(each[0]) for each in found]

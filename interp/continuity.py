@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how smooth a spline is: the jumps of its value and derivatives at its keys."""
+"""Measure how smooth a spline is: the jumps in its value and derivatives at its keys."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from .batch import Spline, evaluate_many
 _HIGHEST_ORDER = 2
 """Order of the highest derivative that is measured."""
 _SMALLEST = 1e-9
-"""Minimum size of a visible jump, relative to the size of the derivative. Rounding causes smaller ones."""
+"""Minimum size of a visible jump, relative to the size of the derivative. Rounding causes smaller jumps."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """Hold the largest difference in one derivative between the two sides of a key.
+    """The largest difference in one derivative between the two sides of a key.
 
     Attributes
     ----------
     size : float
-        Euclidean norm, in units of the value, or radians for rotations, per frame to the power of the order.
+        Euclidean norm of the difference, in units of the value (radians for rotations) per frame to the power of the
+        order.
     frame : float or None
         Frame of the key. None if the spline has no key with segments on both sides.
     is_seen : bool
@@ -36,19 +37,19 @@ class Jump:
 
 
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
-    """Measure the jumps of the value and of each derivative.
+    """Measure the jumps in the value and in each derivative.
 
     Parameters
     ----------
     spline : a spline of any method
-        The spline. Its inner keys are measured, and the seam of a cycle at the last key.
+        The spline, which is measured at its inner keys and, for a cycle, at the seam.
     is_rotation : bool
         Whether its values are quaternions.
 
     Returns
     -------
     list of Jump
-        Jumps of the value and of the derivatives, in order, up to the spline's highest derivative and at most the
+        Jumps in the value and in the derivatives, in order, up to the spline's highest derivative and at most the
         second. The jump of a rotation is an angle of at most half a turn.
 
     Notes

@@ -21,9 +21,10 @@ from .rotations.exponential import acceleration_of_exp, rate_of_velocity, veloci
 from .rotations.rotation_vectors import Turns
 from .tridiagonal import solve, times
 
-# Newton's method doubles the digits in each step. Turns of 179 degrees about changing axes have taken up to 33 steps.
+# Newton's method doubles the number of correct digits in each step. Turns of 179 degrees about changing axes have taken
+# up to 33 steps.
 MOST_ITERATIONS = 50
-# Relative to the largest velocity. A step this small is the last, because its error is far below rounding.
+# A step this small, relative to the largest velocity, is the last, because its error is far below rounding.
 SETTLED = 1e-12
 
 SlopeEnds = Literal["CLAMPED", "NATURAL"]
@@ -79,8 +80,9 @@ def c2_slopes_with_ends(
 ) -> Float64Array:
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
-    The slopes are linear in the slopes at both ends, and so are the conditions. This gives two equations per track.
-    They use the solution for ends at rest and its sensitivity to each end slope (docs/formulas, "Ends of C2 cubics").
+    The slopes are linear functions of the slopes at both ends, and so are the conditions. This gives two equations per
+    track. They are derived from the solution for ends at rest and its sensitivity to each end slope (docs/formulas,
+    "Ends of C2 cubics").
     """
     count, (first, last) = len(values), tracks.open
     given = np.zeros((count + 2, len(tracks.frames)))
@@ -94,7 +96,7 @@ def c2_slopes_with_ends(
         lengths, chords = np.diff(tracks.frames[own]), np.diff(values[:, own])
         left, right = conditions[start]
         if end - start == 2 and left.order == right.order == 3:
-            # Both conditions are the same, and the parabola through the keys fulfills it.
+            # Both end conditions are the same, and the parabola through the keys satisfies it.
             right = Condition(3, np.zeros(count), parabola=True)
         sides = [
             condition.equation(lengths[::step], chords[:, ::step], found[:, own][:, ::step], float(step))
@@ -108,7 +110,7 @@ def c2_slopes_with_ends(
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition at an end: the value of a derivative, or for order 3 its continuity at the next key."""
+    """A condition at an end: the value of a derivative or, for order 3, the continuity of the third at the next key."""
 
     order: int
     value: Float64Array
@@ -120,7 +122,8 @@ class Condition:
         """Return the coefficients of the two end slopes, and the right-hand side for each component.
 
         `lengths`, `chords` and `found` run from the end inward. `found` contains the slopes of the components with ends
-        at rest, then the slopes for a slope of 1 at each end. `sign` is -1 at the last key, where frames run backward.
+        at rest, then the slopes that result from a slope of 1 at each end. `sign` is -1 at the last key, where frames
+        run backward.
         """
         slope, mean = found[:, :3], chords / lengths
         if self.order == 1:
@@ -131,7 +134,7 @@ class Condition:
         elif self.parabola:
             here, goal = slope[:, 0] + slope[:, 1], 2.0 * mean[:, 0]
         else:
-            # The third derivatives of both segments, over 6.
+            # The third derivatives of both segments, divided by 6.
             near, far = 1.0 / lengths[0] ** 2, 1.0 / lengths[1] ** 2
             here = (slope[:, 0] + slope[:, 1]) * near - (slope[:, 1] + slope[:, 2]) * far
             goal = 2.0 * (mean[:, 0] * near - mean[:, 1] * far)
@@ -169,15 +172,15 @@ def c2_velocities(
 ) -> Float64Array:
     """Return the angular velocities that make segments of cubic rotation vectors through the keys C2.
 
-    They are in the parent's frame, in radians per frame, shape (3, K). At the ends of tracks that are not loops, they
-    are `velocities`, or the angular accelerations are 0. Raises KeysError if Newton's method finds no solution, which
-    happens at some natural ends with steps of nearly half a turn.
+    They are in the parent's frame, in radians per frame, shape (3, K). At the ends of tracks that are not loops, the
+    result is `velocities`, or the angular accelerations are 0. Raises KeysError if Newton's method finds no solution,
+    which happens for some tracks with natural ends and turns of nearly 180 degrees.
 
     The method is the same as in `c2_slopes`, with two differences. Velocities are converted to derivatives of the
     rotation vectors at the start and end of segments. A rotation vector that changes direction has an angular
     acceleration even at a constant rate. That part is quadratic, so Newton's method is used. scipy's RotationSpline
-    lags one step behind in this term. This method is exact to rounding after about five steps, for turns of up to half
-    a turn.
+    lags one step behind in this term. For turns of up to 180 degrees, this method is exact to rounding after about five
+    steps.
     """
     length = tracks.lengths
     size = sphere.length(turns.onward)
@@ -234,7 +237,7 @@ def matrices(linear: Callable[[Float64Array, Float64Array], Float64Array], turn:
 
 
 def _axis(index: int, like: Float64Array) -> Float64Array:
-    """Return one of the axes, repeated."""
+    """Return one of the coordinate axes, repeated for each key."""
     axis = np.zeros_like(like)
     axis[index] = 1.0
     return axis

@@ -53,12 +53,12 @@ class Cubics:
         return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return one value or derivative with respect to u, shape (components,), with equal bits."""
+        """Return one value or derivative with respect to u, shape (components,), bit for bit like `evaluate`."""
         return _polynomial(self._coefficients[:, segment].reshape(4, self._components), u, nu)
 
 
 def _polynomial(coefficients: Float64Array, u: Float64Array | float, nu: int) -> Float64Array:
-    """Return cubics or their derivatives."""
+    """Return the values or derivatives of cubics at u."""
     p, linear, square, cube = coefficients
     result: Float64Array
     if nu == 0:
@@ -71,7 +71,7 @@ def _polynomial(coefficients: Float64Array, u: Float64Array | float, nu: int) ->
 
 
 class PiecewisePolynomial:
-    """Represent piecewise polynomials in the frame, like scipy's PPoly with additional pieces beyond both ends.
+    """Piecewise polynomials in the frame, like scipy's PPoly with additional pieces beyond both ends.
 
     Created by `to_ppoly`, `derivative` and `antiderivative`.
 
@@ -80,7 +80,7 @@ class PiecewisePolynomial:
     c : ndarray, shape (k, m, d)
         Coefficients of m pieces, for powers of the frame relative to the start of each piece, highest power first.
     x : ndarray, shape (m + 1,)
-        Ascending start frames of the pieces, and the end frame of the last piece.
+        The start frames of the pieces in ascending order, and the end frame of the last piece.
     outside : ndarray, shape (k, 2, d)
         Coefficients before the first piece, relative to its start, and after the last piece, relative to its end.
     eased : (bool, bool)
@@ -92,7 +92,7 @@ class PiecewisePolynomial:
     Attributes
     ----------
     c, x : ndarray
-        Arrays in scipy's format. ``scipy.interpolate.PPoly(p.c, p.x)`` is equal within the pieces.
+        Arrays in scipy's format. ``scipy.interpolate.PPoly(p.c, p.x)`` gives the same values within the pieces.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class PiecewisePolynomial:
         Raises
         ------
         ValueError
-            For a cycle, whose integral grows with every period. Use `integrate` instead.
+            If the spline is a cycle, because its integral grows with every period. Use `integrate` instead.
         """
         if self._period is not None:
             raise ValueError("a cycle has no piecewise antiderivative. Use integrate instead")
@@ -165,7 +165,7 @@ class PiecewisePolynomial:
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
-        """Return the integral of the motion, including cycles, from frame a to b, both numbers, shape (d,)."""
+        """Return the integral of the motion, including cycles, from frame `a` to frame `b`, shape (d,)."""
         ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
         inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Hermite and Bernstein bases of cubics in a local parameter from 0 to 1.
 
-Tangents are derivatives with respect to the parameter. Source: docs/formulas, "Hermite cubics" and "Bezier form of a
-cubic".
+Tangents are derivatives with respect to the parameter. Source: docs/formulas, "Hermite cubics" and
+"Bezier form of a cubic".
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ WORDS = {
     "ease_to": n_("ease to"),
     "ease_from": n_("ease from"),
 }
-"""The parameters' names in sentences."""
+"""The names of the parameters, as used in messages."""
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
 FARTHEST = 1e100
@@ -97,12 +97,12 @@ def freeze(data: object) -> None:
 
 
 class KeysError(ValueError):
-    """Report an error in the keys of a track.
+    """An error in the keys of a track.
 
     Attributes
     ----------
     message : str
-        The English text of the error, without track and key, as a translatable `Text`.
+        The English text of the error as a translatable `Text`, without the track and the key.
     key : int or None
         Index of the first invalid key, counted from 0. None if the error does not concern a single key.
     frame : float or None
@@ -142,18 +142,18 @@ class KeysError(ValueError):
         return ": ".join([*where, self.message])
 
     def on_track(self, track: str) -> KeysError:
-        """Return the same error with the name of the track first."""
+        """Return the same error, prefixed with the name of the track."""
         return type(self)(self.message, self.key, self.frame, track, self.component)
 
     def on_component(self, component: int) -> KeysError:
-        """Return the same error for another component, for keys of only some components of a track."""
+        """Return the same error for another component, if the keys contain only some components of a track."""
         assert isinstance(self.message, Text)
         message = Text(self.message.text, component, *self.message.values[1:])
         return type(self)(message, self.key, self.frame, self.track, component)
 
 
 class KeysTypeError(KeysError, TypeError):
-    """A `KeysError` and TypeError for arguments that are not arrays of real numbers with one row per key."""
+    """A `KeysError` and TypeError, for arguments that are not arrays of real numbers with one row per key."""
 
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
@@ -183,7 +183,7 @@ class Keys:
 
     Notes
     -----
-    All arrays are read-only float64 copies. The ranges match .3ds files.
+    All arrays are read-only float64 copies. The ranges of the parameters match .3ds files.
 
     Examples
     --------
@@ -242,7 +242,7 @@ class Keys:
         return len(self.frames)
 
     def error(self, message: str, key: int, component: int | None = None) -> KeysError:
-        """Return the error of a key."""
+        """Return the error for a key."""
         return KeysError(message, key, float(self.frames[key]), component=component)
 
     @classmethod
@@ -257,14 +257,14 @@ class Keys:
         return Keys._of, (self.frames, self.values, self.parameters)
 
     def with_values(self, values: Float64Array, parameters: Float64Array | None = None) -> Keys:
-        """Return the same keys with other values, which must be finite float64 of shape (n, d) and are not checked.
+        """Return the same keys with other values, which must be finite float64 of shape (n, d), and are not checked.
 
-        `parameters` are described in `with_parameters`. None keeps the parameters.
+        If `parameters` is None, the parameters are kept. Otherwise, see `with_parameters`.
         """
         return Keys._of(self.frames, values, self.parameters if parameters is None else parameters)
 
     def with_parameters(self, parameters: Float64Array) -> Keys:
-        """Return the same keys with other parameters, which must be in range with shape (5, n) and are not checked."""
+        """Return the same keys with other parameters (5, n), which must be in range and are not checked."""
         return Keys._of(self.frames, self.values, parameters)
 
 
@@ -363,7 +363,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
-    """Return velocities per frame, one row per key, or zeros for None. One component may have shape (n,).
+    """Return velocities per frame, one row per key, or zeros for None. For one component, the shape may be (n,).
 
     Raises KeysError if velocities are not finite numbers of shape (n, components).
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide English messages that can be translated when they are shown."""
+"""English messages that can be translated when they are shown."""
 
 from __future__ import annotations
 

@@ -43,22 +43,24 @@ class PiecewiseSpline(BaseSpline):
     Parameters
     ----------
     runs : sequence of splines
-        At least one spline, in order of frame. All have the same `batch` and the cycle SINGLE.
+        At least one spline, in order of frame. All runs have the same `batch` and the cycle SINGLE.
     between : Curve, or None
-        The curve after each run except the last, with one segment per run and derivatives up to the second. None holds
-        the values.
+        The curve after each run except the last, with one segment per run and derivatives up to the second. If None,
+        the values are held.
     representation : str, or None
         The representation of rotations whose channels `between` evaluates. See `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
-        Whether the motion is repeated outside its keys. LOOP is not available, because the ends are ends of runs.
+        Whether the motion is repeated outside its keys. LOOP is not available, because the first and last keys are ends
+        of runs.
     gaps : array_like of int, or None
         The keys, counted through all runs, after which `between` plays. Keys within runs are allowed, so consecutive
-        segments of `between` do not need runs of one key. None means the last key of each run except the last.
+        segments of `between` do not need runs of one key. If None, these are the last keys of all runs except the last
+        run.
 
     Raises
     ------
     ValueError
-        If the splines cannot follow each other, or for another cycle.
+        If the splines cannot follow each other, or the cycle is neither SINGLE nor REPEAT.
 
     >>> from interp import Keys, tcb
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: find the smallest change of numbers for which dependent errors vanish.
+"""Relaxation: find the smallest change to numbers that eliminates the errors that depend on them.
 
 Every round linearizes the errors and solves for the smallest change that reduces all of them together.
 Source: docs/formulas, "Relaxation", which lists the differences from the published technique.
@@ -18,20 +18,23 @@ from .keys import Float64Array
 Excess = Callable[[Float64Array], Float64Array]
 
 ROUNDS = 40
-"""The maximum number of rounds. Each costs one evaluation of the errors per number, and a few more."""
+"""The maximum number of rounds. Each round costs one evaluation of the errors per number, and a few more."""
 _AIM = 0.5
-"""The fraction of the tolerance at which a round aims. The rest is for rounding and errors between samples."""
+"""The fraction of the tolerance that a round aims for. The rest is reserved for rounding and errors between samples."""
 _KEPT = 0.75
 """The fraction of the tolerance up to which errors may grow in a round if all are below the aim."""
 _SETTLED = 1e-2
-"""Once the tolerance is reached, a round that moves by less than this fraction of the total change is the last."""
+"""Once the tolerance is reached, a round that adds less than this fraction to the total change is the last."""
 _STANDS_STILL = 1e-7
 """The same fraction if the tolerance is not reached, because there is no more progress."""
 _HALVINGS = 12
 _DERIVATIVE = 1e-6
-"""The step of numeric derivatives, for numbers of about 1. It uses half of float64's digits."""
+"""The step of numeric derivatives, for numbers close to 1. It uses half of float64's digits."""
 _DAMPING = 1e-9
-"""Relative to the largest squared derivative. Directions that do not affect the errors are not changed."""
+"""The damping relative to the largest squared derivative.
+
+It prevents changes in directions that do not affect the errors.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ def relax(
     Parameters
     ----------
     excess : callable
-        Map numbers, shape (n,), to errors, shape (m,). An error is the amount by which a condition is violated, or
-        negative if it holds. The function must be differentiable almost everywhere.
+        A function that returns errors, shape (m,), for numbers, shape (n,). An error is the amount by which a condition
+        is violated, or negative if it holds. The function must be differentiable almost everywhere.
     start : array_like, shape (n,)
         The current numbers.
     tolerance : float
@@ -68,9 +71,9 @@ def relax(
     weights : float or array_like, shape (n,)
         The cost of changing each number. The sum of ``(weight change)**2`` is minimized.
     longest : float or array_like, shape (n,)
-        The largest change of each number in one round, within which the errors are nearly linear.
+        The largest change in each number per round. Within this change, the errors should be nearly linear.
     progress : callable, optional
-        Called with the number of finished rounds and the maximum number of rounds.
+        A function that is called with the number of finished rounds and the maximum number of rounds.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
 def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | None:
     """Return the shortest z with ``slopes @ z <= room``, shapes (m, n) and (m,), or None if there is none.
 
-    Lawson and Hanson (23.27), LDP. The residual of a nonnegative least-squares problem gives z.
+    z is computed from the residual of a nonnegative least-squares problem (Lawson and Hanson, 23.27, LDP).
     """
     rows, limits = -np.asarray(slopes, dtype=np.float64), -np.asarray(room, dtype=np.float64)
     length = np.linalg.norm(rows, axis=1)
@@ -204,8 +207,8 @@ _MISSED = 1e-6
 def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> Float64Array:
     """Return u >= 0 for which ``matrix @ u`` is closest to `wanted`, shapes (m, n) and (m,).
 
-    Lawson and Hanson (23.10), NNLS. Columns are added one by one, steepest slope first, and removed if they would
-    become negative.
+    Columns are added one by one, steepest slope first, and removed if their coefficients would become negative (Lawson
+    and Hanson, 23.10, NNLS).
     """
     a, b = np.asarray(matrix, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
     result = np.zeros(a.shape[1])

@@ -32,29 +32,29 @@ from .keys import Float64Array, finite
 Between = Literal["ENDS", "KEYS"]
 
 LENGTH_TOLERANCE = 1e-9
-"""The largest error of arc lengths, relative to the total length."""
+"""The largest error in arc lengths, relative to the total length."""
 POSITION_TOLERANCE = 0.005
 """The largest position error, relative to the distance that a motion with constant speed travels per frame."""
 SPEED_TOLERANCE = 0.01
-"""The largest relative error of the speed."""
+"""The largest relative error in the speed."""
 
 _NODES = 10
 _PLACES, _WEIGHTS = legendre.leggauss(_NODES)
 _ORDERS = np.arange(_NODES)[:, np.newaxis]
-# From a polynomial's values at the nodes to its Legendre coefficients. The quadrature is exact to degree 19.
+# Maps a polynomial's values at the nodes to its Legendre coefficients. The quadrature is exact to degree 19.
 _TO_COEFFICIENTS = (_ORDERS + 0.5) * legendre.legvander(_PLACES, _NODES - 1).T * _WEIGHTS
 # The number of halvings after which a panel is narrower than rounding.
 _MOST_LEVELS = 40
 _MOST_STEPS = 60
-# Relative to all frames. Shorter smooth parts are dropped.
+# Smooth parts shorter than this fraction of the frame range are dropped.
 _MEETING = 1e-12
-# Relative. Panel lengths, and frames found from lengths, cannot be more accurate than a few roundings.
+# The relative accuracy of panel lengths, and of frames found from lengths, which is limited by rounding.
 _EXACT = 4.0 * 2.0**-52
-# Frames. The shortest piece of a frame function. Near a stop, where the slope is unbounded, such pieces are lines.
+# The shortest piece of a frame function, in frames. Near a stop, where the slope is unbounded, such pieces are lines.
 _LEAST_FRAMES = 0.125
-# Frames, 1/64. The time in which a frame function skips a rest in the motion.
+# The time in which a frame function skips a rest in the motion, 1/64 frame.
 _PASSING = 0.015625
-# Relative to a piece. Values at its ends are taken this far inside the piece.
+# Values at the ends of a piece are taken this far inside the piece, relative to its length.
 _INWARD = 1e-9
 _LOOKS = np.linspace(0.0, 1.0, 17)[1:-1]
 
@@ -78,14 +78,14 @@ def retimed(
         0 for values, otherwise the order of the derivative with respect to t. For rotations these are the angular
         velocity and acceleration.
     rates, changes : array_like, shape (m,), or a number
-        The finite first and second derivative of F at t, in frames per frame and frames per frame squared. Derivatives
+        The finite first and second derivatives of F at t, in frames per frame and frames per frame squared. Derivatives
         not needed for `nu` are ignored.
 
     Returns
     -------
     ndarray
-        One row per frame: the components of values, w, x, y, z of quaternions, or x, y, z of angular velocities and
-        accelerations. Angular derivatives are in the parent frame, in radians per frame and per frame squared.
+        One row per frame: values, quaternions w, x, y, z, or angular velocities or accelerations x, y, z. Angular
+        derivatives are in the parent frame, in radians per frame and per frame squared.
 
     Raises
     ------
@@ -141,20 +141,20 @@ def _checked_tolerance(name: str, tolerance: float) -> None:
 
 
 class ArcLength:
-    """Compute the length of a motion's path from its first key to any frame.
+    """The length of a motion's path, from its first key to any frame.
 
     Parameters
     ----------
     splines : sequence of Spline
         The motion as one spline, or as splines of components with keys at different frames. The length is Euclidean
-        over all components of values, or the total angle of rotations in radians.
+        over all components of values. For rotations, it is the total angle in radians.
     tolerance : float
-        The maximum error of lengths, relative to the total length.
+        The maximum error in lengths, relative to the total length.
 
     Attributes
     ----------
     first, last : float
-        The first and last frame of all keys.
+        The first and last frames that have keys.
     length : float
         The total length, in units of values or radians. It is 0 without motion.
 
@@ -167,8 +167,8 @@ class ArcLength:
 
     Notes
     -----
-    Gauss-Legendre quadrature with ten nodes halves panels until both halves agree with the polynomial through the nodes
-    of the panel. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
+    Ten-point Gauss-Legendre quadrature is used. Panels are halved until the polynomial of each panel agrees with those
+    computed on its two halves. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
 
     Examples
     --------
@@ -200,7 +200,7 @@ class ArcLength:
         return np.sqrt(squares)
 
     def at(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the length from the first key to each frame, shape (m,). It is constant outside the keys."""
+        """Return the length from the first key to each frame, shape (m,). The length is constant outside the keys."""
         inside = np.clip(checked_sample_frames("frames", frames), self.first, self.last)
         if not self.length:
             return np.zeros_like(inside)
@@ -211,8 +211,8 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        During a rest the result is the last frame, or the first frame for the total length. Lengths below 0 and above
-        the total length return the frames of the ends.
+        For the length at a rest, the result is the last frame of the rest, or the first frame if this is the total
+        length. For lengths below 0 or above the total length, the result is the first or last frame.
         """
         wanted = np.clip(finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
@@ -285,16 +285,17 @@ def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
 
 
 class ConstantSpeed:
-    """Represent the frame function with which a motion has constant speed along its path.
+    """The frame function that gives a motion constant speed along its path.
 
     Parameters
     ----------
     splines : sequence of Spline
         The motion. See `ArcLength`.
     between : "ENDS" or "KEYS"
-        One speed from the first key to the last, or one speed between adjacent keys, whose frames do not change.
+        One speed from the first key to the last, or one speed between each pair of adjacent keys, whose frames do not
+        change.
     tolerance : float
-        The maximum error of lengths, relative to the total length.
+        The maximum error in lengths, relative to the total length.
 
     Attributes
     ----------
@@ -341,7 +342,7 @@ class ConstantSpeed:
         return np.where(outside | (pace == 0.0), at, self.arc.frames(wanted))
 
     def pace(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the speed of the retimed motion, shape (m,). It is 0 in parts without length and outside the keys."""
+        """Return the speed of the retimed motion, shape (m,). It is 0 in parts of zero length and outside the keys."""
         at = checked_sample_frames("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
@@ -371,7 +372,7 @@ class ConstantSpeed:
         position : float
             Maximum position error along the path, relative to the distance per frame.
         speed : float
-            Maximum relative error of the speed. Within a quarter of a frame of keys at which the motion almost stops,
+            Maximum relative error in the speed. Within a quarter of a frame of keys at which the motion almost stops,
             both errors may be larger, because the frame function is almost vertical there. The position error can reach
             a tenth of a frame.
 
@@ -405,10 +406,10 @@ class ConstantSpeed:
         return _function_keys(done)
 
     def _pieces(self, start: Float64Array, end: Float64Array) -> _Pieces:
-        """Return the cubics with the function's values and derivatives at these frames."""
+        """Return the cubics with the function's values and derivatives at the given frames."""
         frames = np.stack((start, end))
         pace = self.pace((start + end) / 2.0)
-        # Taken inside the piece, because F skips rests.
+        # The values are taken inside the piece, because F skips rests.
         inward = np.where(pace > 0.0, (end - start) * _INWARD, 0.0)
         values = self(np.concatenate((start + inward, end - inward))).reshape(2, -1)
         speeds = self.arc.speed(values.ravel()).reshape(2, -1)
@@ -456,7 +457,7 @@ class FunctionKeys:
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Cubics between two frames each. Arrays have shape (2, n), for start and end."""
+    """Cubics, each between two frames. Arrays have shape (2, n), for the start and end."""
 
     frames: Float64Array
     values: Float64Array

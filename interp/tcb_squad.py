@@ -19,7 +19,7 @@ def squad_controls(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the control quaternions after and before each key (docs/formulas, "Squad").
 
-    Its ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
+    The formulas' ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
     """
     from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
     to_after = sphere.log(sphere.product(sphere.conjugate(q), after))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents beside keys from tension, continuity and bias, and the rules for the ends of tracks.
+"""Tangents at keys from tension, continuity and bias, and the rules for the ends of tracks.
 
 Source: docs/formulas, "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
 """
@@ -18,7 +18,7 @@ Ends = Literal["3DS", "TANGENT"]
 
 
 def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the adjustment factors of incoming and outgoing tangents, which are each side's share of the frames.
+    """Return the factors that adjust incoming and outgoing tangents, which are each side's share of the frames.
 
     The share approaches 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """
@@ -31,10 +31,10 @@ def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
 def weighted_sums(
     parameters: Float64Array, before: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the incoming and outgoing sums of chords or slopes beside keys, with the weights of Kochanek and Bartels.
+    """Return the incoming and outgoing weighted sums of the chords or slopes on either side of each key.
 
     `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
-    the sums are twice the mean. Source: docs/formulas, "TCB tangents".
+    the sums are twice the mean. The weights are from Kochanek and Bartels. Source: docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -47,7 +47,7 @@ def weighted_sums(
 def tangents(
     tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
 ) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents (d, K), with respect to the local parameter of their segment.
+    """Return incoming and outgoing tangents (d, K), which are derivatives with respect to the local parameter.
 
     `before` and `after` are the chords (d, K) from the previous key and to the next key. `ends` is the rule at the ends
     of tracks that are not loops, where the chord on the side without a key is arbitrary. The rule "3DS" is for
@@ -100,5 +100,5 @@ def controls_at_ends(
 
 
 def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
-    """Return quaternions at the ends of segments, without the turns added to the segments."""
+    """Return each quaternion at the end of its segment, without the turn added to the segment."""
     return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)

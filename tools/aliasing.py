@@ -4,10 +4,10 @@
     python tools/aliasing.py
 
 Prints the figures of docs/measurements/aliasing.md. They measure one frame of the spin of tools/spin_picture.py, with
-the shutter open for a whole frame. Cycles blurs it from bakes with several steps and as curves. The other rows are
-averages of a few pictures at equal times (eq. 13.59 of the chapter "Animation") or at random times within equal parts
-of the shutter time (13.60). The reference is the average of all pictures, rendered without motion blur from a bake with
-64 samples per frame. The script takes about ten minutes.
+the shutter open for a whole frame. In the first rows, Cycles blurs the frame, from bakes with several steps and as
+curves. The other rows are averages of a few pictures at equal times (eq. 13.59 of the chapter "Animation") or at random
+times within equal parts of the shutter time (13.60). The reference is the average of all pictures, rendered without
+motion blur from a bake with 64 samples per frame. The script takes about ten minutes.
 """
 
 from __future__ import annotations

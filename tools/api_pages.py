@@ -48,7 +48,7 @@ FITS = {
     "reduction": ("reduce_tracks", "low_pass", "SampledTracks", "Reduced"),
     "tcb_parameters": ("fit_parameters", "SplineToFit", "sample_frames"),
 }
-"""Names of the modules of `interp.fitting` on their pages."""
+"""Names from the modules of `interp.fitting` on their pages."""
 TURNS = (
     "follow_axis_angle",
     "follow_euler",
@@ -318,7 +318,7 @@ def scripts_pages(animation: ModuleType) -> dict[str, str]:
 
 
 def one_page_each(pages: Mapping[str, Page], names: Iterable[str]) -> Mapping[str, Page]:
-    """Return the pages. Raises ValueError if a name is unknown or not on exactly one page."""
+    """Return the pages. Raises ValueError if a name is unknown, or is not on exactly one page."""
     placed = sorted(name for page in pages.values() for name in page.names)
     if placed != sorted(names):
         raise ValueError(f"not on exactly one page: {sorted({*placed} ^ {*names}) or placed}")
@@ -326,7 +326,10 @@ def one_page_each(pages: Mapping[str, Page], names: Iterable[str]) -> Mapping[st
 
 
 def page_of(title: str, introduction: str, begin: str, parts: Iterable[str]) -> str:
-    """Return the text of a page. Its sections are one heading higher and one folder deeper than in a chapter."""
+    """Return the text of a page.
+
+    Its headings are one level higher, and its file is one folder deeper, than in a chapter.
+    """
     text = "\n".join(parts).replace("](../", "](../../")
     body = re.sub(r"^#(##+ )", r"\1", text, flags=re.MULTILINE)
     head = introduction.strip("\n").replace("](../", "](../../")
@@ -415,7 +418,7 @@ def _described(name: str, each: Any) -> Iterator[str]:
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties with a docstring, or only the properties of data classes."""
+    """Yield the public methods and properties that have a docstring, or only the properties of data classes."""
     only_data = dataclasses.is_dataclass(cls)
     for name, each in vars(cls).items():
         is_public = name == "__call__" or not name.startswith("_")
@@ -473,7 +476,7 @@ def _signature(name: str, function: Any) -> str:
     ]
     text = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
     text = re.sub(r"frozenset\(\{(.*?)\}\)", lambda found: f"{{{', '.join(sorted(found[1].split(', ')))}}}", text)
-    # Annotations are strings, because they are evaluated late.
+    # Annotations are strings, because their evaluation is postponed.
     text = re.sub(r": '([^']*)'", r": \1", re.sub(r': "([^"]*)"', r": \1", text))
     return f"```text\n{name}{text}\n```\n"
 
@@ -482,7 +485,7 @@ def _signature(name: str, function: Any) -> str:
 
 
 def text_of(each: Any, fields: Sequence[str] = ()) -> str:
-    """Return a docstring as Markdown, with its paragraphs, the fields, and its sections as lists."""
+    """Return a docstring as Markdown: its paragraphs, the fields, and its sections as lists."""
     told = inspect.getdoc(each) or ""
     head, *rest = re.split(r"^([A-Z]\w+)\n-+\n", told, flags=re.MULTILINE)
     parts = [_paragraphs(head)]
@@ -590,7 +593,7 @@ def operator_section(name: str, rna: Any) -> str:
 
 
 def _property(each: Any, keeps: bool) -> str:
-    """Return the line of an operator's property. With `keeps`, an omitted property changes nothing."""
+    """Return the line of an operator's property. If `keeps`, an omitted property changes nothing."""
     is_flag = each.type == "ENUM" and each.is_enum_flag
     default: Any = ", ".join(sorted(each.default_flag)) if is_flag else getattr(each, "default", None)
     kind = each.type.lower()
@@ -633,7 +636,7 @@ def main() -> None:
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write the pages of a folder, and remove others."""
+    """Write the pages of a folder, and remove all other pages."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.md"):
         if path.name not in pages:

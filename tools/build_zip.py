@@ -2,7 +2,7 @@
 """Build the extension's zip and validate it, both with Blender's tool: `python tools/build_zip.py [FOLDER]`.
 
 Needs the `bpy` wheel, which ships that tool. Prints the path of the zip. FOLDER defaults to dist/. Equal files produce
-equal bytes, because entries are sorted and have the time of SOURCE_DATE_EPOCH, or otherwise of 1980.
+equal bytes, because entries are sorted and have the time of SOURCE_DATE_EPOCH or, if it is not set, of 1980.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Track:
         """Return the exact value by the formulas."""
         keys = self.keys
         if self.cycle == "SINGLE":
-            # Keys farther away have no influence, and the reference processes all keys.
+            # Keys that are farther away have no influence, and the reference would process all keys.
             before = bisect_right([key.frame for key in keys], frame)
             keys = keys[max(0, before - 3) : before + 3]
         if self.is_rotation:
@@ -89,7 +89,7 @@ class Track:
 
     @functools.cached_property
     def range(self) -> float:
-        """Return the largest range of values of any component of the keys."""
+        """Return the largest range of any component of the keys' values."""
         return float(np.ptp([key.value for key in self.keys], axis=0).max())
 
     @functools.cached_property
@@ -99,12 +99,12 @@ class Track:
 
 @dataclass
 class Distance:
-    """The maximum errors of values, relative to the track's range, and of rotations, in degrees."""
+    """The maximum errors in values, relative to the track's range, and in rotations, in degrees."""
 
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
-    """The error relative to the allowed error."""
+    """The ratio of the error to the allowed error."""
 
     def add(self, track: Track, apart: float, tolerance: float) -> None:
         """Include the error `apart` (units or radians). `tolerance` is relative to the track's range, or in radians."""
@@ -164,7 +164,7 @@ def of_file(path: Path) -> list[Track]:
 
 
 def keyed(item: Any, track: three_ds.Track) -> Track:
-    """Set the keys of a track from a .3ds file. Of two keys at one frame, the second is used."""
+    """Set the keys of a track from a .3ds file. If two keys are at one frame, the second is used."""
     values: Float64Array = track.values.astype(np.float64)
     if track.kind == "ROTATION":
         values = orientations(values)
@@ -204,7 +204,7 @@ def orientations(turns: Float64Array) -> Float64Array:
 
 
 def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
-    """Return frame and subframe of each point to compare."""
+    """Return the frame and subframe of each point to compare."""
     first = min(track.keys[0].frame for track in tracks)
     last = max(track.keys[-1].frame for track in tracks)
     whole = range(int(first), int(last))
@@ -271,8 +271,8 @@ def curves_of(track: Track) -> list[Any]:
 def needless(track: Track, tolerance: float) -> int:
     """Return the number of segments in which all generated Bezier keys could be omitted.
 
-    This is the case if one cubic with the derivatives at the keys on both sides is within the tolerance. Components of
-    values are checked separately.
+    They can be omitted if one cubic with the derivatives at the keys on both sides is within the tolerance. Components
+    of values are checked separately.
     """
     curves = curves_of(track)
     if not track.is_rotation:

@@ -40,7 +40,7 @@ HALVINGS = 45
 
 
 def parameters(generator: np.random.Generator, largest: float, eased: float) -> Float64Array:
-    """Return parameters (5, KEYS), tension, continuity and bias within `largest`, eases up to `eased`."""
+    """Return parameters (5, KEYS), with tension, continuity and bias within `largest`, and eases up to `eased`."""
     return np.vstack([generator.uniform(-largest, largest, (3, KEYS)), generator.uniform(0.0, eased, (2, KEYS))])
 
 
@@ -139,7 +139,7 @@ EASES = ((0.5, 0.0), (0.5, 0.5), (1.0, 1.0))
 
 
 def kind(largest: float, eased: float) -> str:
-    """Return a text with the parameters of a row."""
+    """Return a text that describes the parameters of a row."""
     return (f"±{largest:g}, " if largest else "0, ") + (f"eases to {eased:g}" if eased else "no ease")
 
 
@@ -154,7 +154,7 @@ def quaternions() -> str:
 
 
 def angles(held: str) -> str:
-    """Return the table by the angle between keys, and for Euler angles also by the segment's largest middle angle."""
+    """Return the table by the angle between keys and, for Euler angles, also by the segment's largest middle angle."""
     rows = []
     for largest, eased in EASES[:2]:
         for degrees in (30, 90):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare Blender's playback with handles to samples of the same tracks, in whole files.
+"""Compare Blender's playback with handles to its playback of samples of the same tracks, for whole files.
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10]
 
 From a .bvh file, every tenth key is kept. If a file has no TCB tracks, all its tracks are enabled with the defaults.
 Both motions are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table
-has one row per file, with the errors of values, relative to the track's range, and of rotations, in degrees. It lists
-the median, the 90th percentile and the maximum over all frames and tracks. Needs Blender as a Python module.
+has one row per file, with the errors in values, relative to the track's range, and in rotations, in degrees. It lists
+the median, the 90th percentile and the maximum over all frames and tracks. The script needs Blender as a Python module.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def full(camera: Camera) -> Box:
 
 
 def paths(window: Any, camera: Camera) -> None:
-    """Show the flight of the example's plane, colored by speed, and the tab."""
+    """Show the flight path of the example's plane, colored by speed, and the tab."""
     window.run(SCENE)
     window.run(VIEWPORT)
     window.run(FLIGHT.format(distance=13, center=(2.3, 0, 2.5), frame=40))

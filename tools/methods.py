@@ -72,7 +72,7 @@ def many(method: Method, kind: str) -> list[Any]:
 
 
 def seconds(kind: str, names: list[str]) -> dict[str, float]:
-    """Return the minimum time of each method. Methods take turns, so other load affects all of them."""
+    """Return the minimum time of each method. Methods take turns, so that other load affects all of them."""
     at, best = np.linspace(0.0, 10.0 * KEYS, SAMPLES), dict.fromkeys(names, np.inf)
     tracks = {name: many(METHODS[name], kind) for name in names}
     for _ in range(ROUNDS):
@@ -116,7 +116,7 @@ HEADINGS = (
 
 
 def turn_rows() -> list[list[str]]:
-    """Return the rows for the rotation about a diagonal, for methods that deviate from a uniform rotation.
+    """Return the rows for the rotation about a diagonal, for the methods that deviate from a uniform rotation.
 
     They list the deviations from the circle and from a uniform rotation, and the minimum and maximum speed, in degrees.
     """

@@ -4,11 +4,11 @@
     python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
     python tools/reduce.py FILE.bvh --picture docs/figures/reduce.png
 
-Times are processor times of one run each, in turns. Both get the same file without its first frames. Rotations are
-quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is adjusted
-until the maximum error on the body reaches the limit. This error is the distance of the head or tail of any bone from
-its original position at any frame. The option --picture draws a channel before and after Reduce, the error on the body
-at each frame, and the number of keys for each error.
+Times are processor times of one run each, in turns. Both methods get the same file, without its first frames. Rotations
+are quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is
+adjusted until the maximum error on the body reaches the limit. This error is the distance of the head or tail of any
+bone from its original position at any frame. The option --picture draws a channel before and after Reduce, the error on
+the body at each frame, and the number of keys for each error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
 _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""
 _NEAR = 0.9
-"""A margin is used if the largest error is between this fraction of the limit and the limit."""
+"""A margin is accepted if the largest error is between this fraction of the limit and the limit."""
 _SHOWN = 360
 """The frames that are drawn."""
 _DRAWN = "RightForeArm"
@@ -103,7 +103,7 @@ def _curves(rig: Any) -> list[Any]:
 
 
 def _joints(rig: Any) -> tuple[int, int]:
-    """Return the number of keys of bones, counted once per frame, and the number of keys of all channels."""
+    """Return the number of the bones' keys, counted once per frame, and the number of keys of all channels."""
     at: set[tuple[str, float]] = set()
     scalar = 0
     for fcurve in _curves(rig):

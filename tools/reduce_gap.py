@@ -3,11 +3,11 @@
 
     python tools/reduce_gap.py FILE.bvh… [--error 0.5] [--height 170] [--bones 8]
 
-The rotation of each bone is a separate track with common frames for its four channels. Its tolerance is the angle at
-which its farthest point deviates by the error. The optimum covers all choices of frames. A key has the value and
-velocity of one of nine smooth curves. The search found six of the curves for this and for smaller angles. Segments are
-therefore independent, and the fewest segments within the angle are a shortest path. The optimum never has more keys
-than the search.
+The rotation of each bone is a separate track with common frames for its four channels. The tolerance of a track is the
+angle at which the bone's farthest point deviates by the error. The optimum covers all choices of frames. A key has the
+value and velocity of one of nine smooth curves. The search found six of the curves for this and for smaller angles.
+Segments are therefore independent, and the fewest segments within the angle are a shortest path. The optimum never has
+more keys than the search.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def tracks_of(given: Any) -> tuple[Floats, Floats]:
-    """Return quaternions of bones (tracks, frames, 4), and the allowed angle of each bone."""
+    """Return the bones' quaternions (tracks, frames, 4), and the allowed angle of each bone."""
     reduce = importlib.import_module("tools.reduce")
     rig, frames, unit = reduce.load(given, "QUATERNION")
     tracks = importlib.import_module(f"{reduce.package.__name__}.animation.store.tracks")

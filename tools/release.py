@@ -3,7 +3,7 @@
 
 The checkout must be clean, and its commit must have the tag of the version in blender_manifest.toml, such as v1.0.0.
 After `make check`, the script builds the extension's zip, the wheel, the sdist and, if the Makefile has `docs`, the
-site. It builds each twice, from two copies of the commit, and refuses builds that differ. The release notes are the
+site. It builds each twice, from two copies of the commit, and fails if the two builds differ. The release notes are the
 section of CHANGELOG.md, and SHA256SUMS has one line per file.
 """
 
@@ -28,11 +28,11 @@ PUBLISHER = ("maintainer", "website", "copyright")
 
 
 class ReleaseError(Exception):
-    """The reason why a release cannot be built."""
+    """The reason that a release cannot be built."""
 
 
 def git(*arguments: str) -> str:
-    """Return the output of a git command in the checkout."""
+    """Return the output of a git command run in the checkout."""
     ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise ReleaseError(f"git {arguments[0]} failed: {ran.stderr.strip()}. Release from a git checkout")
@@ -40,7 +40,7 @@ def git(*arguments: str) -> str:
 
 
 def check_publisher(manifest: dict[str, object]) -> None:
-    """Refuse a manifest with a placeholder or missing publisher."""
+    """Reject a manifest whose publisher is missing or a placeholder."""
     for field in PUBLISHER:
         value = manifest.get(field)
         if not value:
@@ -50,7 +50,7 @@ def check_publisher(manifest: dict[str, object]) -> None:
 
 
 def check_commit(version: str) -> None:
-    """Refuse a checkout with changes, or whose commit does not have the version's tag."""
+    """Reject a checkout that has changes, or whose commit does not have the version's tag."""
     changes = git("status", "--porcelain")
     if changes:
         raise ReleaseError(f"the checkout has changes. Commit or remove them first:\n{changes}")
@@ -98,7 +98,7 @@ def build(source: Path, folder: Path, version: str) -> None:
     run([sys.executable, str(source / "tools" / "build_zip.py"), str(folder)], source)
     run([sys.executable, "-m", "hatchling", "build", "-d", str(folder)], source)
     if re.search(r"^docs:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-        # Built in the checkout, which has the environment and, because it is clean, the same pages.
+        # Build in the checkout, which has the environment and, because it is clean, the same pages.
         site = ROOT / "build" / "docs"
         shutil.rmtree(site, ignore_errors=True)
         run(["make", "docs"], ROOT)
@@ -111,7 +111,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def build_twice(folder: Path, version: str) -> dict[str, str]:
-    """Build into `folder`, refuse builds that differ, and return the digests of the files."""
+    """Build twice into `folder`, fail if the builds differ, and return the digests of the files."""
     os.environ["SOURCE_DATE_EPOCH"] = git("log", "-1", "--format=%ct")
     with tempfile.TemporaryDirectory() as temporary:
         first, second = Path(temporary, "first"), Path(temporary, "second")

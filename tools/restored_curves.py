@@ -3,10 +3,11 @@
 
     python tools/restored_curves.py FILE… [--exact] [--seconds 120]
 
-Each importer of this Blender imports FBX files. The motion is compared at eighths between the file's keys: for FBX with
-the evaluation of the PyPI package `ufbx`, for glTF with the formula of the specification, which is implemented here
-independently. Prints one row per file and importer. Deviations are fractions of the range of a property, or degrees.
-Each import and each evaluation by ufbx runs in a separate process. Needs Blender as a Python module.
+Each importer of this Blender imports FBX files. The motion is compared at eighths of the segments between the file's
+keys. For FBX, the reference is the evaluation of the PyPI package `ufbx`. For glTF, it is the formula of the
+specification, which is implemented here independently. Prints one row per file and importer. Deviations are fractions
+of the range of a property, or degrees. Each import and each evaluation by ufbx runs in a separate process. The script
+needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 LEAST_RANGE = 1e-3
-"""Fraction of the largest value. This value replaces the range of properties that vary less."""
+"""The smallest range, as a fraction of the largest value. It replaces the range of properties that vary less."""
 ROUNDED = 1e-4
-"""Units. This value replaces smaller ranges."""
+"""The smallest range in units. It replaces smaller ranges."""
 MOST_PLACES = 2000
 """Number of times at which a node is compared."""
 HEADS = {
@@ -60,7 +61,7 @@ HEADS = {
 
 
 def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
-    """Write local transforms evaluated by ufbx at the requested times, by take and node, and end the process."""
+    """Write the local transforms that ufbx evaluates at the requested times, by take and node, and end the process."""
     import ufbx
 
     wanted = json.loads(Path(request).read_text())
@@ -169,7 +170,7 @@ class Gltf:
 
 
 def places(times: Float64Array) -> Float64Array:
-    """Return eighths of the segments between times, and the times."""
+    """Return the times, and the eighths of the segments between them."""
     eighths = (times[:-1, np.newaxis] + np.diff(times)[:, np.newaxis] * np.arange(8) / 8).ravel()
     return np.append(eighths, times[-1])[:MOST_PLACES]
 
@@ -232,7 +233,7 @@ class Compared:
         return [str(match.misfit) for *_, matches in self.matched for match in matches if match.misfit]
 
     def off(self) -> dict[tuple[str, str, str], Row]:
-        """Return deviation, range and keys of each compared property, by owner, action and path."""
+        """Return the deviation, range and number of keys of each compared property, by owner, action and path."""
         rows: dict[tuple[str, str, str], Row] = {}
         for channels, take, timing, match, name, track in self.properties():
             path = match.item.path(self.matching.PROPERTIES[name])
@@ -265,7 +266,7 @@ class Compared:
         """Return the values of the other reader."""
         own = take.motions[match.node].translation
         if name == "translation" and match.motion.translation is not own:
-            # The importer has made the pivot the origin, which the other reader does not do.
+            # The importer made the pivot the origin, which the other reader does not do.
             values: Float64Array = track.evaluate(times)
             return values
         assert self.oracle is not None

@@ -8,7 +8,7 @@ file is imported twice, with the rotation algorithms of 3D Studio 4 and of Max, 
 frame. The table has one row per file. It lists the number of meshes between keys of a rotation, and the median and
 maximum error of their axes in degrees for both algorithms. It also lists the number of meshes between keys of any kind,
 and the median error of their locations relative to the distance from the origin. The last column counts the meshes at a
-key or outside all keys, which cannot be compared. Needs Blender as a Python module.
+key or outside all keys, which cannot be compared. The script needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved
         between = [kind for kind in ("ROTATION", "POSITION", "SCALE") if is_between(node.track(kind), frame)]
         if between:
             matrix = np.eye(4)
-            # Rows of the file are the images of the axes and of the origin.
+            # The rows in the file are the images of the axes and of the origin.
             matrix[:3] = np.asarray(mesh.matrix, dtype=np.float64).T
             result[node.name.decode("latin-1")] = Saved(matrix, "ROTATION" in between)
     return result, len(meshes) - len(result)
@@ -90,7 +90,7 @@ def is_between(track: three_ds.Track | None, frame: float) -> bool:
 
 
 def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
-    """Return the difference of the axes, in degrees, and of the origins, relative to the distance from the world's."""
+    """Return the difference in axes, in degrees, and in origins, relative to the distance from the world's origin."""
     place = np.linalg.norm(found[:3, 3] - saved[:3, 3]) / max(1.0, float(np.linalg.norm(saved[:3, 3])))
     return float(turns(found[np.newaxis], saved[np.newaxis])[0]), float(place)
 
@@ -112,14 +112,14 @@ def compare(animation: Any, path: Path) -> tuple[str, ...]:
 
 
 def errors_of(animation: Any, path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
-    """Import the file with that construction, and return the errors of axes and origins, shape (meshes, 2)."""
+    """Import the file with the given construction, and return the errors of axes and origins, shape (meshes, 2)."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operators: Any = bpy.ops
     operators.import_anim.tcb_3ds(filepath=str(path), output="NONE", between=way)
     objects: Any = bpy.data.objects
     for each in objects:
         if each.animation_data is not None and each.animation_data.action is not None:
-            # Ensures that there is a sample at the frame.
+            # Ensure that there is a sample at the frame.
             animation.bake(each, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
     scene: Any = bpy.context.scene
     scene.frame_set(int(frame), subframe=frame % 1)

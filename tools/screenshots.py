@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
 TO_DIAGRAM, TO_TRACK = 61, 87
-"""Pixels from the button Copy down to the headings of these panels while they are collapsed."""
+"""Pixels from the button Copy down to the headings of the Diagram and Track panels while they are collapsed."""
 ROW = 20
 """Pixels from a button to the button in the next row."""
 TO_CURVE = (30, 36)
@@ -258,7 +258,7 @@ class Camera:
         return ["-size", f"{self.size[0]}x{self.size[1]}", "-depth", "8", "rgb:-"]
 
     def still(self) -> bytes:
-        """Return the pixels of the screen when they no longer change."""
+        """Return the pixels of the screen once they no longer change."""
         before = b""
         while (now := self._pixels()) != before and not self.draft:
             before = now
@@ -282,7 +282,7 @@ class Camera:
         return Box(left, self.size[1] - bottom - height, left + width, self.size[1] - bottom)
 
     def park(self) -> None:
-        """Move the mouse to a place without a tooltip."""
+        """Move the mouse to a position without a tooltip."""
         self.window.xdotool("mousemove", self.size[0] // 2, self.size[1] - 4)
         self.rest()
 
@@ -389,7 +389,7 @@ def turn_tip(window: Any, camera: Camera) -> None:
 
 
 def click_until(window: Any, at: Any, condition: str) -> None:
-    """Click there, and again if a busy machine has lost the click."""
+    """Click at a position, and again if a busy machine has lost the click."""
     for _ in range(4):
         window.click(at)
         if window.run(f"result = {condition}"):

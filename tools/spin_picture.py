@@ -47,7 +47,7 @@ LIGHTS = ((1.0, (1.0, 0.35, 0.08)), (0.55, (0.15, 0.6, 1.0)), (-1.0, (0.2, 1.0, 
 
 
 def make_scene() -> Any:
-    """Make a new file with the baton, keyed."""
+    """Make a new file that contains the baton with its keys."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     baton: Any = shapes.link("Baton", None)
     for at, colour in LIGHTS:

@@ -146,7 +146,7 @@ def _formulas(heading: str) -> str:
 
 
 def _linked(paragraph: str) -> str:
-    """Return a paragraph of docs/formulas with links that are valid in docs/splines, also for quoted headings."""
+    """Return a paragraph of docs/formulas with links that are valid in docs/splines, including quoted headings."""
     text = re.sub(r"\]\((?=[\w.]+\.md)", "](../formulas/", paragraph)
     return re.sub(r'"([^"]+)"', lambda name: formula_link(name[1]) if name[1] in formula_pages() else name[0], text)
 

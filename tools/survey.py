@@ -4,11 +4,11 @@
     python tools/survey.py FOLDER [--seconds 120] [--page docs/measurements/survey.md]
 
 All keyed properties of a .blend file are enabled with Keep Look. They are baked as samples, curves and handles, and
-restored each time. Then TCB is removed. If a file already contains TCB, it is removed first. The baked scene is
-exported as .3ds and imported again. Every F-curve of the file is compared to the last bit, including its values. A .3ds
+restored each time. Then TCB is removed. If a file already contains TCB data, the data is removed first. The baked scene
+is exported as .3ds and imported again. Every F-curve of the file is compared bit for bit, including its values. A .3ds
 file is imported, played with samples and with handles, exported, and imported again. Each file runs in a separate
 process with a time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit,
-license. With --page, the tables are written into that page. Needs Blender as a Python module.
+license. With --page, the tables are written into that page. The script needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
 
 
 def places(start: float, end: float) -> list[float]:
-    """Return all whole frames, or at most `PLACES` whole frames."""
+    """Return all whole frames, or `PLACES` of them if there are more."""
     return [float(frame) for frame in np.unique(np.rint(np.linspace(start, max(start, end), PLACES)))]
 
 
@@ -260,7 +260,7 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
 
 @contextlib.contextmanager
 def depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
-    """Make a visible object depend on these objects, because Blender evaluates hidden objects only if needed."""
+    """Make a visible object depend on the given objects, because Blender evaluates hidden objects only if needed."""
     import bpy
 
     probe = bpy.data.objects.new("Probe", None)
@@ -275,7 +275,7 @@ def depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
 
 
 def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:
-    """Return the largest difference of origins, relative to the size of the scene, and of axes, in degrees."""
+    """Return the largest difference in origins, relative to the size of the scene, and in axes, in degrees."""
     if not pairs:
         return 0.0, 0.0
     origins = np.concatenate([one[:, :3, 3] for one, _ in pairs])
@@ -335,7 +335,7 @@ def rewritten(read: Any, written: Any) -> list[str]:
     """Return the tracks of the file that were not written back bit for bit."""
     before, after = (
         {
-            # A camera and its target have the same name.
+            # A camera and its target share one name.
             (node.kind, node.name.decode("latin-1"), track.kind): [
                 array.tobytes() for array in (track.frames, track.values, track.parameters)
             ]

@@ -44,7 +44,7 @@ def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
 
 
 def run_again_with_blender() -> NoReturn:
-    """Replace this process with a process in the environment of the project."""
+    """Replace this process with one in the environment of the project."""
     chosen = [version] if (version := os.environ.get("BPY")) else []
     script = str(ROOT / "tools" / "environment.sh")
     try:
@@ -88,8 +88,8 @@ def main() -> int:
                 import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()
-    # The checkout is loaded by this name for any folder name. The package is not registered, because the command needs
-    # no operators, and nothing may bake automatically while it runs.
+    # The checkout is loaded under this name, regardless of the name of its folder. The package is not registered,
+    # because the command needs no operators, and nothing may bake automatically while it runs.
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
     status: int = command.main(arguments, program, start)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Update translations/*.po with the texts of the sources: `python tools/translations.py`.
 
-Needs Blender as a Python module, whose tool finds the texts. New texts are added without a translation, and missing
-texts are removed. Prints both, and the translated fraction of each language. tests/extension/test_languages.py compares
-the files with the sources.
+Needs Blender as a Python module, whose tool finds the texts. New texts are added without a translation, and texts that
+no longer exist are removed. Prints both, and the translated fraction of each language.
+tests/extension/test_languages.py compares the files with the sources.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records of a binary FBX file, read on demand.
 
-A record has a name, properties, and nested records. Only requested records are read, so meshes and images take no time.
+A record has a name, properties, and nested records. Only the requested records are read, so meshes and images cost no
+time.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _PLAIN, _ZLIB = 0, 1
 
 
 def read_records(data: bytes) -> tuple[int, Record]:
-    """Return the version of a file, and a record that contains all its records.
+    """Return the version of a file, and a record that contains all other records.
 
     Raises MotionError if the data is not a binary FBX file of a supported version.
     """
@@ -150,7 +151,7 @@ class Record:
         """Return the bytes of an array."""
         if encoding == _ZLIB:
             try:
-                # Limited to one byte more than expected, because damaged data may expand a thousandfold.
+                # Limit the output to one byte more than expected, because damaged data may expand a thousandfold.
                 content = zlib.decompressobj().decompress(content, size + 1)
             except zlib.error as error:
                 raise MotionError(n_("the array {:s} at byte {:d}: {}", self.name, self.start, error)) from error

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert FBX animation curves, whose keys have flags and four numbers each, to slopes and reaches.
 
-The numbers belong to the segment after a key: the slope at its start, and the slope at its end, which is the left slope
-of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
+The numbers describe the segment after a key. They include the slope at its start and the slope at its end, which is the
+left slope of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEAST_BIAS, _STRONG_BIAS, _STRONG_SLOPE = 1e-4, 5.0, 40.0
 def read_curve(record: Record, ticks: float) -> Curve | None:
     """Return the curve of an AnimationCurve record, or None if it has no keys. `ticks` are units of time per second.
 
-    Raises MotionError if its arrays do not match, or its keys are not in order.
+    Raises MotionError if the record's arrays do not match, or its keys are not in order.
     """
     times, values, flags, data, counts = (
         _array(record, name)
@@ -122,8 +122,8 @@ def tcb_slopes(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the slopes before and after keys with tension, continuity and bias, shape (3, n).
 
-    `before` and `after` are the slopes of the chords, and 0 beyond an end. FBX weights slopes per time, while 3D Studio
-    weights chords. At the `edge` of a curve, the only chord counts twice. Parameters may have any size.
+    `before` and `after` are the slopes of the chords, and 0 beyond an end. FBX weights the slopes of chords, while 3D
+    Studio weights chords. At the `edge` of a curve, the only chord counts twice. Parameters may have any size.
     """
     tension, continuity, bias = parameters
     half = np.where(edge, 1.0, 0.5) * (1.0 - tension)
@@ -141,7 +141,7 @@ def _automatic(
     weights_before: Float64Array,
     weights: Float64Array,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return automatic slopes on both sides. The file stores biases in place of given slopes."""
+    """Return the slopes on both sides of automatic keys, for which the file stores biases in place of slopes."""
     if len(times) == 1:
         return np.zeros(1), np.zeros(1)
     length = np.diff(times)
@@ -185,7 +185,7 @@ def _inner_slopes(
     by_time = np.where(weight > _LEAST_BIAS, biased, by_time)
     slope = np.where((flags & _TIME_INDEPENDENT) != 0, slope, by_time)
 
-    # To avoid overshoot, a handle ends at most at the height of the next key.
+    # To avoid overshoot, a handle ends no higher or lower than the next key.
     sign = np.where(slope >= 0.0, 1.0, -1.0)
     most = [
         np.divide(sign * chord, reach, out=np.zeros_like(chord), where=reach > 0.0)

@@ -13,7 +13,7 @@ from ..interp import Float64Array, rotations
 from ..motion import Curve
 
 _WHOLE = 0.99999
-"""The weight in percent above which a weight is 1."""
+"""Weights above this fraction count as 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +23,13 @@ class Layer:
     Attributes
     ----------
     is_first : bool
-        Whether the layer is the first of a stack, which replaces the values of the model in any mode.
+        Whether the layer is the first of a stack. The first layer replaces the values of the model in any mode.
     mode : str
         The blend mode. OVERRIDE ignores the weight.
     weight : float or Curve
         The weight in percent.
     composes_rotations, composes_scales : bool
-        Whether rotations and scales are multiplied. Otherwise their numbers are added.
+        Whether rotations and scales are multiplied. Otherwise, their components are added.
     """
 
     is_first: bool
@@ -44,7 +44,7 @@ class Layer:
         return self.is_first or self.mode == "OVERRIDE"
 
     def weights(self, times: Float64Array) -> Float64Array:
-        """Return the weight at times, 0 to 1."""
+        """Return the weight at each time, from 0 to 1."""
         percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
         weight = np.clip(percent / 100.0, 0.0, 1.0)
         return np.where(weight > _WHOLE, 1.0, weight)
@@ -66,7 +66,7 @@ class LayerCurves:
 
     @property
     def components(self) -> tuple[Curve, ...]:
-        """Return three curves. A component without one gets a curve of one key."""
+        """Return three curves. A component without a curve gets a curve of one key."""
         start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
         return tuple(
             Curve.hermite(np.array([start]), np.array([default]), 0) if curve is None else curve
@@ -74,7 +74,7 @@ class LayerCurves:
         )
 
     def as_first(self) -> LayerCurves:
-        """Return the same curves as curves of the first layer of a stack."""
+        """Return the same curves as if they were in the first layer of a stack."""
         return replace(self, layer=replace(self.layer, is_first=True))
 
     def values(self, times: Float64Array) -> Float64Array:
@@ -109,7 +109,7 @@ def layered(
 
 
 def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
-    """Return powers of the magnitude of values, with the sign of the values."""
+    """Return powers of the values' magnitudes, with the signs of the values."""
     powers: Float64Array = np.sign(values) * np.abs(values) ** exponents
     return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
 
@@ -117,10 +117,10 @@ def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array
 def _composed(
     below: Float64Array, above: Float64Array, weight: Float64Array, adds: bool, order: rotations.Order
 ) -> Float64Array:
-    """Return Euler angles in degrees of one rotation followed by another, or of an interpolation between both."""
+    """Return the Euler angles, in degrees, of one rotation followed by another, or of an interpolation between both."""
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
     start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
-    # The shorter way, as in programs that play these files.
+    # Take the shortest path, as in programs that play these files.
     second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
     part = rotations.slerp(start, second, weight)
     return np.degrees(rotations.to_euler(rotations.multiply(first, part) if adds else part, order))

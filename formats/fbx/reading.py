@@ -18,7 +18,7 @@ from .layers import Layer, LayerCurves
 from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
-"""Units of time per second, by default in FBX 7 and as named by a file."""
+"""Units of time per second: the default in FBX 7, and the alternative that a file can name."""
 _OLD_DEFINITION = 127
 _FIRST_WITH_DEFINITION = 1004
 _CHANNELS = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
@@ -36,7 +36,7 @@ def read(data: bytes) -> MotionFile:
     Raises
     ------
     MotionError
-        If the file is damaged, a text file, or not of version 7.1 to 7.7.
+        If the file is damaged, is a text file, or does not have a version from 7.1 to 7.7.
     """
     _, root = read_records(data)
     return _Scene(root).motion_file()
@@ -51,7 +51,7 @@ class _Connection:
 
 
 class _Scene:
-    """The objects of a file by number, and their connections."""
+    """The objects of a file, by number, and their connections."""
 
     def __init__(self, root: Record) -> None:
         self.ticks = _ticks(root)
@@ -195,14 +195,14 @@ def _connections(root: Record) -> Iterator[_Connection]:
 
 
 def _properties(record: Record) -> Properties:
-    """Return the values of the properties of an object by name."""
+    """Return the values of an object's properties, by name."""
     holder = record.find("Properties70")
     values = (each.values for each in holder or () if each.name == "P")
     return {str(v[0], "utf-8", "replace"): v[4:] for v in values if len(v) > 4 and isinstance(v[0], bytes)}
 
 
 def _template(root: Record, kind: str) -> Properties:
-    """Return the default properties of objects of a kind."""
+    """Return the default properties for objects of a given kind."""
     for record in root.find("Definitions") or ():
         if record.name == "ObjectType" and record.values[:1] == [kind.encode()]:
             template = record.find("PropertyTemplate")
@@ -245,6 +245,6 @@ def _to_blender(settings: Properties) -> Float64Array:
         axis = _choice(settings, name, 3, 0) if name in settings else (0, 2, 1)[row]
         matrix[row, axis] = sense * (1.0 if _number(settings, f"{name}Sign", 1.0) >= 0.0 else -1.0)
     if np.linalg.det(matrix) < 0.5:
-        # The file is left-handed, or its axes are inconsistent. The poses at keys decide.
+        # The file is left-handed, or its axes are inconsistent. The poses at keys determine the axes.
         return rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
     return rotations.from_matrix(matrix)

@@ -3,7 +3,7 @@
 
     T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1
 
-with the names from the SDK documentation of FbxNode. Its scale, rotation and translation are the same in Blender.
+The names are from the SDK documentation of FbxNode. Scale, rotation and translation are the same in Blender.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Tr
 from .layers import LayerCurves, layered
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
-"""Properties that animate a transform, and the attributes of `Pivots` with their values."""
+"""The properties that animate a transform, and the attributes of `Pivots` that hold their values."""
 PREFIX = "Lcl "
 """The prefix of property names in the file."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
-"""Blender's names of rotation orders in FBX's sequence. The last, spheric, rotates like the first."""
+"""Blender's names of rotation orders in FBX's sequence. The last order, spheric, rotates like the first."""
 _RADIANS = np.pi / 180.0
 
 
@@ -143,7 +143,7 @@ def _held(values: Float64Array, time: float) -> tuple[Curve, ...]:
 
 
 def _shifted(curves: tuple[Curve, ...] | None, shifts: Float64Array) -> tuple[Curve, ...] | None:
-    """Return curves with the offsets of pivots added."""
+    """Return the curves with the pivots' offsets added."""
     if curves is None or not shifts.any():
         return curves
     moved = [combined([1.0], [curve], float(shift)) for curve, shift in zip(curves, shifts, strict=True)]
@@ -163,7 +163,7 @@ def _track(
     components: tuple[Curve, ...] | None = None,
     euler: EulerCurves | None = None,
 ) -> Track | None:
-    """Return a track with a key wherever a curve has one, or None if there are no curves."""
+    """Return a track with a key wherever any curve has a key, or None if there are no curves."""
     if not curves:
         return None
     times = union_times(curves)
@@ -171,7 +171,7 @@ def _track(
 
 
 def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:
-    """Return the times at which each varying curve has a key, or has no keys before or after."""
+    """Return the times at which every varying curve has a key, or has no keys before or after that time."""
     shared = np.ones(len(times), dtype=np.bool_)
     for curve in curves:
         if curve.varies:
@@ -180,7 +180,7 @@ def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool
 
 
 def interpolation_of(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of segments between times, CONSTANT or LINEAR if all varying curves have it."""
+    """Return the interpolation of each segment between times: CONSTANT or LINEAR if all varying curves have it."""
     varying = [curve for curve in curves if curve.varies and len(curve) > 1]
     kinds = np.full((max(len(varying), 1), len(times)), CONSTANT if varying else LINEAR, dtype=np.uint8)
     inside = np.zeros(kinds.shape, dtype=np.bool_)

@@ -17,9 +17,9 @@ _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
 def read_accessor(document: Document, number: object, components: int, what: str) -> Float64Array:
-    """Return the numbers of an accessor, shape (count, components).
+    """Return the data of an accessor, shape (count, components).
 
-    Raises MotionError if the number of components differs, or bytes are missing.
+    Raises MotionError if the accessor has a different number of components, or bytes are missing.
     """
     accessors = document.items("accessors")
     index = document.index(number, len(accessors), what)
@@ -99,7 +99,10 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
 
 
 def _as_floats(values: npt.NDArray[Any], normalized: bool) -> Float64Array:
-    """Return float64. Normalized integers are divided by the maximum of their type, with a minimum of -1."""
+    """Return the values as float64.
+
+    Normalized integers are divided by the maximum of their type, and are at least -1.
+    """
     numbers = values.astype(np.float64)
     if normalized and values.dtype.kind in "iu":
         numbers = np.maximum(numbers / np.iinfo(values.dtype).max, -1.0)

@@ -15,7 +15,7 @@ from ..interp import n_
 from ..motion import MotionError
 
 Fetch = Callable[[str], bytes]
-"""Returns the content of an external file, by the name in its URI. Raises OSError."""
+"""A function that returns the content of an external file, by the name in its URI, or raises OSError."""
 
 _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<II")
@@ -25,7 +25,7 @@ _MOST_TEXT = 64 << 20
 
 
 class Document:
-    """The JSON of a file, which is checked when read, and its buffers."""
+    """The JSON text of a file, whose items are checked when they are read, and the file's buffers."""
 
     def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
         self._binary: bytes | None = None
@@ -83,7 +83,7 @@ class Document:
         return value
 
     def index(self, value: object, size: int, what: str) -> int:
-        """Return an index, which must be below a size."""
+        """Return an index, which must be less than `size`."""
         if type(value) is not int or not 0 <= value < size:
             raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
         return value

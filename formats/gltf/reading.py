@@ -17,7 +17,10 @@ _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _W_FIRST = [3, 0, 1, 2]
 _Y_UP = rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
-"""The rotation from glTF's axes to Blender's. Its y is Blender's z, and its z is Blender's -y."""
+"""The rotation from glTF's axes to Blender's.
+
+The y axis of glTF is Blender's z axis, and its z axis is Blender's -y axis.
+"""
 
 
 def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
@@ -28,7 +31,8 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
     data : bytes
         The file.
     fetch : callable, optional
-        Returns the content of an external file, by name. By default, only buffers within the file are read.
+        A function that returns the content of an external file, by name. By default, only buffers within the file are
+        read.
 
     Raises
     ------
@@ -157,6 +161,6 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str)
 
 
 def _unit(q: Float64Array) -> Float64Array:
-    """Return unit quaternions, or no rotation for zero quaternions."""
+    """Return unit quaternions, with the identity for zero quaternions."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])

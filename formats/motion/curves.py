@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A curve of one number, with keys that have slopes on both sides, and the values between keys.
+"""A curve of one component, whose keys have slopes on both sides, and its values between keys.
 
 A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds of the
 segment, it is a Hermite cubic, as in glTF and in FBX without weights.
@@ -19,7 +19,7 @@ CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""
 THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
-"""A reach that differs from a third by less is a third, because FBX files round it to four decimals."""
+"""A reach that differs from a third by less counts as a third, because FBX files round it to four decimals."""
 _NEWTON = 5
 _HALVINGS = 50
 _SOLVED = 1e-14
@@ -38,7 +38,7 @@ class Curve:
     interpolation : ndarray of uint8, shape (n,)
         CONSTANT, LINEAR or CUBIC, for the segment that begins at each key.
     arriving, leaving : ndarray, shape (n,)
-        Slopes per second at the end of the segment before each key, and at the start of the segment after it.
+        Slopes per second at the end of the segment before each key, and at the start of the segment after each key.
     reach_before, reach_after : ndarray, shape (n,)
         The lengths of the handles on both sides, relative to their segments.
     held : ndarray, shape (n,)
@@ -83,13 +83,13 @@ class Curve:
 
     @property
     def is_weighted(self) -> bool:
-        """Return whether the reach of a handle of any cubic segment is not a third."""
+        """Return whether any cubic segment has a handle whose reach is not a third."""
         cubic = self.interpolation[:-1] == CUBIC
         reaches = np.stack((self.reach_after[:-1][cubic], self.reach_before[1:][cubic]))
         return bool((np.abs(reaches - THIRD) > _NEAR_THIRD).any())
 
     def __call__(self, times: npt.ArrayLike) -> Float64Array:
-        """Return the values at times of any shape. The first and last value are held outside the keys."""
+        """Return the values at times of any shape. The first and last values are held outside the keys."""
         at = np.asarray(times, dtype=np.float64)
         if len(self) == 1:
             return np.full(at.shape, self.values[0])
@@ -106,7 +106,7 @@ class Curve:
         return np.where(share >= 1.0, end, np.where(share <= 0.0, start, result))
 
     def _cubics(self, row: npt.NDArray[np.intp], share: Float64Array, length: Float64Array) -> Float64Array:
-        """Return values in cubic segments."""
+        """Return the values of cubic segments at fractions of their time."""
         after, before = self.reach_after[row], self.reach_before[row + 1]
         t = _parameters(share, after, before)
         start, end = self.values[row], self.values[row + 1]
@@ -117,7 +117,7 @@ class Curve:
 
 
 def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) -> Float64Array:
-    """Return the parameters at which Bezier segments with these reaches reach a fraction of their time."""
+    """Return the parameters at which Bezier segments with these reaches are at a fraction of their time."""
     thirds = (np.abs(after - THIRD) <= _NEAR_THIRD) & (np.abs(before - THIRD) <= _NEAR_THIRD)
     t = share.copy()
     rows = np.flatnonzero(~thirds)
@@ -155,8 +155,8 @@ def union_times(curves: Sequence[Curve]) -> Float64Array:
 def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> Curve | None:
     """Return the curve that equals an offset plus the weighted sum of curves at all times.
 
-    Return None if there is no such curve. Only weighted segments of the same curve, and only steps with steps, add up
-    to a segment.
+    If there is no such curve, return None. Weighted segments add up to a segment only if they are from the same curve,
+    and steps only if all are steps.
     """
     parts = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True) if weight != 0.0]
     parts = [(weight, curve) for weight, curve in parts if curve.varies] or parts[:1]
@@ -171,7 +171,7 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
     kinds = np.stack([curve.interpolation[_segments(curve, times)] for _, curve in parts])
     inside = np.stack([(times >= curve.times[0]) & (times < curve.times[-1]) for _, curve in parts])
     steps = (kinds == CONSTANT) & inside
-    # A curve after its last key holds its value, which can be added to anything.
+    # After its last key, a curve holds its value, which can be added to any curve.
     if (steps.any(axis=0) & (inside & ~steps).any(axis=0))[:-1].any():
         return None
     interpolation = np.where(steps.any(axis=0), CONSTANT, LINEAR)
@@ -194,7 +194,7 @@ def _scaled(curve: Curve, weight: float, offset: float) -> Curve:
 
 
 def _segments(curve: Curve, times: Float64Array) -> npt.NDArray[np.intp]:
-    """Return the segments of a curve that contain or begin at given times."""
+    """Return the segments of a curve that contain, or begin at, the given times."""
     return np.clip(np.searchsorted(curve.times, times, side="right") - 1, 0, max(len(curve) - 2, 0))
 
 
@@ -207,7 +207,7 @@ def _held(curve: Curve, times: Float64Array) -> Float64Array:
 
 
 def slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes of a curve without weights immediately before and after given times."""
+    """Return the slopes of an unweighted curve immediately before and after the given times."""
     if len(curve) == 1:
         return np.zeros(len(times)), np.zeros(len(times))
     after = _slopes_in(curve, _segments(curve, times), times)
@@ -219,7 +219,7 @@ def slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Arra
 
 
 def _slopes_in(curve: Curve, row: npt.NDArray[np.intp], times: Float64Array) -> Float64Array:
-    """Return the slopes in given segments."""
+    """Return the slopes in the given segments."""
     length = curve.times[row + 1] - curve.times[row]
     u = (times - curve.times[row]) / length
     chord = (curve.values[row + 1] - curve.values[row]) / length

@@ -14,7 +14,7 @@ from ..interp import Float64Array, n_
 from .curves import Curve
 
 _MOST_NUMBERS = 16_000_000
-"""Maximum number of numbers in all keys of a file, enough for one hour of forty curves at 120 keys per second."""
+"""Maximum number of values in all keys of a file, enough for one hour of forty curves at 120 keys per second."""
 
 
 class MotionError(FileError):
@@ -22,7 +22,7 @@ class MotionError(FileError):
 
 
 def check_count(count: int, what: str) -> None:
-    """Raise MotionError if an array has more numbers than the limit for a file."""
+    """Raise MotionError if an array contains more values than a file may contain."""
     if count > _MOST_NUMBERS:
         raise MotionError(n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS))
 
@@ -81,17 +81,17 @@ class Track:
     times : ndarray, shape (n,)
         The times of the keys of all curves, in seconds.
     interpolation : ndarray of uint8, shape (n,)
-        CONSTANT or LINEAR if all curves are, otherwise CUBIC.
+        CONSTANT or LINEAR if all curves have this interpolation, otherwise CUBIC.
     evaluate : callable
-        Returns values (m, 3), or unit quaternions (m, 4), at times (m,).
+        A function that returns values (m, 3), or unit quaternions (m, 4), at times (m,).
     curves : tuple of Curve, or None
         The components as curves. For a rotation, they are the components of the quaternion before normalization. None
         if the file does not key the components.
     euler : EulerCurves, or None
         The keyed angles, or None if the file does not key angles.
     shared : ndarray of bool, shape (n,), or None
-        Mask of times at which all varying curves have a key or have no more keys, so an importer knows the whole pose.
-        None means all times.
+        Mask of the times at which all varying curves have a key or no more keys, so that an importer knows the whole
+        pose. If None, all times are shared.
     """
 
     times: Float64Array
@@ -110,7 +110,7 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class NodeMotion:
-    """The motion of a node in a take. None means that it does not move.
+    """The motion of a node in a take. Properties without motion are None.
 
     `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
     make it the origin.
@@ -145,7 +145,7 @@ class MotionFile:
     to_blender : ndarray, shape (4,)
         The rotation from the file's axes to Blender's, as a unit quaternion.
     notes : tuple of str
-        The parts of the file's animation that are not read.
+        Texts that name the parts of the file's animation that are not read.
     """
 
     nodes: tuple[Node, ...]

@@ -66,7 +66,7 @@ class ReadWarning:
     offset : int
         Position in bytes from the start of the file.
     message : str
-        Names the node or object, the chunk and the consequence.
+        A text that names the node or object, the chunk and the consequence.
     lost : bool
         Whether the file is damaged there and data was not read. Otherwise the file is only unusual, and either
         everything is read or only a part that no reader needs is skipped.

@@ -73,7 +73,7 @@ def read(data: bytes) -> Scene:
     Returns
     -------
     Scene
-        The scene without damaged parts. A warning names each damaged part and its place. Unusual values (frames that
+        The scene without damaged parts. A warning names each damaged part and its position. Unusual values (frames that
         decrease, numbers that are not finite, parameters out of range, faces without vertices, nodes that are their own
         ancestors) are kept unchanged, with a warning.
 
@@ -138,7 +138,7 @@ class _Source:
             self.left_out.append(lost)
 
     def name_owner(self, since: int, owner: Text) -> None:
-        """Put the name of a node or object before the warnings from number `since` on."""
+        """Prefix the warnings from number `since` on with the name of a node or object."""
         for index in range(since, len(self.warnings)):
             warning = self.warnings[index]
             self.warnings[index] = replace(warning, message=n_("{:s}: {:s}", owner, warning.message))
@@ -157,7 +157,7 @@ class _Source:
     def array(
         self, kind: type[_Scalar], columns: int, count: int, span: _Span, at: int
     ) -> tuple[npt.NDArray[_Scalar], int]:
-        """Return a table of numbers and the position of its end."""
+        """Return an array of numbers, and the position at which it ends."""
         dtype = np.dtype(kind)
         size = columns * dtype.itemsize
         left = max(0, span.end - at)
@@ -232,7 +232,7 @@ class _Parts:
 
 
 def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _Parts:
-    """Read the chunks nested in a chunk, from `start` on."""
+    """Read the chunks that are nested in a chunk, starting at `start`."""
     values: dict[str, Any] = {}
     many: list[Any] = []
     chunks: list[Chunk] = []
@@ -272,7 +272,7 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
 
 
 def _number(layout: struct.Struct) -> Callable[[_Source, _Span], float]:
-    """Return a reader of chunks that contain one number."""
+    """Return a reader for chunks that contain one number."""
 
     def read_number(source: _Source, span: _Span) -> float:
         number: float
@@ -302,7 +302,10 @@ def _vector(source: _Source, span: _Span) -> Float32Array:
 
 
 def _table(columns: int) -> Callable[[_Source, _Span], Float32Array | None]:
-    """Return a reader of chunks that contain a count and that number of rows. It returns None without rows."""
+    """Return a reader for chunks that contain a count and as many rows.
+
+    If there are no rows, the reader returns None.
+    """
 
     def read_table(source: _Source, span: _Span) -> Float32Array | None:
         (count,) = source.numbers(WORD, span, span.body)
@@ -324,7 +327,7 @@ def _say_not_finite(source: _Source, span: _Span, *numbers: npt.ArrayLike) -> No
 
 
 def _faces(source: _Source, span: _Span) -> tuple[int, dict[str, Any]] | None:
-    """Return the position of the first face in the file, and attributes of the mesh, or None without faces."""
+    """Return the position of the first face in the file, and attributes of the mesh, or None if there are no faces."""
     (count,) = source.numbers(WORD, span, span.body)
     start = span.body + WORD.size
     table, at = source.array(np.uint16, 4, count, span, start)
@@ -417,7 +420,7 @@ def _node_header(source: _Source, span: _Span) -> dict[str, Any]:
 
 
 def _track(kind: str) -> Callable[[_Source, _Span], Track]:
-    """Return a reader of a kind of track."""
+    """Return a reader for a kind of track."""
 
     def read_kind(source: _Source, span: _Span) -> Track:
         track, at = read_track(kind, source.data, span.body, span.end)
@@ -430,7 +433,7 @@ def _track(kind: str) -> Callable[[_Source, _Span], Track]:
 
 
 def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
-    """Return a reader of a kind of node, which also returns the node's position in the file."""
+    """Return a reader for a kind of node. The reader also returns the node's position in the file."""
 
     def read_kind(source: _Source, span: _Span) -> tuple[int, Node]:
         before = len(source.warnings)

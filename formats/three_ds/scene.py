@@ -89,12 +89,12 @@ class Track:
     key_flags : ndarray of uint16, shape (n,)
         Bits 0 to 4 mark the parameters of the key in the file. Other bits are unknown and are kept.
     parameters : ndarray of float32, shape (5, n)
-        The rows tension, continuity, bias, ease to and ease from, with 0 for parameters missing in the file.
+        The rows tension, continuity, bias, ease to and ease from, with 0 for parameters that are missing from the file.
     flags : int
         The flags of the track (u16). Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
         and 0x400 unlink them.
     reserved : tuple of two int
-        The two u32 before the number of keys. They are the first and last frame in some files, and 0 in others.
+        The two u32 before the number of keys. In some files, they are the first and last frames. In others, they are 0.
     names : tuple of bytes
         The object that each key of a MORPH track shows. Empty for other kinds.
     """
@@ -130,7 +130,7 @@ class Node:
     node_id : int or None
         The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
     flags : tuple of two int
-        The two u16 of its header. In the first, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
+        The two u16 of the node's header. In the first, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
     pivot : ndarray of float32, shape (3,), or None
         The pivot in the space of the object.
     instance_name : bytes or None
@@ -175,7 +175,7 @@ class Keyframer:
         The nodes in the order of the file.
     header : Header or None
     segment : tuple of two int, or None
-        First and last frame of the active segment.
+        First and last frames of the active segment.
     current_frame : int or None
         The current frame when the file was saved. 3ds Max writes ticks, 160 per frame.
     chunks : tuple of Chunk
@@ -189,7 +189,7 @@ class Keyframer:
     chunks: tuple[Chunk, ...] = ()
 
     def parents(self) -> tuple[int | None, ...]:
-        """Return the index of each node's parent, or None, without cycles."""
+        """Return the index of each node's parent, or None if it has none, after breaking cycles."""
         return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
 
 
@@ -246,7 +246,7 @@ class Spotlight:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Light:
-    """A light, with its position, spotlight, and, if in the file, color (red, green, blue) and multiplier."""
+    """A light with its position, spotlight and, if in the file, color (red, green, blue) and multiplier."""
 
     position: Float32Array
     color: Float32Array | None = None
@@ -257,7 +257,10 @@ class Light:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Object:
-    """A named mesh, camera or light of the editor. Its content is None if missing in the file or of another kind."""
+    """A named mesh, camera or light of the editor.
+
+    Its content is None if it is missing from the file or of another kind.
+    """
 
     name: bytes
     content: Mesh | Camera | Light | None = None
@@ -287,7 +290,7 @@ class Scene:
     chunks : tuple of Chunk
         Chunks that are not modeled.
     warnings : tuple of ReadWarning
-        The faults found when the file was read, in order. They are not written.
+        Warnings about the errors found when the file was read, in order. They are not written.
     """
 
     editor: Editor | None = None

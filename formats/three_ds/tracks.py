@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert the keys of a track from bytes to arrays and back.
 
-A key consists of its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value.
+A key consists of a frame (i32), flags (u16), a float for each parameter whose flag is set, and a value.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
         return
-    # The extremes show whether all keys are valid (NaN is both). Only otherwise are the invalid keys searched for.
+    # The extremes show whether all keys are valid (NaN is both). The invalid keys are searched for only if there are
+    # any.
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
@@ -123,7 +124,7 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
-        # In float32, because NumPy warns when it converts some kinds of NaN.
+        # Compare in float32, because NumPy warns when it converts some kinds of NaN.
         lowest = LOWEST[:, 0].astype(np.float32)
         inside = (parameters.min(axis=1) >= lowest) & (parameters.max(axis=1) <= HIGHEST)
         for row in np.flatnonzero(~inside):
@@ -167,7 +168,7 @@ def track_bytes(track: Track) -> bytes:
 
 
 def _check(track: Track) -> None:
-    """Check that the file can store the arrays, by their types, shapes, and the flag of each parameter."""
+    """Check that the file can store the arrays: their types, their shapes, and the flag of each parameter."""
     count = len(track.frames)
     check_array("frames", track.frames, np.int32, (count,))
     check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))

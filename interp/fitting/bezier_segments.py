@@ -12,7 +12,7 @@ LEAST_SLOPE = 1e-2
 """The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
 _NEWTON = 6
 _SOLVED = 1e-10
-"""Relative to a segment's length, far below the float32 resolution of frames."""
+"""The accuracy of a solution relative to the segment's length, far below the float32 resolution of frames."""
 _HALVINGS = 36
 
 
@@ -31,14 +31,14 @@ def frame_powers(reach: Float64Array) -> Float64Array:
 
 
 def rise_at(powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the rise of cubics from 0 to t."""
+    """Return the rise of each cubic from 0 to t."""
     linear, square, cube = powers
     rise: Float64Array = ((cube * t + square) * t + linear) * t
     return rise
 
 
 def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the derivatives of cubics at t."""
+    """Return the derivative of each cubic at t."""
     linear, square, cube = powers
     slope: Float64Array = (3.0 * cube * t + 2.0 * square) * t + linear
     return slope

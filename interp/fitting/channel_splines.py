@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 
 
 def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], Sequence[_Result]]) -> list[_Result]:
-    """Return the fits of requests, with one call of `fit` per batch and representation."""
+    """Return the fit of each request, with one call to `fit` per batch and representation."""
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
@@ -38,7 +38,7 @@ def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], S
 
 
 class Batch(NamedTuple):
-    """Requests of one batch and representation, with the concatenated keys of their tracks."""
+    """Requests with the same batch and representation, and the concatenated keys of their tracks."""
 
     representation: RotationRepresentation | None
     tracks: KeyBatch
@@ -46,11 +46,11 @@ class Batch(NamedTuple):
     numbers: Float64Array
     """The channel values at all keys, shape (keys, channels)."""
     segments: IndexArray
-    """The keys that begin a segment to fit, ascending."""
+    """The keys that begin the segments to fit, in ascending order."""
 
 
 def batch(requests: Sequence[Request]) -> Batch:
-    """Return the batch of requests of one representation.
+    """Return the batch for requests with the same representation.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def batch(requests: Sequence[Request]) -> Batch:
         If arguments are not numbers.
     ValueError
         If numbers do not match the shape of the keys, are not finite, are farther from 0 than the limit, are missing
-        for channels other than quaternions, or are quaternions of length 0. Also if segments are not one bool per key,
-        if the representation of a rotation is missing or unknown, or if values have one.
+        for channels other than quaternions, or are quaternions of length 0. It is also raised if `segments` is not one
+        bool per key, the representation of a rotation is missing or unknown, or values have a representation.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None
@@ -134,7 +134,7 @@ def parabola(
     Parameters
     ----------
     places : ndarray, shape (m,)
-        Parameters of the samples, ascending.
+        Parameters of the samples, in ascending order.
     middle : ndarray of int, shape (n,)
         The index of the largest sample.
     before, largest, after : ndarray, shape (n,)

@@ -23,11 +23,11 @@ def slopes_of_keys(
     Parameters
     ----------
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        The dialects of 3D Studio and 3ds Max, LightWave 6 and newer, FBX, and Kochanek and Bartels as in PyPI's
+        The dialects of 3D Studio and 3ds Max, LightWave 6 and later, FBX, and Kochanek and Bartels as in PyPI's
         `splines`. They agree at inner keys with evenly spaced frames. They differ at the ends and in their treatment of
         uneven spacing.
     frames : ndarray, shape (n,)
-        Ascending.
+        Frames in ascending order.
     values : ndarray, shape (n, d)
     parameters : ndarray, shape (3, n)
         Tension, continuity and bias, of any size.
@@ -59,8 +59,8 @@ def as_3ds(
 ) -> Float64Array | None:
     """Return 3D Studio parameters (3, n) that give keys the same tangents, or None if no parameters in range do.
 
-    At inner keys with continuity 0 they exist for moderate parameters. Other continuities have a different effect where
-    frames are spaced unevenly.
+    For inner keys with continuity 0, such parameters exist if the given parameters are moderate. Other continuities
+    have a different effect where frames are spaced unevenly.
     """
     if len(frames) == 1 or dialect == "3DS":
         within = bool((np.abs(parameters) <= 1.0).all())
@@ -74,7 +74,7 @@ def as_3ds(
     if len(frames) > 2:
         factors = _factors(dialect, length, parameters)[:, 1:-1]
         found[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
-    # The ends have only a tension.
+    # At the ends, only the tension has an effect.
     for key, slopes, one in ((0, wanted[1], chord[0] / length[0]), (-1, wanted[0], chord[-1] / length[-1])):
         other = wanted[0][1] if key == 0 else wanted[1][-2]
         full = one if len(frames) == 2 else 1.5 * one - 0.5 * other
@@ -91,11 +91,11 @@ def as_3ds(
 
 _ROUNDING = 1e-9
 _SAME_SLOPE = 1e-6
-"""Relative to a track's steepest chord or tangent. Slopes that differ by less are equal in float32."""
+"""Slopes that differ by less than this fraction of a track's steepest chord or tangent are equal in float32."""
 
 
 def _weights(parameters: Float64Array) -> Float64Array:
-    """Return the weights (4, n) of the chords before and after a key, in its incoming and its outgoing tangent."""
+    """Return the weights (4, n) of the chords before and after a key, in its incoming and outgoing tangents."""
     tension, continuity, bias = parameters
     x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
     less, more = 1.0 - continuity, 1.0 + continuity
@@ -125,7 +125,7 @@ def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -
 def _inner_parameters(
     factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
 ) -> Float64Array:
-    """Return 3D Studio parameters (3, n) for these factors, if there are any with this continuity."""
+    """Return 3D Studio parameters (3, n) for the given factors, if there are any with this continuity."""
     level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
     incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
     less, more = 1.0 - continuity, 1.0 + continuity

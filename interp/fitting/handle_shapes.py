@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the handle shapes with which Bezier segments fit a motion best, by damped Gauss-Newton steps.
+"""Find the handle shapes with which Bezier segments best fit a motion, by damped Gauss-Newton steps.
 
 A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. `handles`
 samples the motions. Source: docs/formulas, "Fitting handles".
@@ -40,15 +40,15 @@ class Places(NamedTuple):
 
 
 EASED = Places(chebyshev(60))
-"""Places in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
+"""Points in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
 PLAIN = Places(chebyshev(36))
-"""Places in segments without ease."""
+"""Points in segments without ease."""
 EASED_DRAFT = Places(chebyshev(10), slice(None))
-"""Places in drafts of segments with eases. Ten nodes suffice, because the only step of a draft is short."""
+"""Points in drafts of segments with eases. Ten nodes suffice, because the only step of a draft is short."""
 SMOOTH = Places(chebyshev(27))
-"""Places for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
+"""Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
 CUBIC = Places(chebyshev(12))
-"""Places for numbers without ease, whose error is only rounding, a polynomial of degree five."""
+"""Points for values without ease. Their error is only rounding, a polynomial of degree five."""
 
 
 class _Round(NamedTuple):
@@ -56,43 +56,43 @@ class _Round(NamedTuple):
 
     steps: int
     limit: float
-    """The limit as half the angle in radians, or relative to the size of the values."""
+    """The limit for the error, as half the angle in radians, or relative to the size of the values."""
     of_chord: float = 0.0
     """The limit is at least this fraction of the chord."""
 
 
 DraftSize = Literal["FEW", "MANY"]
-"""Number of segments drafted together. Drafts of many take one step."""
+"""The number of segments drafted together. A draft of many segments takes a single step."""
 _DRAFTS: dict[DraftSize, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
-"""Rounds of drafts, which only have to look right for the moment."""
+"""Rounds for drafts, which only need to look right temporarily."""
 _CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
-"""Rounds of single channels. The last limit is slightly below the error allowed in a bake."""
+"""Rounds for single channels. The last limit is slightly below the error allowed in a bake."""
 _QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
-"""Rounds of quaternions. Some quaternions start with large errors beside eases."""
+"""Rounds for quaternions. Some quaternions start with large errors next to eases."""
 _TOGETHER = 1024
 """Number of segment channels fitted together, small enough for the cache."""
 
 _LONGEST_REACH = 0.9
 """Maximum reach relative to a segment. With two such handles, the frame still increases in the middle."""
 _SHORTEST_START = 0.05
-"""Minimum reach, relative to a segment, of handles beside an ease before the first step."""
+"""Minimum reach, relative to a segment, of handles next to an ease, before the first step."""
 _RIGID = 1e3
 """Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
-"""Weight of derivative errors beside an ease and in angle channels.
+"""Weight of derivative errors next to an ease and in angle channels.
 
-Beside an ease the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
+Next to an ease, the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
 allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
 angle channels would be three times as large, because these channels curve strongly.
 """
 _DAMPING = 0.002
-"""Initial damping of segments without ease."""
+"""Initial damping for segments without ease."""
 _EASED_DAMPING = 0.01
-"""Initial damping of segments with eases."""
+"""Initial damping for segments with eases."""
 _LESS_DAMPING = 0.5
-"""Factor of the damping after a step that lowered the cost."""
+"""Factor applied to the damping after a step that lowered the cost."""
 _MORE_DAMPING = 2.0
-"""Factor of the damping after a step that did not lower the cost."""
+"""Factor applied to the damping after a step that did not lower the cost."""
 _LONGEST_STEP = 0.25
 """Maximum change in a reach in one step, relative to a segment."""
 _LEAST_REACH = 1e-3
@@ -106,7 +106,7 @@ _LEAST_FLOOR = 1e-14
 _LEAST_ALONG = 0.1
 """Minimum length of a quaternion along the motion. Close to a right angle, the residual would grow without bound."""
 _NEWTON_STEPS = 2
-"""Steps of Newton's method after each change of the handles, from the parameters before it."""
+"""The number of Newton steps after each change to the handles, starting from the previous parameters."""
 
 
 class Course(NamedTuple):
@@ -117,17 +117,17 @@ class Course(NamedTuple):
     """
 
     keys: Float64Array
-    """Values at start and end, shape (2, c, N)."""
+    """Values at the start and end, shape (2, c, N)."""
     values: Float64Array
-    """Values at m places, shape (c, m, N). Quaternions have length 1."""
+    """Values at m points, shape (c, m, N). Quaternions have length 1."""
     rates: Float64Array
-    """Derivatives with respect to u at start and end, shape (2, c, N)."""
+    """Derivatives with respect to u at the start and end, shape (2, c, N)."""
     path: Float64Array
-    """Derivatives at start and end without ease, shape (2, c, N)."""
+    """Derivatives at the start and end without ease, shape (2, c, N)."""
     eases: Float64Array
-    """Ease from at the start and ease to at the end, shape (2, N)."""
+    """`ease_from` at the start and `ease_to` at the end, shape (2, N)."""
     stiffness: Float64Array
-    """Weights of squared errors of the derivatives at start and end, shape (2, N)."""
+    """Weights of the squared errors in the derivatives at the start and end, shape (2, N)."""
 
     @property
     def turns(self) -> bool:
@@ -149,12 +149,12 @@ class Course(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Fitted handles of the columns of a course."""
+    """The fitted handles of a course's columns."""
 
     reach: Float64Array
-    """The reach of the handles at start and end, relative to the segment, shape (2, c, N)."""
+    """The reach of the handles at the start and end, relative to the segment, shape (2, c, N)."""
     rates: Float64Array
-    """Derivatives of the value with respect to u at start and end, shape (2, c, N)."""
+    """Derivatives of the value with respect to u at the start and end, shape (2, c, N)."""
 
     def take(self, columns: IndexArray) -> Shape:
         """Return a subset of the columns."""
@@ -162,9 +162,9 @@ class Shape(NamedTuple):
 
 
 def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
-    """Return the weights of squared errors of the derivatives at start and end, shape (2, N).
+    """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
 
-    With `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
+    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
     """
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
@@ -182,7 +182,7 @@ def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftS
 
 
 def _two_or_more(columns: IndexArray) -> IndexArray:
-    """Return the columns, repeating a single one because NumPy sums one column in a different order."""
+    """Return the columns. A single column is repeated, because NumPy sums one column in a different order."""
     return np.repeat(columns, 2) if len(columns) == 1 else columns
 
 
@@ -203,7 +203,7 @@ def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Sha
 
 
 def _normalized(course: Course) -> tuple[Course, Float64Array]:
-    """Return the course scaled to numbers of about 1, and the divisors of its rates, shape (N,)."""
+    """Return the course scaled to values of about 1, and the divisors of its rates, shape (N,)."""
     if course.turns:
         # The values already have length 1. The keys may have any length.
         size = _nonzero(sphere.length(course.keys[0]))
@@ -232,20 +232,23 @@ class _State(NamedTuple):
     parameter: Float64Array
     """Parameters of the Bezier segment at the nodes, shape (c, nodes, N)."""
     residuals: Float64Array
-    """Errors of channels at the nodes, for quaternions perpendicular to the motion, shape (c, nodes, N)."""
+    """The channels' errors at the nodes, shape (c, nodes, N).
+
+    For quaternions, only the part perpendicular to the motion.
+    """
     jacobian: Float64Array
-    """Derivatives of channel values by reach (start, end) and rate (start, end), shape (4, c, nodes, N)."""
+    """Derivatives of channel values with respect to reach and rate at the start and end, shape (4, c, nodes, N)."""
     rate_errors: Float64Array
-    """Errors of the rates at the keys, for quaternions perpendicular to the key, shape (2, c, N)."""
+    """The rates' errors at the keys, shape (2, c, N). For quaternions, only the part perpendicular to the key."""
     cost: Float64Array
     """Sums of squared errors, shape (N,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Least squares of columns with values of about 1, at nodes.
+    """Least-squares fit of the columns, scaled to about 1, at the nodes.
 
-    The unknowns (4 c, N) are the reach of the handles at start and end, and the rates at start and end.
+    The unknowns (4 c, N) are the reach of the handles at the start and end, and the rates at the start and end.
     """
 
     course: Course
@@ -253,7 +256,7 @@ class _Fit:
     """The nodes as local parameters, shape (nodes, 1)."""
     rounds: tuple[_Round, ...]
     rate_weights: Float64Array
-    """Normal matrices of the rate errors at start and end, shape (2, N, c, c)."""
+    """Normal matrices of the rate errors at the start and end, shape (2, N, c, c)."""
     directions: Float64Array | None
     """Directions of a quaternion's keys, along which its rates are free, shape (2, c, N). None for other channels."""
 
@@ -277,7 +280,7 @@ class _Fit:
         return cls(course, nodes[:, np.newaxis], rounds, rate_weights, directions)
 
     def start(self) -> Float64Array:
-        """Return the initial unknowns: thirds with the rates of the course, or handles that follow the ease best."""
+        """Return the initial unknowns. Handles are at thirds with the course's rates, or follow the ease."""
         course = self.course
         c = len(course.values)
         reach: Float64Array = np.full(course.keys.shape, 1.0 / 3.0)
@@ -352,8 +355,8 @@ class _Fit:
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
         """Return the unknowns after a step.
 
-        A handle's height is reach * rate. The steps of soft rates are scaled so that heights change as with the old
-        reach, which needs half the steps.
+        A handle's height is reach * rate. The steps of soft rates are scaled so that heights change as they would with
+        the old reach. This halves the number of steps.
         """
         (old_reach, rates), (reach_step, rate_step) = _reach_and_rates(x), _reach_and_rates(step)
         reach = np.clip(old_reach + np.clip(reach_step, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST_REACH)
@@ -387,7 +390,7 @@ class _Fit:
 
 
 def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64Array) -> Float64Array:
-    """Return approximate parameters at which the cubics of frames reach the nodes, by Newton's method."""
+    """Return the approximate parameters at which the frames' cubics reach the nodes, by Newton's method."""
     t = guess
     for _ in range(_NEWTON_STEPS):
         slope = np.maximum(slope_at(frames, t), LEAST_SLOPE)
@@ -401,10 +404,11 @@ def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array,
 
 
 def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
-    """Return the reach (2, N) of handles with heights at thirds, for which a line follows the ease best.
+    """Return the reach (2, N) of handles with heights at thirds, for which a line best follows the ease.
 
-    Linear least squares of the frame's cubic at parameters t (m, 1). With heights at thirds, the value of the line is
-    t, so the frame must be the inverse of the ease. Frame errors times the speed of the line are value errors.
+    This is a linear least-squares fit of the frame's cubic at the parameters t (m, 1). With heights at thirds, the
+    value of the line is t, so the frame must be the inverse of the ease. Frame errors times the speed of the line are
+    value errors.
     """
     # The inverse of the ease, which is parabolic at both ends and linear between them.
     scale = 1.0 / (2.0 - ease_from - ease_to)

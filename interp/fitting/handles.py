@@ -2,7 +2,7 @@
 """Fit the Bezier handles with which the animator's own keys play a spline, without additional keys.
 
 Between two keys Blender plays each channel as a cubic in frame and value. The frames of handles can be anywhere in the
-segment, independently for each channel. Segments of numbers without ease are exact with handles at thirds. All other
+segment, independently for each channel. Segments of values without ease are exact with handles at thirds. All other
 segments are fitted, with the spline's derivatives at the keys. Damped Gauss-Newton steps (Levenberg-Marquardt) optimize
 the reach of each handle for all segments of all tracks at once. They also optimize the length of quaternions, which
 Blender normalizes. Source: docs/formulas, "Fitting handles".
@@ -41,23 +41,23 @@ from .handle_shapes import (
 from .requests import Request
 
 _PROBES = slice(4, None, 9)
-"""The places that, with the ends, the end derivatives and the eases, identify a segment that was fitted before.
+"""The samples that, with the ends, the end derivatives and the eases, identify a segment that was fitted before.
 
 Curves of any method that agree in all of these values to the last bit are equal.
 """
 _FEW = 32
-"""Up to this number of segments, all places are sampled at once, whether the segments are known or not."""
+"""Up to this number of segments, all samples are evaluated at once, whether the segments are known or not."""
 _ROUGH = 0.05
-"""Radians. Rotations with larger errors may have narrow peaks of the error, for example at a full turn."""
+"""Rotations with errors above this limit, in radians, may have narrow error peaks, for example at a full turn."""
 _FINE = chebyshev(240)
-"""The places at which these errors are measured."""
+"""The points at which these errors are measured."""
 _TOPS = 3
-"""The number of highest peaks of an error that are measured again, between the places on both sides of each peak.
+"""The number of highest error peaks that are measured again, between the samples on both sides of each peak.
 
 Peaks are narrow where handles are so long that the frame hardly rises, and where an ease ends.
 """
 _AGAIN = 8
-"""The number of places at which each peak is measured again."""
+"""The number of points at which each peak is measured again."""
 _SAMPLED = 2048
 """The number of segment channels sampled at a time. Memory for larger arrays is allocated again each time."""
 
@@ -69,15 +69,15 @@ class Handles:
     Attributes
     ----------
     left, right : ndarray of float32, shape (n, channels, 2)
-        Frame and value of the handles before and after each key, for the sign in `signs`. NaN beside segments that were
-        not fitted and outside the keys.
+        Frame and value of the handles before and after each key, for the sign in `signs`. NaN on the side of a segment
+        that was not fitted, and outside the keys.
     signs : ndarray, shape (n,)
         -1 for quaternion keys that must be negated to continue from the previous key, otherwise 1. Handles of unfitted
         segments must be negated too. Key 0 keeps its sign, and keys on both sides of an unfitted segment keep their
         relative sign.
     errors : ndarray, shape (n, channels)
-        The maximum error in the segment that starts at each key. For all channels of a rotation it is an angle in
-        radians. It is 0 for segments that were not fitted.
+        The maximum error in the segment that starts at each key. For a rotation, it is an angle in radians and the same
+        for all channels. It is 0 for segments that were not fitted.
     frames : ndarray, shape (n, channels)
         The frame of the maximum error. NaN for segments that were not fitted.
     jumps : ndarray of bool, shape (n,)
@@ -145,8 +145,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     requests : sequence of Request
         Any mixture of splines of values and rotations.
     known : KnownFits, optional
-        Earlier fits, initially ``handles.KnownFits()``, which are updated. Unchanged segments take at most half as
-        long.
+        A cache of earlier fits, initially ``handles.KnownFits()``, which is updated. Unchanged segments then take at
+        most half as long.
 
     Returns
     -------
@@ -158,32 +158,32 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     TypeError
         If a request has no spline, arguments are not numbers, or `known` is not a `KnownFits`.
     ValueError
-        If numbers are not finite, too large for float32, quaternions of length zero, or not of the shape of the keys.
-        Representations other than quaternions require numbers. It is also raised if segments are not one bool per key,
-        a rotation has no known representation, or values have one.
+        If numbers are not finite, too large for float32, or quaternions of length zero, or do not match the shape of
+        the keys. Representations other than quaternions require numbers. It is also raised if `segments` is not one
+        bool per key, a rotation has no known representation, or values have a representation.
 
     Notes
     -----
     Keys are not moved. The frame of a handle is within its segment, and its value matches the frame rounded to float32.
-    docs/measurements/handles.md lists the errors of quaternions. With tension, continuity and bias within 0.5 the
-    median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees for keys 60 degrees apart. With eases up to
-    0.5 they are 0.33, 0.64 and 1.5 degrees.
+    docs/measurements/handles.md lists the errors of quaternions. For keys 60 degrees apart, with tension, continuity
+    and bias within 0.5, the median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees. With eases of up to
+    0.5, they are 0.33, 0.64 and 1.5 degrees.
 
     Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
     visible than an error of a hundredth of a degree, and free derivatives would only halve such errors. An ease brings
     the spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of
-    two to four, and the largest errors by seven to fourteen. Beside an ease, some speed therefore remains at the key.
-    It is a tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives of angle
-    channels also change, by less than a hundredth at the median.
+    two to four, and the largest errors by factors of seven to fourteen. Next to an ease, some speed therefore remains
+    at the key. It is a tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives
+    of angle channels also change, by less than a hundredth at the median.
 
-    Errors are measured with float32 handles in float64, at 60 places per segment, 36 without ease, 27 for quaternions
-    and 12 for cubics. There are 8 additional places around the largest maxima, except in quaternions without ease and
-    in cubics. Rotations with errors above 3 degrees are measured again at 240 places. The result is within a few
-    percent of the maximum error. Numbers without ease are exact except for rounding: 1.2e-6 of their range near frame
-    0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. This includes Blender's rounding during playback. Euler
-    angles and axis-angle are fitted per channel to values that continue from the key. If they arrive at the next key
-    with other values, such as an additional full turn, no handles fit, and the error is large. A spline that misses its
-    keys has an error at the keys. Source: docs/formulas, "Fitting handles".
+    Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Without ease, there are 36
+    points, or 27 for quaternions and 12 for cubics. There are 8 additional points around the largest maxima, except for
+    quaternions without ease and for cubics. If a rotation error exceeds 3 degrees, it is measured again at 240 points.
+    The result is within a few percent of the maximum error. Values without ease are exact except for rounding: 1.2e-6
+    of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. This includes Blender's rounding
+    during playback. Euler angles and axis-angle are fitted per channel to values that continue from the key. If they
+    arrive at the next key with other values, such as an additional full turn, no handles fit, and the error is large. A
+    spline that misses its keys has an error at the keys. Source: docs/formulas, "Fitting handles".
 
     Examples
     --------
@@ -205,7 +205,7 @@ class _Segments(NamedTuple):
     frames: Float64Array
     """The frames at which the segments begin and end, shape (2, N)."""
     eases: Float64Array
-    """Ease from of the start and ease to of the end, shape (2, N)."""
+    """`ease_from` of the start and `ease_to` of the end, shape (2, N)."""
 
     def take(self, columns: IndexArray) -> _Segments:
         return _Segments(self.begin[columns], self.frames[:, columns], self.eases[:, columns])
@@ -241,14 +241,14 @@ class _SegmentFits(NamedTuple):
 
 
 class _Fitting:
-    """Requests of one batch and representation."""
+    """Requests with the same batch and representation."""
 
     def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
         self._representation, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
         representation, is_cubic = self._representation, requests[0].spline.is_cubic and self._representation is None
         is_smooth = representation is not None and representation.homogeneous
         self._plain = CUBIC if is_cubic else SMOOTH if is_smooth else PLAIN
-        """The places in segments without ease."""
+        """The samples of segments without ease."""
         self._eased = EASED
         self._draft_size: DraftSize | None = None
         self._known = known
@@ -278,7 +278,7 @@ class _Fitting:
         return [Handles(left[own], right[own], signs[own], errors[own], worst[own], jumps[own]) for own in owns]
 
     def _parts(self) -> Iterator[_Segments]:
-        """Yield all segments to fit in groups."""
+        """Yield the segments to fit, in groups."""
         frames, parameters = self._tracks.frames, self._tracks.parameters
         count = max(1, _SAMPLED // self._numbers.shape[1])
         for start in range(0, len(self._chosen), count):
@@ -302,7 +302,7 @@ class _Fitting:
         return _SegmentFits(*(np.concatenate(pair, axis=-1)[..., order] for pair in zip(*fits, strict=True)))
 
     def _fit_unless_known(self, part: _Segments, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        """Return the fit of segments, from the cache if known."""
+        """Return the fit of each segment, from the cache if possible."""
         if self._known is None or places is CUBIC:
             return self._fit(part, self._sampled(part, places.at), derivatives, places)
         # A NumPy call costs the same for one segment as for many.
@@ -327,7 +327,7 @@ class _Fitting:
         return _SegmentFits.of_rows(self._known.recall(names), self._numbers.shape[1])
 
     def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places) -> _SegmentFits:
-        """Return the fit of segments from derivatives, and from exact values at the places and both ends."""
+        """Return the fit of each segment, from its derivatives and from exact values at the samples and both ends."""
         channels = self._numbers.shape[1]
         course, shape, flips, jumps = self._shaped(part, exact, derivatives, places)
         stored = _Stored.of(part, course, shape)
@@ -358,7 +358,7 @@ class _Fitting:
     def _measured_finely(
         self, part: _Segments, course: Course, shape: Shape, rough: IndexArray
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors of rotation segments and their parameters, from many more places."""
+        """Return the largest errors of rotation segments and their parameters, from many more points."""
         some, count = part.take(rough), course.keys.shape[2] // len(part.begin)
         columns = (np.arange(count)[:, np.newaxis] * len(part.begin) + rough).ravel()
         own, fitted = course.take(columns), shape.take(columns)
@@ -369,7 +369,7 @@ class _Fitting:
     def _measured_again(
         self, part: _Segments, stored: _Stored, off: Float64Array, places: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors and their parameters, from additional places around the highest peaks."""
+        """Return the largest errors and their parameters, from additional points around the highest peaks."""
         channels, _, count = off.shape
         rows = _highest(off).swapaxes(0, 1)
         around = np.concatenate(([0.0], places, [1.0]))
@@ -380,9 +380,9 @@ class _Fitting:
         some = part.take(np.tile(np.arange(count), channels))
         exact = own = self._evaluated(some, _eased(some, at.copy()), 0)
         if self._representation is None:
-            # Each channel has its own places, where only its own value of the spline is used.
+            # Each channel has its own points, at which only its own value of the spline is used.
             own = np.take_along_axis(exact, np.repeat(np.arange(channels), count)[np.newaxis, np.newaxis], axis=0)
-        # The channels of a rotation share one error and the same places, but angle channels have separate columns.
+        # The channels of a rotation share one error and the same points, but angle channels have separate columns.
         parameter = parameters_at(np.tile(at, stored.rise.shape[3] // at.shape[1]), stored.rise)
         again = self._off(stored.played(parameter), own, exact).reshape(channels * _TOPS, _AGAIN, count)
         errors, worst = (each.reshape(channels, _TOPS, count) for each in _tops(again, among))
@@ -399,14 +399,14 @@ class _Fitting:
         return values.reshape(len(values), *w.shape)
 
     def _sampled(self, part: _Segments, places: Float64Array) -> Float64Array:
-        """Return the spline's values (a, m + 2, N) at the segments' starts, at m places, and at their ends."""
+        """Return the spline's values (a, m + 2, N) at the segments' starts, at m points, and at their ends."""
         w = np.repeat(np.concatenate(([0.0], places, [1.0]))[:, np.newaxis], len(part.begin), axis=1)
         return self._evaluated(part, _eased(part, w), 0)
 
     def _course(
         self, part: _Segments, exact: Float64Array, derivatives: Float64Array, places: Places
     ) -> tuple[Course, Float64Array, BoolArray]:
-        """Return the exact motion of channels, signs at segment ends, and a mask of segments that miss their end."""
+        """Return the channels' exact motion, the signs at segment ends, and a mask of segments that miss their end."""
         (begin, _, eases), representation = part, self._representation
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
         flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
@@ -441,7 +441,7 @@ class _Fitting:
         return course if representation.homogeneous else course.apart(), flips, jumps
 
     def _off(self, played: Float64Array, values: Float64Array, exact: Float64Array) -> Float64Array:
-        """Return the deviation of the played motion at m places, shape (channels, m, N), or (1, m, N) for rotations.
+        """Return the deviation of the played motion at m points, shape (channels, m, N), or (1, m, N) for rotations.
 
         `values` are the exact channel values, and `exact` are the values of the spline. Rotations use only `exact`.
         """
@@ -454,7 +454,7 @@ class _Fitting:
 
 
 _MANY = 400
-"""The number of columns from which a draft takes no additional steps."""
+"""A draft of at least this many columns takes no additional steps."""
 
 
 class Draft(NamedTuple):
@@ -463,22 +463,21 @@ class Draft(NamedTuple):
     right: Float32Array
     """The frame and value of the handles after the first keys of segments, shape (N, c, 2)."""
     left: Float32Array
-    """The frame and value of the handles before the last keys, in the sign of the first key."""
+    """The frame and value of the handles before the last keys, with the sign of the first key."""
     flips: Float64Array
     """-1 where the last key must be negated relative to the first key, otherwise 1, shape (N,)."""
 
 
 class HandleDrafts(_Fitting):
-    """Draft the same handles repeatedly while a drag changes the parameters.
+    """Repeated drafts of the same handles while a drag changes the parameters.
 
     Data that does not depend on the parameters is prepared once. A draft takes one step of the descent, with more steps
-    for large errors if there are few segments. It does not measure errors, and takes at most a third of the time of a
-    fit.
+    for large errors if there are few segments. It does not measure errors, and takes at most a third as long as a fit.
 
     Parameters
     ----------
     requests : sequence of Request
-        Requests of one `batch` of splines and one representation.
+        Requests with the same representation, whose splines have the same `batch`.
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:
@@ -492,7 +491,7 @@ class HandleDrafts(_Fitting):
 
     @property
     def segments(self) -> IndexArray:
-        """Return the first keys of segments as indices into the keys of all requests, shape (N,)."""
+        """Return the first key of each segment, as an index into the keys of all requests, shape (N,)."""
         return self._chosen
 
     @property
@@ -537,7 +536,7 @@ class _Stored(NamedTuple):
 
     @classmethod
     def of(cls, part: _Segments, course: Course, shape: Shape) -> _Stored:
-        """Return the handles of columns."""
+        """Return the handles of each column."""
         frames, values = _placed(part, course, shape)
         keys = course.keys.astype(np.float32).astype(np.float64)
         powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
@@ -572,7 +571,7 @@ def _eased(part: _Segments, shares: Float64Array) -> Float64Array:
 
 
 def _highest(off: Float64Array) -> IndexArray:
-    """Return the places (c, _TOPS, N) of the highest peaks of errors (c, m, N), repeating the first if needed."""
+    """Return the indices (c, _TOPS, N) of the highest peaks of errors (c, m, N), repeating the first if needed."""
     before, after = (np.zeros_like(off) for _ in range(2))
     before[:, 1:], after[:, :-1] = off[:, :-1], off[:, 1:]
     tops = np.where((off >= before) & (off > after), off, -1.0)
@@ -585,7 +584,7 @@ def _highest(off: Float64Array) -> IndexArray:
 
 
 def _tops(off: Float64Array, at: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the maxima (c, N) and parameters of parabolas through differences (c, m, N) at places (m,)."""
+    """Return the maxima (c, N) and parameters of parabolas through differences (c, m, N) at points (m,)."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(at) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))

@@ -21,17 +21,20 @@ from ..batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
 _STUCK = 1e12
-"""Damping at which only steps within rounding could lower the cost."""
+"""The damping above which only steps smaller than rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
-"""Unknowns with a smaller diagonal have no effect and are not changed."""
+"""Unknowns whose diagonal element is smaller have no effect and are not changed."""
 _ROOM = 0.9
-"""Fraction of the way to a bound that a step may take if bounds must not be reached."""
+"""Fraction of the distance to a bound that a step may take if it must not reach the bound."""
 _LEAST_ROOM = 1e-12
 """Minimum distance to a bound, as a divisor."""
 _BEYOND = 1.0 + 1e-9
-"""Fraction of the way to a bound for steps that may reach it. Clipped unknowns are then exactly on the bound."""
+"""Fraction of the distance to a bound that a step may take if it may reach the bound.
+
+Clipped unknowns are then exactly on the bound.
+"""
 _ENOUGH_DONE = 0.2
-"""Fraction of problems. If more are finished, the others continue without them."""
+"""If more than this fraction of the problems is finished, the others continue without them."""
 
 
 class Equations(Protocol):
@@ -48,11 +51,11 @@ class Equations(Protocol):
         ...
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
-        """Return the solution for the free unknowns with `added` on the diagonal, and 0 for the others."""
+        """Return the solution for the free unknowns with `added` added to the diagonal, and 0 for the others."""
         ...
 
     def times(self, step: Float64Array) -> Float64Array:
-        """Return the product of the matrix with a step."""
+        """Return the matrix times a step."""
         ...
 
 
@@ -104,7 +107,7 @@ class Problem(Protocol[_State]):
 
 @dataclass(frozen=True)
 class Method:
-    """Hold the options of a descent.
+    """The options of a descent.
 
     Attributes
     ----------
@@ -115,7 +118,7 @@ class Method:
     damping : float or ndarray, shape (problems,)
         The initial damping, relative to the diagonal.
     less, more : float
-        Factors of the damping after a step that lowered the cost, and after a step that did not.
+        Factors applied to the damping after a step that lowered the cost, and after a step that did not.
     inside : bool
         Whether steps must stay inside the bounds (Coleman and Li).
     rounds : int
@@ -132,7 +135,7 @@ class Method:
 
 
 class Result(NamedTuple):
-    """Hold the result of a descent.
+    """The result of a descent.
 
     Attributes
     ----------
@@ -149,12 +152,12 @@ class Result(NamedTuple):
 def descend(
     problem: Problem[Any], start: Float64Array, lower: npt.ArrayLike, upper: npt.ArrayLike, method: Method
 ) -> Result:
-    """Minimize the costs of problems from unknowns `start` (p, K), within bounds that broadcast to their shape.
+    """Minimize the cost of each problem, starting at the unknowns `start` (p, K), within bounds of a compatible shape.
 
     Raises
     ------
     ValueError
-        If the start is beyond the bounds, or its cost is not finite.
+        If the start is outside the bounds, or its cost is not finite.
     """
     x = start
     low, high = (np.broadcast_to(np.asarray(bound, np.float64), x.shape) for bound in (lower, upper))
@@ -175,7 +178,8 @@ def descend(
         if np.count_nonzero(done) > _ENOUGH_DONE * len(done) and len(done) > 2:
             continuing = ~done
             if np.count_nonzero(continuing) == 1:
-                # NumPy sums one column in a different order than several, so digits would depend on the other problems.
+                # NumPy sums a single column in a different order than several columns, so digits would depend on the
+                # other problems.
                 continuing[np.flatnonzero(done)[0]] = True
             columns = _per_block(continuing, problem.owner)
             problem, state = problem.take(continuing, state)
@@ -261,13 +265,13 @@ class DenseEquations:
         return _solved(scaled, rows * right.T[..., np.newaxis])[..., 0].T * scale
 
     def times(self, step: Float64Array) -> Float64Array:
-        """Return the product of the matrices with a step."""
+        """Return the matrices times a step."""
         product: Float64Array = np.einsum("kij,jk->ik", self.matrix, step)
         return product
 
 
 def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solutions of systems, or 0 for singular systems, as with numbers that differ too much in size."""
+    """Return the solution of each system, or 0 if it is singular, as when its numbers differ too much in size."""
     solutions = np.zeros_like(right)
     try:
         solutions[:] = np.linalg.solve(matrices, right)

@@ -15,30 +15,30 @@ from ..keys import numbers as checked_numbers
 
 @dataclass(frozen=True)
 class Request:
-    """Request to fit curves or handles to a spline.
+    """A request to fit curves or handles to a spline.
 
     Attributes
     ----------
     spline : Spline
-        A track of numbers, or of rotations as unit quaternions with angular velocities in the parent frame.
+        A spline of values, or of rotations as unit quaternions with angular velocities in the parent frame.
     representation : str or None
         The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
-        such as "XYZ". None for a track of numbers.
+        such as "XYZ". None for values.
     numbers : array_like, shape (n, channels), or None
-        Channel values at the keys of a rotation, which determine signs, full turns and lengths. None uses the
-        quaternions of the spline. Other representations require numbers.
+        Channel values at the keys of a rotation, which determine signs, full turns and lengths. If None, the
+        quaternions of the spline are used. Other representations require numbers.
     segments : array_like of bool, shape (n,), or None
-        Mask of the segments to fit, by their first keys, for example segments affected by an edit. The last value is
-        ignored. None fits all segments.
+        Mask of the segments to fit, indexed by their first keys, for example the segments affected by an edit. The last
+        value is ignored. If None, all segments are fitted.
     tolerance : float or array_like, shape (d,), or None
         For curves, the maximum error, for all channels or per channel. For rotations, an angle in radians. Errors of
         `curves.VALUE_TOLERANCE` times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles
         ignore the tolerance and are as accurate as possible.
     free_lengths : bool
         For curves, whether knots of quaternions may have slightly different lengths if that saves knots. This requires
-        a player that normalizes the interpolated quaternion, as Blender does, and not each key.
+        playback that normalizes the interpolated quaternion, as in Blender, rather than each key.
     other_keys : array_like of float, or None
-        For curves, frames of other keys of the same track. Knots keep half a frame away from them, as from the keys of
+        For curves, frames of other keys of the same track. Knots stay half a frame away from them, as from the keys of
         the spline.
     """
 

@@ -19,7 +19,7 @@ from ..hermite_basis import hermite_weights
 from ..keys import Float64Array
 
 Size = Callable[[Float64Array], Float64Array]
-"""Function from differences, shape (m, channels), to their sizes, shape (m,)."""
+"""A function that returns the sizes, shape (m,), of differences, shape (m, channels)."""
 
 _FOR_SLOPE = 4
 """Number of samples of a piece from which the derivative at its end is computed, to third order."""
@@ -31,7 +31,7 @@ _SLACK = 8
 
 @dataclass(frozen=True)
 class SampledFit:
-    """Hold the keys that play the samples.
+    """The keys that play the samples.
 
     Attributes
     ----------
@@ -79,19 +79,19 @@ def fit_samples(
         Values of the channels at these frames.
     breaks : ndarray of int
         Ascending rows that are always keys, because the motion may have corners there. They include the first and last
-        row.
+        rows.
     size : callable
         A function that returns the size of channel differences.
     tolerance : float
-        The largest size allowed at a sample. The motion between neighboring samples is unknown.
+        The largest difference allowed at a sample. The motion between neighboring samples is unknown.
     avoided : ndarray of bool, shape (n,), or None
-        Rows that become keys only if they are `breaks` or no other row reaches the tolerance, such as rows close to
-        existing keys.
+        Rows that become keys only if they are `breaks` or no other row stays within the tolerance, such as rows close
+        to existing keys.
 
     Notes
     -----
-    Each piece is as long as possible, found by bisection, so keys are few, but not always the fewest. Derivatives are
-    from cubics through the four samples inside the piece closest to each end.
+    Bisection makes each piece as long as possible, so there are few keys, but not always the fewest. Derivatives are
+    computed from the cubics through the four samples of a piece that are closest to each end.
     """
     samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), breaks, size)
     rows = [0]
@@ -168,13 +168,14 @@ class _Samples:
 
 
 def _slopes(frames: Float64Array, values: Float64Array, before: int, count: int) -> Float64Array:
-    """Return the derivative at each row of the polynomial through `count` rows, if possible `before` rows before it."""
+    """Return each row's derivative, from the polynomial through `count` rows that start up to `before` rows earlier."""
     rows = np.arange(len(frames))
     count = min(count, len(frames))
     windows = np.clip(rows - before, 0, len(frames) - count)[:, np.newaxis] + np.arange(count)
     is_other = windows != rows[:, np.newaxis]
     distances = np.where(is_other, frames[windows] - frames[:, np.newaxis], 1.0)
-    # The Lagrange weight of each chord is the product of the other distances over their differences from its distance.
+    # The Lagrange weight of each chord is the product of all other distances, each divided by its difference from the
+    # chord's.
     differences = distances[:, np.newaxis] - distances[..., np.newaxis]
     is_factor = is_other[:, np.newaxis] & ~np.eye(count, dtype=np.bool_)
     factors = np.divide(distances[:, np.newaxis], differences, out=np.ones_like(differences), where=is_factor)

@@ -2,8 +2,8 @@
 """Find tension, continuity and bias for given tangents at keys, for example after a handle was dragged.
 
 With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents` are linear in x and y. These are in the
-triangle x >= 0, y >= 0, x + y <= 4. For each continuity this is a small quadratic problem. The best continuity is found
-by a search.
+triangle x >= 0, y >= 0, x + y <= 4. For each continuity, this is a small quadratic problem. The best continuity is
+found by a search.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..keys import Float64Array
 _NEAR = 1e-3
 """The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
 
-Among parameters with the same tangents, the closest to the current ones are used."""
+Of several parameters with the same tangents, the closest to the current parameters are used."""
 OTHER_STAYS = 10.0
 """The weight of the tangent opposite the dragged tangent of a key, if it should not change."""
 _MOST = 4.0
-"""The largest x + y = 2 (1-T)."""
+"""The largest value of x + y, which is 2 (1-T)."""
 _COARSE = np.linspace(-1.0, 1.0, 1001)
 _FINER = (0.002, 1e-4)
 """Distances from the best continuity that are searched again."""
@@ -51,10 +51,10 @@ def tcb_of_tangents(
     present: Float64Array,
     weights: Float64Array | None = None,
 ) -> NearestParameters:
-    """Return the parameters of inner keys whose tangents are closest to the given ones.
+    """Return the parameters of inner keys whose tangents are closest to the given tangents.
 
-    Of several solutions, the one closest to the current parameters is used. The tangents are the closest possible, to
-    within 2e-3 of the sum of both chords.
+    Of several solutions, the solution closest to the current parameters is used. The tangents are the closest possible,
+    to within 2e-3 of the sum of both chords.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def tcb_of_tangents(
     present : ndarray, shape (3, n)
         The current tension, continuity and bias.
     weights : ndarray, shape (n, 2), optional
-        Weights of the incoming and the outgoing tangent. Default: 1.
+        Weights of the incoming and outgoing tangents. By default, both are 1.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def tcb_of_tangents(
 
 
 def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
-    """Return the dragged end of a tangent (d,) whose direction is fixed, which is the closest point on its ray."""
+    """Return the dragged end (d,) of a tangent with a fixed direction, which is the closest point on its ray."""
     length = float(np.linalg.norm(tangent))
     if length == 0.0:
         return end
@@ -152,7 +152,7 @@ class _Products(NamedTuple):
 
     @classmethod
     def of(cls, a: Float64Array, b: Float64Array, i: Float64Array, o: Float64Array) -> _Products:
-        """Return the products of vectors (n, d)."""
+        """Return the products of the given vectors (n, d)."""
         return cls(*((u * v).sum(axis=1) for u, v in ((a, a), (b, b), (a, b), (a, i), (a, o), (b, i), (b, o))))
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the parameters with which keys best reproduce a given motion, by least squares over its samples.
 
-The five parameters of a key affect only the segments beside it. All tracks therefore form one sparse problem, whose
-normal equations couple each key with its neighbors. Conjugate gradients solve the equations for each track separately,
-because the components of a track may be keyed at different frames and couple other pairs of keys. The descent starts
-with the simplest model, and uses a fuller model only if it lowers the error enough. With all five parameters there are
-many poor minima on the bounds, so the descent stays inside the bounds until its last stage. Source: docs/formulas,
-"Fitting parameters to a motion".
+The five parameters of a key affect only the segments on both sides of the key. All tracks therefore form one sparse
+problem, whose normal equations couple each key with its neighbors. Conjugate gradients solve the equations for each
+track separately, because the components of a track may be keyed at different frames and couple different pairs of keys.
+The descent starts with the simplest model, and uses a fuller model only if it lowers the error enough. With all five
+parameters there are many poor minima on the bounds, so the descent stays inside the bounds until its last stage.
+Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -28,25 +28,28 @@ from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
 __all__ = ["FLOAT32", "SAMPLES", "SplineToFit", "fit_parameters", "sample_frames"]
 
 FLOAT32 = 2.0**-22
-"""The rounding of samples and of the handles behind them to float32, relative to a track's largest number."""
+"""The float32 rounding of samples and of the handles that produced them, relative to a track's largest value."""
 _NOISE = 1e-6
-"""Relative to a track's range. Parameters that change the motion by less, below float32 resolution, stay 0."""
+"""Parameters that change the motion by less than this fraction of a track's range, below float32 resolution, stay 0."""
 _PAYS = 0.99
 """A model with more parameters is used if its error is below this fraction of the simpler model's error."""
 _ROUNDED = 0.02
-"""Relative to a track's error. Parameters are rounded to few digits if that changes the motion by less."""
+"""Parameters are rounded to few digits if that changes the motion by less than this fraction of the track's error."""
 _KEYS_AT_A_TIME = 5000
-"""Few enough to fit the processor cache, many enough to amortize the NumPy calls."""
+"""The number of keys fitted at a time, which fit the processor cache and are enough to amortize the NumPy calls."""
 _INSIDE = 0.05
-"""The start of the descent inside the bounds. A number within 2/5 of this distance from a bound is set to the bound."""
+"""The distance from the bounds at which the descent starts.
+
+Parameters within 2/5 of this distance are set to the bound.
+"""
 _SOLVED = 0.05
-"""Relative residual of a step's equations, smaller after steps with a large decrease (Eisenstat and Walker)."""
+"""The relative residual of a step's equations, which is reduced after large decreases (Eisenstat and Walker)."""
 _MOST_ITERATIONS = 30
 """The maximum number of conjugate gradient iterations. Most solutions need 6, because the coupling is loose."""
 
 
 def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array]:
-    """Fit the parameters of the keys of tracks to the motions of their parts.
+    """Fit the parameters of each track's keys to the motions of its parts.
 
     Parameters
     ----------
@@ -60,13 +63,13 @@ def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array
 
     Notes
     -----
-    The error is the mean square over frames and components, or of the chord (4 sin(angle / 4)) for rotations. It is
-    never larger than with parameters 0. Among parameters with equal motion, the fit prefers parameters without ease,
-    without continuity, close to 0 and with few digits.
+    The error is the mean squared deviation over frames and components. For rotations, the deviation is the chord, 4
+    sin(angle / 4). The error is never larger than with all parameters set to 0. Among parameters that give the same
+    motion, the fit prefers parameters without ease, without continuity, close to 0 and with few digits.
 
     Examples
     --------
-    Find the tension 0.5 of the second key from samples of the motion:
+    Recover the tension of the second key, 0.5, from samples of the motion:
 
     >>> frames, values = np.arange(0.0, 40.0, 10.0), [[0, 1], [3, 0], [1, 4], [0, 1]]
     >>> motion = tcb.VectorSpline(Keys(frames, values, tension=[0, 0.5, 0, 0]))
@@ -127,7 +130,7 @@ def _fit(tracks: list[Sequence[SplineToFit]]) -> list[Float64Array]:
 
 
 def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64Array, Float64Array]:
-    """Return parameters with smaller errors, and these errors of each track."""
+    """Return parameters with smaller errors, and the error of each track."""
     columns, method = stage
     low = LOWEST[columns]
     x = start[columns]
@@ -155,7 +158,7 @@ class _Keys:
 
     @classmethod
     def of(cls, tracks: Sequence[Sequence[SplineToFit]]) -> _Keys:
-        """Return the keys of tracks, each with at least one part."""
+        """Return the keys of all tracks. Each track has at least one part."""
         counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
         starts = np.cumsum([0, *counts])
         scales = [_scale_of(track) for track in tracks]
@@ -192,7 +195,7 @@ class _Keys:
 
     @property
     def goals(self) -> Float64Array:
-        """Return the noise errors of tracks."""
+        """Return each track's error that is only noise."""
         return self.segments * self.noise**2
 
     def residuals(self, parameters: Float64Array) -> list[Float64Array]:
@@ -219,7 +222,7 @@ class _Keys:
         return {}
 
     def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
-        """Return sums of numbers (columns, keys) over each track's keys."""
+        """Return the sums of numbers (columns, keys) over the keys of each track."""
         return _binned(self.track, numbers.sum(axis=0), len(self.noise))
 
 
@@ -236,7 +239,7 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class _Fit:
-    """Least squares for some columns of the parameters. The others are 0."""
+    """Least-squares fit of some columns of the parameters. The others are 0."""
 
     keys: _Keys
     columns: list[int]
@@ -251,7 +254,7 @@ class _Fit:
         return parameters
 
     def penalty(self, x: Float64Array) -> Float64Array:
-        """Return the weights that pull parameters that have no effect to 0."""
+        """Return the weights that pull parameters without any effect toward 0."""
         return self.keys.noise**2 * self.keys.sum_of_tracks(x * x)
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
@@ -274,7 +277,7 @@ class _Fit:
             changes = np.ascontiguousarray(jacobian.transpose(2, 0, 1))
             products.append(changes @ changes.transpose(0, 2, 1))
             slopes.append(changes @ residuals.reshape(-1, len(changes), 1).swapaxes(0, 1))
-        # The first axis of each pair distinguishes the key before and the key after each segment.
+        # The first axis of each pair distinguishes between the keys before and after each segment.
         squares = np.concatenate(products).reshape(-1, 2, count, 2, count).transpose(1, 3, 2, 4, 0)
         own = keys.sum_at_keys(np.stack([squares[0, 0], squares[1, 1]]))
         slope = keys.sum_at_keys(np.concatenate(slopes).reshape(-1, 2, count).transpose(1, 2, 0)) + penalty * x
@@ -306,13 +309,13 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Normal equations of keys, solved by conjugate gradients for each track separately."""
+    """The keys' normal equations, solved by conjugate gradients for each track separately."""
 
     keys: _Keys
     own: Float64Array
     """The blocks on the diagonal, shape (columns, columns, keys)."""
     across: Float64Array
-    """The blocks that couple the left and right key of each segment, shape (columns, columns, segments)."""
+    """The blocks that couple the left and right keys of each segment, shape (columns, columns, segments)."""
     gradient: Float64Array
     penalty: Float64Array
     forcing: Float64Array
@@ -326,7 +329,7 @@ class _Equations:
         return self._times(self.own, step)
 
     def _times(self, own: Float64Array, step: Float64Array) -> Float64Array:
-        """Return the product of the matrix, with diagonal blocks `own` and the off-diagonal blocks, with a step."""
+        """Return the matrix times a step. `own` contains the diagonal blocks."""
         of_left = np.einsum("ijn,jn->in", self.across, step.take(self.keys.right, axis=1))
         of_right = np.einsum("jin,jn->in", self.across, step.take(self.keys.left, axis=1))
         coupled = self.keys.sum_at_keys(np.stack([of_left, of_right]))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments of TCB splines and the motions that they should play: residuals, and their derivatives by parameter.
+"""Segments of TCB splines and the motions that they should play: residuals, and their derivatives.
 
-Residuals are differences from the splines. Their derivatives are difference quotients of the Hermite curve with the
-same tangents, which for a rotation uses the rotation vectors from key to key. They are accurate for rotation about one
-axis, and otherwise accurate enough for the descent. Arrays of segments have d components first and the N segments last.
-Source: docs/formulas, "Fitting parameters to a motion".
+Residuals are the differences between the motions and the splines. Their derivatives are difference quotients of the
+Hermite curve with the same tangents, which for a rotation uses the rotation vectors from key to key. They are accurate
+for rotation about one axis, and otherwise accurate enough for the descent. Arrays of segments have d components first
+and the N segments last. Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ..tcb_tangents import Ends, tangents
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
 SAMPLES = 7
-"""Samples per segment, two more than the parameters that the curve of one number determines."""
+"""Samples per segment, two more than the parameters that the curve of one component determines."""
 SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 """The local parameters at which a segment is sampled."""
 _STEP = 1e-6
 """The step of difference quotients, which balances rounding (1e-16 / 1e-6) and curvature."""
 _EASE_TO, _EASE_FROM = 3, 4
-"""Ease to shapes the segment that ends at its key, and ease from the segment that begins there."""
+"""`ease_to` of a key shapes the segment that ends there, and `ease_from` the segment that begins there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class SplineToFit:
         The indices of the spline's keys among the track's keys. Components keyed at different frames are parts of one
         track, and share the parameters of a key.
     samples : ndarray, shape (n - 1, SAMPLES, d)
-        The finite motion at `sample_frames`, for rotations unit quaternions of either sign.
+        The motion at `sample_frames`: finite values, or unit quaternions of either sign.
     walk : ndarray, shape (n - 1, SAMPLES, 3), or None
         Rotation vectors from the previous key to the samples, including full turns. Only splines with long turns need
         them.
@@ -66,7 +66,7 @@ class SplineToFit:
 
     @property
     def is_rotation(self) -> bool:
-        """Return whether the spline is a rotation."""
+        """Return whether this is a spline of rotations."""
         return isinstance(self.spline, tcb.RotationSpline)
 
     @property
@@ -121,13 +121,13 @@ class Segments:
     weights: Float64Array
     """Weights of residuals, shape (d, N)."""
     samples: Float64Array
-    """The motion, shape (components, SAMPLES, N). Numbers are weighted and relative to the first key of the segment."""
+    """The motion, shape (components, SAMPLES, N). Values are weighted and relative to the first key."""
     walk: Float64Array | None
     """Rotation vectors since the first key of the segment, if full turns count, shape (3, SAMPLES, N)."""
 
     @classmethod
     def of(cls, parts: Sequence[SplineToFit], starts: Sequence[int], scales: Sequence[float]) -> Segments:
-        """Return the segments of parts. The keys of each track start at `starts` among the problem's keys."""
+        """Return the segments of all parts. The keys of each track start at `starts` among the problem's keys."""
         splines = [part.spline for part in parts]
         tracks = end_to_end(splines)
         inner = np.ones(len(tracks.frames), dtype=np.bool_)
@@ -151,7 +151,7 @@ class Segments:
         )
 
     def take(self, keys: BoolArray) -> Segments | None:
-        """Return the segments of the splines all of whose keys are among the given keys of the problem."""
+        """Return the segments of the splines whose keys are all among the given keys of the problem."""
         own = keys[self.rows]
         if own.all():
             chosen, tracks = self.splines, self.tracks
@@ -186,12 +186,12 @@ class Segments:
 
     @property
     def is_rotation(self) -> bool:
-        """Return whether the splines are rotations."""
+        """Return whether these are splines of rotations."""
         return isinstance(self.splines[0], tcb.RotationSpline)
 
     @property
     def _ends(self) -> Ends:
-        """Return the rule for the tangents at the ends of tracks."""
+        """Return the rule for the tangents at the ends of the tracks."""
         spline = self.splines[0]
         return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
 
@@ -254,7 +254,7 @@ class Segments:
             halves = np.stack([_half_vector(thirds[:, 0]), _half_vector(thirds[:, 1] - chords)])
             speed = _transported(_curve(hermite_weights(u, 1), *shape), _half_vector(_curve(weights, *shape)))
         jacobian = np.zeros((2, len(columns), *speed.shape))
-        # One key of each segment is odd, so every second key can be changed at once.
+        # One of the two keys of each segment has an odd index, so every second key can be changed at once.
         is_odd = np.arange(own.shape[1]) % 2 == 1
         for row, column in enumerate(columns):
             if column >= _EASE_TO:
@@ -279,7 +279,7 @@ class Segments:
 
 
 def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
-    """Return curves (d, SAMPLES, N) from 0 with these chords and tangents (d, N)."""
+    """Return curves (d, SAMPLES, N) that start at 0, with the given chords and tangents (d, N)."""
     result: Float64Array = chord[:, np.newaxis] * weights.chord
     result += leaving[:, np.newaxis] * weights.leaving
     result += arriving[:, np.newaxis] * weights.arriving
@@ -304,13 +304,13 @@ def _walk_of(parts: Sequence[SplineToFit]) -> Float64Array:
 
 
 def _chord_vectors(turns: Float64Array) -> Float64Array:
-    """Return rotation vectors of turns (quaternions of either sign), with the chord length 4 sin(angle / 4)."""
+    """Return the rotation vector of each turn (a quaternion of either sign), with the chord length 4 sin(angle / 4)."""
     vectors: Float64Array = turns[1:] * (np.copysign(2.0, turns[0]) / np.sqrt(0.5 + 0.5 * np.abs(turns[0])))
     return vectors
 
 
 def _nearest_vectors(turns: Float64Array, further: Float64Array, axis: Float64Array) -> Float64Array:
-    """Return the rotation vectors of turns, with full turns added to make them closest to given vectors."""
+    """Return the rotation vector of each turn, with full turns added to bring it closest to the given vector."""
     vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
     whole = np.rint(sphere.dot(further - vectors, axis) / (2.0 * np.pi))
     result: Float64Array = vectors + axis * (2.0 * np.pi * whole)

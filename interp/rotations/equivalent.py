@@ -3,7 +3,8 @@
 
 A quaternion and its negative represent the same orientation. The same applies to an axis and angle with both negated,
 to the two solutions for Euler angles, and to angles with additional full turns. Each of these changes multiplies a
-channel by 1 or -1 and adds a constant. If also applied to the handles of a key, it preserves the motion beside the key.
+channel by 1 or -1 and adds a constant. If also applied to the handles of a key, it preserves the motion on both sides
+of the key.
 
 Arrays have shape (n, c), with one row per key, in order, and one column per channel, as in Blender: w, x, y, z, or
 angle, x, y, z, or x, y, z in radians.
@@ -28,7 +29,7 @@ GAIN = 1e-5
 
 
 class Maps(NamedTuple):
-    """Changes of key values that preserve orientations, one row per key: values * factors + terms."""
+    """Changes to key values that preserve orientations, one row per key: values * factors + terms."""
 
     factors: Float64Array
     """1 or -1, shape (n, c)."""
@@ -51,7 +52,7 @@ class Maps(NamedTuple):
         return changed
 
     def of_keys(self, keys: BoolArray) -> Maps:
-        """Return the changes of the chosen keys, shape (n,), with no change of the others."""
+        """Return the changes restricted to a mask of keys, shape (n,). The values of the other keys do not change."""
         return Maps(np.where(keys[:, np.newaxis], self.factors, 1.0), np.where(keys[:, np.newaxis], self.terms, 0.0))
 
 
@@ -63,7 +64,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
     name : str
         "QUATERNION", "AXIS_ANGLE", an Euler order, or `UNKNOWN_ORDER`.
     values, before : array_like, shape (n, c)
-        The values of keys, and for each row the values to approach.
+        The values of the keys, and for each key the values to approach.
 
     Notes
     -----
@@ -88,7 +89,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
 
 
 def chained(steps: Maps) -> Maps:
-    """Return the changes of whole sequences. Each row of `steps` relates a key to the unchanged previous key.
+    """Return the changes to whole sequences. Each row of `steps` relates a key to the unchanged previous key.
 
     The first row relates the first key to itself.
 

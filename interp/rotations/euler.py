@@ -57,9 +57,9 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
 def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """Convert unit quaternions (…, 4) to Euler angles (…, 3), with the middle angle in [-pi/2, pi/2].
 
-    The alternative triple for the orientation has the middle angle pi - a. In gimbal lock the turn about the common
-    axis is split evenly between the outer angles. For sequences, see `follow_euler`. For `order`, see `from_euler`.
-    Source: docs/formulas, "Euler angles".
+    The other triple for the same orientation has the middle angle pi - a, where a is the middle angle returned. In
+    gimbal lock, the turn about the common axis is split evenly between the outer angles. For sequences, see
+    `follow_euler`. For `order`, see `from_euler`. Source: docs/formulas, "Euler angles".
 
     Examples
     --------

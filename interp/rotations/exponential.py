@@ -38,7 +38,7 @@ def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return (1 - cos) / angle² and (angle - sin) / angle³, the factors of the left Jacobian of SO(3)."""
     square = angle * angle
-    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0. The series used there has the next term angle⁴ /
+    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0. The next term of the series used there is angle⁴ /
     # 5040.
     small = angle < 1e-2
     cube = np.where(small, 1.0, square * angle)
@@ -91,11 +91,12 @@ def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64A
 def rate_of_velocity(turn: Float64Array, velocity: Float64Array) -> Float64Array:
     """Return the derivative of a rotation vector from the angular velocity in the parent's frame.
 
-    The inverse of `velocity_of_exp`, for turns of less than 360 degrees. The Jacobian is singular at a full turn.
+    This is the inverse of `velocity_of_exp`, for turns of less than 360 degrees. The Jacobian is singular at a full
+    turn.
     """
     half = 0.5 * sphere.length(turn)
-    # (1 - x cot x) / (2 x)² loses digits near 0, where it is 1/12. There it hardly matters, because it is multiplied by
-    # the squared turn.
+    # (1 - x cot x) / (2 x)² loses digits near 0, where it is 1/12. The loss hardly matters there, because the
+    # expression is multiplied by the squared turn.
     small = half < 1e-4
     safe = np.where(small, 1.0, half)
     factor = np.where(small, 1.0 / 12.0, (1.0 - safe / np.tan(safe)) / (4.0 * safe * safe))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert sequences of orientations to Euler angles, or axes and angles, each closest to the previous ones."""
+"""Convert sequences of orientations to Euler angles, or axes and angles, each closest to the previous values."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     order : str
         Blender's rotation order. See `from_euler`.
     start : array_like, shape (3,) or (…, 3)
-        The angles from which the first orientation continues. The sequence includes their full turns.
+        The angles from which the result continues, including their full turns.
 
     Returns
     -------
     ndarray, shape (…, m, 3), or (3,)
-        Angles about x, y, z. Among the two triples for an orientation and all their full turns, the triple with the
+        Angles about x, y, z. Among both triples for an orientation, with any full turns added, the triple with the
         smallest sum of changes is used. In gimbal lock (within 2e-7 radians) the undetermined angle does not change.
 
     Notes
     -----
     The step between two samples has the same cost if both use their alternative triples. The choices are therefore a
-    cumulative parity and need no loop over samples.
+    cumulative parity, which requires no loop over samples.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _other_euler(angles: Float64Array, middle: int) -> Float64Array:
 
 
 def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Float64Array:
-    """Replace unknown values with the last known value before them on the last axis, or else the first."""
+    """Replace unknown values with the previous known value on the last axis, or else with the first known value."""
     if not unknown.any():
         return values
     index = np.where(unknown, 0, np.arange(values.shape[-1]))
@@ -92,7 +92,7 @@ def follow_axis_angle(
     q : array_like, shape (…, m, 4), or (4,)
         Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
     start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
-        The axis and angle from which the first orientation continues. The sequence includes their full turns.
+        The axis and angle from which the result continues, including full turns.
 
     Returns
     -------

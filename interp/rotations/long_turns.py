@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add turns to a curve on the sphere, which cannot represent long turns. Source: docs/formulas, "Long turns".
+"""Add long turns to a curve on the sphere, which cannot represent them. Source: docs/formulas, "Long turns".
 
 The turn of each segment is a chord, given as a rotation vector. The chords of a track have tangents like any vector
 track. Along the axis of the segment, the turn runs from 0 to the full chord, and across it from 0 back to 0. ``q(u) =
 exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. It is C1 at the
-keys where p is C1. For rotation about one axis, it is the vector spline of the angle.
+keys where p is C1. For rotation about one axis, the motion is the vector spline of the angle.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LongTurns:
         self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
         self._leaving, self._arriving = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
         self._start = outgoing - self.axis * self._leaving
-        # The turn along the axis follows the turn across it, and therefore rotates its end.
+        # The turn along the axis is applied after the turn across the axis, and therefore rotates the end of that turn.
         self._end = turned(-chords, incoming - self.axis * self._arriving)
         self._turns: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
 
@@ -44,8 +44,8 @@ class LongTurns:
     def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
 
-        `turns` (samples, 4) are equal except for full turns. The sum is exact for rotation about one axis, and
-        otherwise accurate enough to count full turns.
+        `turns` (samples, 4) are the same rotations without full turns. The sum is exact for rotation about one axis,
+        and otherwise accurate enough to count full turns.
         """
         along, across = self.turns(segment, u)
         winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))

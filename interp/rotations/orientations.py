@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
 
-# Neighbors "as keyed" whose sum is shorter than this are refused. The direction of their arc has an error of 1e-16 /
-# 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
+# With the path as keyed, neighboring quaternions whose sum is shorter than this are rejected. The direction of their
+# arc has an error of 1e-16 / 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
-"""Radians. Smaller angles are rounding errors, not turns."""
+"""Angles smaller than this, in radians, are rounding errors, not turns."""
 
 ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
 
@@ -36,7 +36,7 @@ def normalised(keys: Keys) -> Float64Array:
     """Return unit quaternions, or raise KeysError for a zero quaternion."""
     if keys.values.shape[1] != 4:
         raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
-    # Scaled first, because squares can overflow or vanish.
+    # Scale first, because squares can overflow or underflow.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
         raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
@@ -46,7 +46,7 @@ def normalised(keys: Keys) -> Float64Array:
 
 
 def check_arcs(keys: Keys) -> None:
-    """Raise KeysError if a unit quaternion is antipodal to the previous one, so that no unique arc joins them."""
+    """Raise KeysError if a unit quaternion is antipodal to its predecessor, so that no unique arc joins them."""
     values = keys.values
     gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
     if (gaps < ANTIPODAL).any():
@@ -55,9 +55,9 @@ def check_arcs(keys: Keys) -> None:
 
 
 def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes. A turn by 0 gets the axis of the previous turn, or else of the next turn.
+    """Return the axes. A zero turn gets the axis of the previous turn, or else of the next turn.
 
-    A turn by 0 has no axis, but the tangents of adjacent full turns need one.
+    A zero turn has no axis, but the tangents of adjacent full turns need one.
     """
     turns = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
     if not len(turns):
@@ -97,7 +97,7 @@ def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64
 
 
 class OrientationSpline(BaseSpline):
-    """The base class for tracks of rotations.
+    """Base class for splines of rotations.
 
     Parameters
     ----------
@@ -106,13 +106,14 @@ class OrientationSpline(BaseSpline):
     cycle : "SINGLE", "REPEAT" or "LOOP"
         Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     path : "SHORTEST" or "AS_KEYED"
-        Rotate from key to key the shorter way, or along the arc between the quaternions as keyed, up to 360 degrees.
+        Rotate from key to key along the shortest path, or along the arc between the quaternions as keyed, up to 360
+        degrees.
 
     Raises
     ------
     KeysError
-        If a quaternion is zero. With the path as keyed, also if neighbors are antipodal within 1e-10, because no unique
-        arc joins them.
+        If a quaternion is zero. With the path "AS_KEYED", it is also raised if neighboring quaternions are antipodal to
+        within 1e-10, because no unique arc joins them.
     """
 
     is_cubic = False
@@ -126,7 +127,10 @@ class OrientationSpline(BaseSpline):
 
     @property
     def loop_gap(self) -> float:
-        """Return the angle in radians between the orientations of the last and first key. It is 0 for a closed loop."""
+        """Return the angle in radians between the orientations of the first and last keys.
+
+        It is 0 for a closed loop.
+        """
         return float(angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
@@ -136,7 +140,7 @@ class OrientationSpline(BaseSpline):
 
 
 class TurnedSpline(OrientationSpline):
-    """The base class for tracks of rotations whose keys can be turns from the previous key, preserving full turns."""
+    """Base class for splines of rotations whose keys can be turns from the previous key, which preserve full turns."""
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
@@ -162,7 +166,7 @@ class TurnedSpline(OrientationSpline):
         frames : array_like, shape (n,)
             Frames of the keys.
         angles : array_like, shape (n,)
-            Turns in radians, of any size. 5/2 pi is one and a quarter turns.
+            Turns in radians, of any size. For example, 5/2 pi is one and a quarter turns.
         axes : array_like, shape (n, 3)
             Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
         tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
@@ -170,9 +174,9 @@ class TurnedSpline(OrientationSpline):
         cycle
             See the constructor.
         path : "AS_KEYED" or "SHORTEST"
-            The literal turns, or the shorter way for files that contain small negative turns as about 357 degrees.
+            The literal turns, or the shortest path for files that store small negative turns as about 357 degrees.
         first : array_like, shape (4,)
-            The orientation w, x, y, z from which key 0 turns.
+            The orientation w, x, y, z to which the turn of key 0 is applied.
         convention : "BLENDER" or "3DS"
             ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
         **options
@@ -210,7 +214,7 @@ class TurnedSpline(OrientationSpline):
             raise turns.error(n_("has a turn with a zero axis"), int(np.argmax(missing)))
         turned = turns.values[:, 0] * turn_sign(convention)
         spline = cls(turns.with_values(turns_to_rotations(turned, unit, first=first)), cycle, **options)
-        # Keys given as turns may be antipodal neighbors, which the constructor would refuse as keyed.
+        # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
             spline._keep_turns(turned[1:, np.newaxis] * _axes_of_neighbours(turned, unit)[1:])
@@ -226,8 +230,8 @@ class TurnedSpline(OrientationSpline):
             Keys with values of shape (n, 4): nonzero quaternions w, x, y, z of either sign. They are normalized.
         walk : array_like, shape (n - 1, 3)
             Rotation vectors from key to key in the parent's frame, as returned by `rotations.walk_euler` and
-            `rotations.walk_axis_angle`. Their length is the angle of the turn. They choose the way, and the keys
-            determine its end.
+            `rotations.walk_axis_angle`. Their lengths are the angles of the turns. They select the path between keys,
+            and the keys determine its ends.
         cycle
             See the constructor.
         **options
@@ -251,7 +255,7 @@ class TurnedSpline(OrientationSpline):
         reached = multiply(from_rotation_vector(vectors), q[:-1])
         flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
         signs = np.append(1.0, np.cumprod(flips))
-        # The signs may make neighbors antipodal, which the constructor would refuse as keyed.
+        # The signs may make neighboring keys antipodal, which the constructor would reject with the path as keyed.
         spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
         spline._keep_turns(vectors)
         return spline
@@ -265,4 +269,4 @@ class TurnedSpline(OrientationSpline):
 
     @abstractmethod
     def _keep_turns(self, turns: Float64Array) -> None:
-        """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end near the next key."""
+        """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end close to the next key."""

@@ -3,7 +3,7 @@
 
 Components w, x, y, z are on the last axis, angles are in radians, and matrices are for column vectors. A product
 ``multiply(p, q)`` rotates by q first, then by p, both about the parent's axes. Functions broadcast over leading axes
-unless noted otherwise. They are exact to a few units in the last place, also near zero angles.
+unless noted otherwise. They are exact to a few units in the last place, even at angles close to zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNKNOWN = 1e-7
 
 
 def components_first(array: Float64Array) -> Float64Array:
-    """Return the array with its component axis first, in a fifth of the time of `moveaxis`."""
+    """Return the array with its component axis first, five times as fast as `moveaxis`."""
     return array.transpose(-1, *range(array.ndim - 1))
 
 
@@ -74,14 +74,14 @@ def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
         raise ValueError(f"{name}: a quaternion is zero or not finite")
-    # Scaled first, since squares can overflow or vanish.
+    # Scale first, because squares can overflow or underflow.
     scaled = array / largest
     unit: Float64Array = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return unit
 
 
 def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
-    """Return slerp(p, q, t) of unit quaternions for any real t, without choosing the shorter way.
+    """Return slerp(p, q, t) of unit quaternions for any real t, without changing signs to take the shortest path.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
 
 def shorter(q: npt.ArrayLike) -> Float64Array:
-    """Return the quaternions with nonnegative w of the same orientations, which are turns of at most 180 degrees.
+    """Return the equivalent quaternions with nonnegative w, which represent turns of at most 180 degrees.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
 
 
 def unroll_signs(q: npt.ArrayLike) -> Float64Array:
-    """Choose the sign of each quaternion (…, m, 4) that makes it closer to the previous quaternion.
+    """Choose the sign that brings each quaternion (…, m, 4) closer to the previous quaternion.
 
     The first quaternion keeps its sign, and so does a single quaternion (4,).
 
@@ -156,7 +156,7 @@ def flips(dots: Float64Array) -> Float64Array:
 def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
     """Convert rotation vectors (…, 3), axis times angle in radians, to quaternions (…, 4).
 
-    The sign includes turns above 360 degrees. Source: docs/formulas, "Exponential and logarithm".
+    The sign of a quaternion accounts for turns above 360 degrees. Source: docs/formulas, "Exponential and logarithm".
 
     Examples
     --------
@@ -167,9 +167,9 @@ def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
-    """Convert unit quaternions (…, 4) to rotation vectors (…, 3) of length 0 to 2 pi, without choosing the shorter way.
+    """Convert unit quaternions (…, 4) to rotation vectors (…, 3) of length 0 to 2 pi.
 
-    Source: docs/formulas, "Exponential and logarithm".
+    Vectors are not reduced to the shortest turn. Source: docs/formulas, "Exponential and logarithm".
 
     Examples
     --------
@@ -198,7 +198,8 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
 def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Float64Array, Float64Array]:
     """Convert unit quaternions (…, 4) to unit axes (…, 3) and angles (…) in [0, 2 pi].
 
-    The shorter way is not chosen. Without a turn, the axis is `default_axis`. Source: docs/formulas, "Axis and angle".
+    Angles are not reduced to the shortest turn. The axis of a zero turn is `default_axis`. Source: docs/formulas,
+    "Axis and angle".
 
     Examples
     --------
@@ -268,7 +269,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
         raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, not the shape {array.shape}")
     m = np.moveaxis(array, (-2, -1), (0, 1))
     trace = m[0, 0] + m[1, 1] + m[2, 2]
-    # Four times the products of the components. Every row is the quaternion times one of its components.
+    # The products of the components, times four. Every row is the quaternion times one of its components.
     wx, wy, wz = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
     squares = [1.0 + trace] + [1.0 + 2.0 * m[i, i] - trace for i in range(3)]

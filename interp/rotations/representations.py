@@ -23,7 +23,7 @@ from .quaternions import UNKNOWN
 # Closer to gimbal lock, a rate would only amplify that rounding error.
 _DAMPED = 1e-6
 JUMP = 1e-3
-"""The difference, in radians or relative to an axis or quaternion, from which a channel jumps at a key."""
+"""The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
 
 WithDerivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values with their first and second derivatives."""
@@ -39,7 +39,7 @@ class RotationRepresentation(Protocol):
     """True if a common factor of all values preserves the orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        """Return channel values (c, n) for orientations (4, n), if ambiguous according to the velocity (3, n)."""
+        """Return channel values (c, n) for orientations (4, n). The velocity (3, n) resolves ambiguity."""
         ...
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
@@ -79,7 +79,7 @@ class RotationRepresentation(Protocol):
     def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates scaled to a length that has a rate of change."""
+        """Return channel values and rates, scaled to a length that changes at the given rate."""
         ...
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find faults of rotation keys: flips, jumps, turns of more than 180 degrees, and keys near gimbal lock."""
+"""Find faults in rotation keys: flips, jumps, turns of more than 180 degrees, and keys near gimbal lock."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .euler import axes_of
 GIMBAL = np.radians(2.0)
 """Closer than this to gimbal lock, 1 degree of rotation can change the outer Euler angles by 30 degrees."""
 _CLOSE = np.pi / 2.0
-"""Radians. If equivalent values are this close in every channel, the key jumped."""
+"""If equivalent values are this close in every channel, in radians, the key jumped."""
 _ONE_FRAME = 1.001
-"""Frames. Between keys this close, no frame can show a turn of more than 180 degrees."""
+"""Between keys that are at most this many frames apart, no frame can show a turn of more than 180 degrees."""
 
 
 @dataclass(frozen=True)
 class KeyFaults:
-    """Faults of a sequence of keys, one element per key. A fault between two keys is attributed to the later key."""
+    """Faults in a sequence of keys, one element per key. A fault between two keys is attributed to the later key."""
 
     flips: BoolArray
-    """The key has the opposite sign of the previous key, or the alternative Euler solution is closer to it."""
+    """The key has the opposite sign from the previous key, or the alternative Euler solution is closer to it."""
     turns: BoolArray
     """An angle changes by more than 180 degrees from the previous key, and equivalent values are closer."""
     jumps: BoolArray
@@ -36,27 +36,28 @@ class KeyFaults:
     """The change of each key that brings it closest to the unchanged previous key."""
 
     def repaired(self, turns: bool) -> Maps:
-        """Return the changes that repair flips and jumps, or with `turns` all turns."""
+        """Return the changes that repair flips and jumps or, if `turns` is true, all turns."""
         return chained(self.steps.of_keys(self.flips | (self.turns if turns else self.jumps)))
 
 
 def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: npt.ArrayLike) -> KeyFaults:
-    """Find the faults of a sequence of keys.
+    """Find the faults in a sequence of keys.
 
     Parameters
     ----------
     name : str
         See `nearest_maps`.
     frames : array_like, shape (n,)
-        Ascending.
+        Frames in ascending order.
     values : array_like, shape (n, c)
     moves : array_like of bool, shape (n,)
-        Whether there is motion from the key to the next. Without motion, as after constant keys, there is no fault.
+        Whether there is motion from each key to the next. Without motion, as after keys with constant interpolation,
+        there is no fault.
 
     Notes
     -----
-    Flips and jumps are representation only. Other turns of more than 180 degrees may be intended, for example for a
-    wheel. The keys alone do not show the intention. Source: docs/formulas, "Equivalent keys".
+    Flips and jumps affect only the representation. Other turns of more than 180 degrees may be intended, for example
+    for a wheel. The keys alone do not show the intention. Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------

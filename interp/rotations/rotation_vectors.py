@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
-Methods of this kind differ only in h. It is a rotation vector in the parent's frame that runs from 0 at a key to the
+Methods of this kind differ only in h, which is a rotation vector in the parent's frame that runs from 0 at a key to the
 turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
 """
 
@@ -39,8 +39,9 @@ class Turns(NamedTuple):
 class RotationVectors:
     """Segments ``exp(h(u) / 2) q[n]`` of several tracks.
 
-    `start` contains the quaternions (4, K) at which segments begin. `coefficients` (degree, 3, K) belong to the powers
-    of u, first power first, of the rotation vector h in the parent's frame. Full turns may be added as `long_turns`.
+    `start` contains the quaternions (4, K) at which segments begin. `coefficients` (degree, 3, K) are the coefficients
+    of the powers of u, first power first, in the rotation vector h in the parent's frame. Full turns may be added as
+    `long_turns`.
     """
 
     def __init__(self, start: Float64Array, coefficients: Float64Array, long_turns: LongTurns | None = None) -> None:
@@ -104,7 +105,7 @@ class RotationVectors:
 
 
 class TurningSpline(TurnedSpline):
-    """A track of rotations whose shape follows from the turns from key to key.
+    """Base class for splines of rotations that are determined by the turns from key to key.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ class TurningSpline(TurnedSpline):
 
 
 class SolvedSpline(TurningSpline):
-    """A `TurningSpline` that solves equations. Without a solution, the constructors raise KeysError.
+    """A `TurningSpline` that solves equations. Its constructors raise KeysError if there is no solution.
 
     Attributes
     ----------

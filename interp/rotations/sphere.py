@@ -51,7 +51,7 @@ def conjugate(q: Float64Array) -> Float64Array:
 
 
 def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return cosine and sine of twice an angle, from one tangent.
+    """Return the cosine and sine of twice an angle, computed from a single tangent.
 
     If NumPy can use a vector unit, its tangent is eight times faster than its sine. At 0 the results are exactly 1 and
     0.
@@ -73,7 +73,7 @@ def exp(v: Float64Array) -> Float64Array:
 
 
 def log(q: Float64Array) -> Float64Array:
-    """Return the vectors (3, …) of length 0 to pi whose exp is q, without choosing the shorter way."""
+    """Return the vectors (3, …) of length 0 to pi whose exp is q, without changing the sign of q."""
     sine = length(q[1:])
     angle = np.arctan2(sine, q[0])
     vector: Float64Array = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
@@ -94,7 +94,7 @@ class Arc(NamedTuple):
 
 
 def arc(p: Float64Array, q: Float64Array) -> Arc:
-    """Return the arcs from p to q, without changing signs to choose the shorter way.
+    """Return the arcs from p to q, without changing signs to take the shortest path.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
     direction is computed from the difference, or beyond a quarter circle from the sum, to preserve digits. Its error is
@@ -146,8 +146,8 @@ def _turning_arc(
 ) -> _TurningArc:
     """Return the arcs from p to q, with the derivatives due to the motion of their ends.
 
-    The motion of the end along the arc changes its length. The motion across the arc rotates it, and only this part is
-    divided by sin(a).
+    The motion of the end along the arc changes the length of the arc. The motion across the arc rotates the arc, and
+    only this part is divided by sin(a).
     """
     angle, _, ahead = path = arc(p, q)
     turned = t * angle
@@ -169,7 +169,7 @@ class WithDerivatives(NamedTuple):
 
 
 def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDerivatives) -> WithDerivatives:
-    """Return slerp(p, q, t) with its first and second derivative. Source: docs/formulas, "Derivatives of slerp".
+    """Return slerp(p, q, t) with its first and second derivatives. Source: docs/formulas, "Derivatives of slerp".
 
     Notes
     -----

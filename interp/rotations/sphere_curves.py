@@ -29,13 +29,13 @@ _LEAST_COSINE = -0.9
 # The largest cosine whose angle is not 0. At that angle, 1.5e-8, slerp's weights are linear to the last bit.
 _MOST_COSINE = 1.0 - 2.0**-53
 
-# Radians. Down to this angle `_turning_share` loses four digits of an equally small term. Below, the series is
-# accurate.
+# Down to this angle, in radians, `_turning_share` loses four digits of an equally small term. Below this angle, the
+# series is accurate.
 _SMALL_ANGLE = 1e-2
 
 
 def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return half the angles of arcs, with 1 / sine and cosine for `_weights`, which needs angles above 0."""
+    """Return half the angle of each arc, with 1 / sine and cosine for `_weights`, which needs angles above 0."""
     apart, along = sphere.length(q - p), sphere.length(q + p)
     angle = 2.0 * np.arctan2(apart, along)
     sine = 0.5 * apart * along
@@ -96,7 +96,7 @@ def _slerp_weights(
 def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Array) -> Float64Array:
     """Return (t cos(t a) - sin(t a) cos(a) / sin(a)) / sin(a)², by a series for small angles a.
 
-    The next term is below a⁶ / 169, 6e-15 at the largest angle.
+    The next term is below a⁶ / 169, which is 6e-15 at the largest angle.
     """
     small = np.flatnonzero(half_angle < 0.5 * _SMALL_ANGLE)
     if small.size:
@@ -109,7 +109,7 @@ def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Arr
 
 
 def _weights_of_cosine(cosine: _Number, u: _Number) -> tuple[_Number, _Number]:
-    """Return slerp's weights at u of an arc that is known only by its cosine, which is not near -1."""
+    """Return slerp's weights at u of an arc that is known only by its cosine, which is not close to -1."""
     value = cosine.value if isinstance(cosine, _Rated) else cosine
     value = np.minimum(np.maximum(value, _LEAST_COSINE), _MOST_COSINE)
     clipped = _Rated(value, cosine.rate) if isinstance(cosine, _Rated) else value
@@ -129,7 +129,7 @@ class GramCurve(ABC):
     """Segments whose points are weighted sums of four quaternions per segment, the `controls` (4, 4, K).
 
     `constants` are other arrays (K,) for `_construct`, such as angles and dot products of the controls. `steep` is a
-    mask of segments that have an arc near half a circle.
+    mask of segments that have an arc of nearly half a circle.
     """
 
     def __init__(self, controls: Float64Array, constants: Iterable[Float64Array], steep: BoolArray) -> None:
@@ -263,7 +263,7 @@ def _between(u: _Number) -> _Number:
 class Blend(GramCurve):
     """Segments blended from the arc between their keys and the arcs that leave and arrive at the keys.
 
-    `start` and `end` are the keys (4, K), and `leaving` and `arriving` the angular velocities (3, K) with respect to u
+    `start` and `end` are the keys (4, K). `leaving` and `arriving` are the angular velocities (3, K) with respect to u
     at the keys. `weight` (2, K) is the weight of the curve with the correct arrival velocity, as a + b u.
     """
 
@@ -277,7 +277,7 @@ class Blend(GramCurve):
     ) -> None:
         self._parts = np.concatenate([start, end, leaving, arriving, weight])
         half_angle, cosine_row = _ready_arcs(start, end)[:2], sphere.dot(start, end)
-        # The points a quarter circle from the keys in the directions of their velocities, or 0 without velocity.
+        # The points a quarter circle from the keys in the directions of their velocities, or 0 if a velocity is 0.
         speeds = sphere.length(leaving), sphere.length(arriving)
         ahead, behind = (
             sphere.product(np.concatenate([np.zeros_like(turn[:1]), turn]), q)

@@ -79,7 +79,7 @@ def turns_to_rotations(
 
     Notes
     -----
-    Source: docs/formulas, "Relative keys", where sign and order were measured on real files.
+    The sign and the order of products were measured on real files. Source: docs/formulas, "Relative keys".
 
     Examples
     --------
@@ -93,7 +93,8 @@ def turns_to_rotations(
     w, x, y, z = normalised("first", first).tolist()
     turns = np.atleast_2d(from_axis_angle(rows, turned))
     orientations = np.empty_like(turns)
-    # Python floats, because each product needs the previous one, and NumPy calls would cost more than the arithmetic.
+    # Use Python floats, because each product needs the previous product, and NumPy calls would cost more than the
+    # arithmetic.
     for row, (a, b, c, d) in enumerate(turns.tolist()):
         w, x, y, z = (
             a * w - b * x - c * y - d * z,
@@ -117,15 +118,15 @@ def rotations_to_turns(
     convention : "BLENDER" or "3DS"
         See `turns_to_rotations`.
     path : "SHORTEST" or "AS_KEYED"
-        Turns of at most 180 degrees, or literal turns between the quaternions of up to 360 degrees. The turn of key 0
-        is always the shortest.
+        Shortest turns (at most 180 degrees), or literal turns of up to 360 degrees between the quaternions. The turn of
+        key 0 is always the shortest.
 
     Returns
     -------
     angles : ndarray, shape (n,), or ()
-        Angles in radians, nonnegative in Blender's convention and nonpositive in the other.
+        Angles in radians, nonnegative in Blender's convention and nonpositive in 3D Studio's.
     axes : ndarray, shape (n, 3), or (3,)
-        Unit axes, or the z axis without a turn.
+        Unit axes. The axis of a zero turn is z.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     Raises
     ------
     KeysError
-        If values are not finite, or there are about 10000 or more turns between two keys.
+        If values are not finite, or there are about 10,000 or more turns between two keys.
 
     Notes
     -----
@@ -232,7 +233,7 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     Parameters
     ----------
     angles : array_like, shape (n,), or a number
-        Radians.
+        Angles in radians.
     axes : array_like, shape (n, 3), or (3,)
         The axes in the channels of the keys, of any length.
 
@@ -262,7 +263,7 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
     Parameters
     ----------
     angles : array_like, shape (n,)
-        Radians.
+        Angles in radians.
     axes : array_like, shape (n, 3)
         The axes in the channels of the keys, of any length.
 
@@ -315,7 +316,7 @@ def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
 
 
 def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Float64Array, Float64Array]:
-    """Return the pair of keys of each step, and its start and end between them, shape (steps, 1)."""
+    """Return the pair of keys of each step, and the step's start and end between them (0 to 1), shape (steps, 1)."""
     pair = np.repeat(np.arange(len(steps)), steps)
     number = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
     count = steps[pair]
@@ -331,7 +332,7 @@ def _added_up(before: Float64Array, after: Float64Array, steps: npt.NDArray[np.i
 
 
 def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the turns of keys, with the full turns that bring them closest to summed rotation vectors."""
+    """Return the keys' turns, with the full turns that bring them closest to summed rotation vectors."""
     angles, axes = rotations_to_turns(q)
     angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
     return angles, axes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collect all interpolation methods by name. A new method needs a module with a METHOD and two lines here."""
+"""All interpolation methods by name. A new method needs a module with a METHOD and two lines here."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide cubic B-splines, approximating with the keys as controls or interpolating with solved controls.
+"""Cubic B-splines that use the keys as controls, or pass through the keys with controls that are solved for.
 
 The knots are the frames of the keys, so the parameter remains the frame for any spacing. The weight of each control is
 largest around the frame of its key. The ends of the spline are natural: it starts at the first key and ends at the last
 key without curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring
-the keys and knots at the end, so the spline stays within the convex hull there too. A loop is periodic.
+the keys and knots at the ends, so the spline stays within the convex hull there too. A loop is periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -32,9 +32,9 @@ from .cubic import NaturalVectorSpline
 if TYPE_CHECKING:
     from typing import Self
 
-# Radians. Longer steps of Newton's method are shortened, because the linearization is valid only for smaller turns.
+# The longest step of Newton's method, in radians. The linearization is valid only for smaller turns.
 _LONGEST_STEP = 0.5
-# Enough for controls several full turns from their keys.
+# Enough steps for controls that are several full turns away from their keys.
 _MOST_ITERATIONS = 80
 
 
@@ -95,19 +95,21 @@ def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers that approximates its keys within their convex hull.
+    """B-spline of values that approximates the keys within their convex hull.
 
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. The spline meets the first and last key of a track, but no key of a loop.
+        See `components.ComponentSpline`. The spline passes through the first and last keys of a track, but through none
+        of the keys of a loop.
 
     Notes
     -----
     The value at a frame is a weighted mean, with nonnegative weights, of the two keys around it and the next key on
-    each side. It is therefore within their convex hull. The support is one key larger, because the frame of that key is
-    a knot. The error is below 1e-15 times the track's largest value. The error of a derivative of order k is below
-    1e-14 times that value over the k-th power of the shortest segment length. Source: docs/formulas, "B-splines".
+    each side. It is therefore within their convex hull. One more key on each side affects the value, because the frame
+    of that key is a knot. The error is below 1e-15 times the track's largest value. The error in a derivative of order
+    k is below 1e-14 times that value divided by the k-th power of the shortest segment length. Source: docs/formulas,
+    "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -133,21 +135,20 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """Represent a track of rotations that approximates its keys.
+    """Cumulative B-spline of rotations that approximates the keys.
 
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`. The spline meets the first and last key of a track, but no key of a
-        loop.
+        See `rotation_vectors.TurningSpline`. The spline passes through the first and last keys of a track, but through
+        none of the keys of a loop.
 
     Notes
     -----
-    In the cumulative B-spline, turns to the following controls are applied with the weights of cumulative B-splines.
-    For rotation about one axis, it is the B-spline of the angle, including full turns. The error is below 1e-13. The
-    error of angular velocities is below 1e-13 times the largest turn over the shortest segment's length. The error of
-    angular accelerations is below 1e-12 times the square of that turn over the square of that length. Source:
-    docs/formulas, "B-splines of rotations".
+    Each turn from one control to the next is applied with the weight of a cumulative B-spline. For rotation about one
+    axis, the motion is the B-spline of the angle, including full turns. The error is below 1e-13. The error in angular
+    velocities is below 1e-13 times the largest turn divided by the shortest segment length. The error in angular
+    accelerations is below 1e-12 times the square of this quotient. Source: docs/formulas, "B-splines of rotations".
     """
 
     continuity: Continuity = "C2"
@@ -161,10 +162,10 @@ class RotationSpline(TurningSpline):
 
 
 class ThroughVectorSpline(NaturalVectorSpline):
-    """Represent a track of numbers by the B-spline through its keys.
+    """B-spline of values that passes through the keys.
 
-    The natural cubic spline is the only cubic spline with these knots, keys and ends. It is computed as cubics between
-    the keys. This does not apply to rotations.
+    This is the natural cubic spline, the only cubic spline with these knots, keys and end conditions. It is computed as
+    cubics between the keys. For rotations, the two splines differ.
 
     Notes
     -----
@@ -173,7 +174,7 @@ class ThroughVectorSpline(NaturalVectorSpline):
 
 
 class ThroughRotationSpline(SolvedSpline):
-    """Represent a track of rotations by the cumulative B-spline through its keys.
+    """Cumulative B-spline of rotations that passes through the keys.
 
     Parameters
     ----------
@@ -190,7 +191,8 @@ class ThroughRotationSpline(SolvedSpline):
     Notes
     -----
     The error at keys is below 1e-12 radians. Other error bounds are the same as for `RotationSpline`. For rotation
-    about one axis, it is the natural cubic spline of the angle. Source: docs/formulas, "B-splines through keys".
+    about one axis, the motion is the natural cubic spline of the angle. Source: docs/formulas,
+    "B-splines through keys".
     """
 
     continuity: Continuity = "C2"
@@ -269,7 +271,7 @@ class _CumulativeTurns:
 def _controls(
     tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: _Weights
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the controls (4, K) for which the cumulative B-spline meets the keys, and the turns (3, K) between them.
+    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them.
 
     At a key the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the control and the turn t2
     from it.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide Catmull-Rom splines, with central differences of neighbors as the velocities of keys.
+"""Catmull-Rom splines, whose velocities at the keys are central differences of the neighboring keys.
 
-Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it follows Barry and Goldman,
-with the velocity of the parabola through a key and its neighbors. A fast segment beside a slow segment has the larger
-weight and overshoots. The difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer. `tcb`
-uses it if all parameters are 0.
+Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing, the method follows Barry and
+Goldman: the velocity is the slope of the parabola through a key and its neighbors. If a fast segment is next to a slow
+segment, the fast segment has the larger weight and causes overshoot. The difference over both intervals, ``(p[n+1] -
+p[n-1]) / (F[n+1] - F[n-1])``, overshoots less. `tcb` uses this difference if all parameters are 0.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:
     """Return the velocities per frame at keys from the chords (d, K) before and after each key, shape (d, K).
 
-    At the ends of a track that is not a loop, the chord on the side without a key is ignored. There the velocity is the
-    velocity of the parabola through the first or last three keys, or with two keys the slope of the line.
+    At the ends of a track that is not a loop, the chord on the side without a key is ignored. The velocity there is the
+    slope of the parabola through the first or last three keys. With two keys, it is the slope of the line.
     """
     arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
@@ -40,7 +40,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers whose velocities at the keys are central differences.
+    """Catmull-Rom spline of values, whose velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """Represent a track of rotations whose angular velocities at the keys are central differences.
+    """Catmull-Rom spline of rotations, whose angular velocities at the keys are central differences.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class RotationSpline(TurningSpline):
     The chords of the central differences are the rotation vectors between keys, in the parent frame. Each segment ends
     with the velocity at which the next segment starts, so the motion is C1. Holden's spline is not C1, because it
     treats each segment's end velocity as the derivative of its rotation vector. For turns about a single axis, both
-    splines reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error of angular
-    velocities is below 1e-11 radians per segment length, and the error of accelerations is below 1e-11 radians per
-    squared segment length. Both errors are multiplied by the largest velocity, in half turns per segment length, if
-    that is above 1. For a literal arc near 360 degrees both errors are divided by pi - angle, where the angle is half
-    the rotation.
+    splines reduce to the vector spline of the angle. The error of a sample is below 1e-12. The error in angular
+    velocities is below 1e-11 radians per segment length, and the error in angular accelerations is below 1e-11 radians
+    per squared segment length. Both errors are multiplied by the largest velocity, in half turns per segment length, if
+    that is above 1. For a literal arc of nearly 360 degrees, both errors are divided by pi - angle, where `angle` is
+    half the rotation angle.
     """
 
     continuity: Continuity = "C1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide C2 cubic splines with clamped ends (given velocities), natural ends (zero curvature) or other conditions.
+"""C2 cubic splines with clamped ends (given velocities), natural ends (zero second derivative) or other end conditions.
 
 Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
@@ -24,24 +24,24 @@ from . import hermite
 if TYPE_CHECKING:
     from typing import Self
 
-# Radians. With turns of up to this angle between keys, all tested keys had a solution. At 2.4 some had none.
+# With turns of up to this angle (in radians) between keys, all tested keys had a solution. At 2.4, some had none.
 _CERTAIN_TURN = 1.7
 
 
 class NaturalVectorSpline(ComponentSpline):
-    """Represent a track of numbers with a continuous second derivative that is 0 at the first and last key.
+    """Natural cubic spline of values, whose continuous second derivative is 0 at the first and last keys.
 
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam.
-        A loop of two keys repeats.
+        See `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam. A
+        loop of two keys repeats instead.
 
     Notes
     -----
-    At keys with an ease the spline is only C1. The error of a value is below 1e-13 times the track's largest value,
-    slope times segment length, or second derivative times length squared. The error of a derivative of order k is this
-    error over the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
+    At keys with an ease the spline is only C1. The error in a value is below 1e-13 times the track's largest value,
+    slope times segment length, or second derivative times squared segment length. The error in a derivative of order k
+    is below this bound divided by the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -55,15 +55,14 @@ class NaturalVectorSpline(ComponentSpline):
 
 
 class ClampedVectorSpline(hermite.VectorSpline):
-    """Represent a track of numbers with a continuous second derivative and given velocities at its ends.
+    """Clamped cubic spline of values, with a continuous second derivative and given velocities at the ends.
 
     Parameters
     ----------
     keys, cycle
         See `NaturalVectorSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        Velocities per frame. Only the first and last velocities are used. With None, the motion starts and ends at
-        rest.
+        Velocities per frame. Only the first and last velocities are used. If None, the motion starts and ends at rest.
 
     Raises
     ------
@@ -85,14 +84,14 @@ class ClampedVectorSpline(hermite.VectorSpline):
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers with a continuous second derivative and any end conditions, as in scipy.
+    """C2 cubic spline of values with any end conditions, as in scipy's CubicSpline.
 
     Parameters
     ----------
     keys, cycle
         See `NaturalVectorSpline`. A loop of more than two keys ignores `ends` and equals scipy's "periodic".
     ends : str, or a pair of conditions
-        The condition at both ends, or a pair for the first and last key. With "NOT_A_KNOT", the two segments at an end
+        The condition at both ends, or a pair for the first and last keys. With "NOT_A_KNOT", the two segments at an end
         are one cubic, two keys give a line, and three keys give a parabola. With "NATURAL", the second derivative is 0.
         With "CLAMPED", the end is at rest. A pair can also contain ``(1, slope)`` or ``(2, second derivative)`` with
         one number, or one per component.
@@ -130,7 +129,7 @@ class VectorSpline(ComponentSpline):
 
 
 class NaturalRotationSpline(SolvedSpline):
-    """Represent a track of rotations with a continuous angular acceleration that is 0 at the first and last key.
+    """Natural cubic spline of rotations, whose continuous angular acceleration is 0 at the first and last keys.
 
     Parameters
     ----------
@@ -145,13 +144,14 @@ class NaturalRotationSpline(SolvedSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-13. The error of an angular velocity is below 1e-13 times *W*, where *W* is the
-    largest angular velocity plus one radian per shortest segment. The error of an angular acceleration is below 1e-13
-    over the square of that segment's length. These bounds hold for steps of up to 115 degrees and segments whose
-    lengths differ by less than ten times. Compared with the equations solved at 50 digits, the largest error was 3e-15.
-    The difference from scipy's RotationSpline is 1e-11 if scipy iterates to convergence. RotationSpline stops at an
-    error of 1e-9, and its closed forms lose digits at turns of less than a few hundredths of a radian. For rotation
-    about one axis, it is the spline of the angle, including full turns. Source: docs/formulas, "C2 rotations".
+    The error of a sample is below 1e-13. The error in an angular velocity is below 1e-13 times *W*, where *W* is the
+    largest angular velocity plus one radian per shortest segment length. The error in an angular acceleration is below
+    1e-13 divided by the square of the shortest segment length. These bounds hold for turns of up to 115 degrees and
+    segment lengths that differ by a factor of less than ten. The largest difference from a solution with 50 digits was
+    3e-15. The difference from scipy's RotationSpline is 1e-11 if scipy iterates to convergence. By default,
+    RotationSpline stops at an error of 1e-9. Its closed forms lose digits at turns of less than a few hundredths of a
+    radian. For rotation about one axis, the motion is the spline of the angle, including full turns. Source:
+    docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -169,16 +169,16 @@ class NaturalRotationSpline(SolvedSpline):
 
 
 class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
-    """Represent a track of rotations with a continuous angular acceleration and given velocities at its ends.
+    """Clamped cubic spline of rotations, with a continuous angular acceleration and given velocities at the ends.
 
     Parameters
     ----------
     keys, cycle, path
         See `rotation_vectors.TurningSpline`. A loop of more than two keys ignores velocities.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent frame, in radians per frame. Only the first and last velocities are used. With
-        None, the motion starts and ends at rest. With the mean velocities of the first and last turn it equals scipy's
-        RotationSpline.
+        Angular velocities in the parent frame, in radians per frame. Only the first and last velocities are used. If
+        None, the motion starts and ends at rest. With the mean velocities of the first and last turns, the spline
+        equals scipy's RotationSpline.
 
     Raises
     ------

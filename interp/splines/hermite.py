@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide Hermite splines, cubics through keys with given velocities.
+"""Hermite splines: cubics through keys with given velocities.
 
 Source: docs/formulas, "Hermite with given velocities" and "Cubics of rotation vectors".
 """
@@ -26,15 +26,15 @@ def velocities_of(splines: Iterable[VectorSpline | RotationSpline]) -> Float64Ar
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers with given velocities at its keys.
+    """Hermite spline of values, with given velocities at the keys.
 
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. A loop is smooth across the seam if its first and last key have equal
+        See `components.ComponentSpline`. A loop is smooth across the seam if its first and last keys have equal
         velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
-        Velocities per frame. With None, the motion is at rest at each key.
+        Velocities per frame. If None, the motion is at rest at each key.
 
     Raises
     ------
@@ -62,14 +62,14 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """Represent a track of rotations with given angular velocities at its keys.
+    """Hermite spline of rotations, with given angular velocities at the keys.
 
     Parameters
     ----------
     keys, cycle, path
         See `rotation_vectors.TurningSpline`, and `VectorSpline` for loops.
     velocities : array_like, shape (n, 3), or None
-        Angular velocities in the parent frame, in radians per frame. With None, the motion is at rest at each key.
+        Angular velocities in the parent frame, in radians per frame. If None, the motion is at rest at each key.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class VectorSpline(ComponentSpline):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return a note that many keys cause overshoot."""
+        """Return a note on the overshoot caused by many keys."""
         count = len(self.keys)
         if count <= CALM_KEYS:
             return ()

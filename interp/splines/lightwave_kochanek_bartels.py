@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
+"""Splines with tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
 
 The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys, all three methods are equal between inner
-keys. They differ for uneven spacing and at the ends. LightWave rotates objects by three numbers, so there is no
-rotation track. Source: docs/formulas, "Dialects of TCB".
+keys. They differ for uneven spacing and at the ends. LightWave rotates objects by three separate angles, so there is no
+spline of rotations for it. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..tcb_tangents import weighted_sums
 
 
 class LightWaveSpline(ComponentSpline):
-    """Represent a track of numbers with the TCB keys of LightWave 6 and newer.
+    """TCB spline of values, as in LightWave 6 and later.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class LightWaveSpline(ComponentSpline):
 
     Notes
     -----
-    Tangents are weighted by the segment's share of the frames on both sides of the key, for any continuity. 3D Studio
-    reduces this weighting with continuity. At an end the tangent is the chord, weighted as on that side of an inner
-    key: ``(1-T)(1-C)(1-B)`` at the first key, ``(1-T)(1-C)(1+B)`` at the last. In LightWave itself these end tangents
-    are shorter by ``L / (L + 1/3600)``, where ``L`` is the segment length in seconds. The error is below 1e-13 times
-    the track's largest value or tangent.
+    Tangents are weighted by the segment's share of the frames on both sides of the key, for any continuity. In 3D
+    Studio, this weighting decreases as the magnitude of the continuity grows. At an end, the tangent is the chord,
+    weighted as on the same side of an inner key: ``(1-T)(1-C)(1-B)`` at the first key, ``(1-T)(1-C)(1+B)`` at the last.
+    In scenes saved by LightWave, the end tangents are shorter by the factor ``L / (L + 1/3600)``, where ``L`` is the
+    segment length in seconds. The error is below 1e-13 times the track's largest value or tangent.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class LightWaveSpline(ComponentSpline):
 
 
 class KochanekBartelsSpline(ComponentSpline):
-    """Represent a track of numbers by the formulas of 1984, with uneven spacing as in the PyPI package `splines`.
+    """Spline of values by the 1984 formulas of Kochanek and Bartels, with uneven spacing as in PyPI's `splines`.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class KochanekBartelsSpline(ComponentSpline):
 
     Notes
     -----
-    The parameters weight velocities instead of chords, each by the share of the frames on the other side. With
-    parameters 0 the spline equals `catmull_rom`, except at the natural ends, whose second derivative is 0. The
-    parameters of the first and last key are used only in a loop. The error is below 1e-13 times the track's largest
+    The parameters weight velocities instead of chords, each by the other side's share of the frames. With all
+    parameters set to 0, the spline equals `catmull_rom`, except that its ends are natural (second derivative 0). The
+    parameters of the first and last keys are used only in a loop. The error is below 1e-13 times the track's largest
     value or tangent.
 
     Examples
@@ -98,7 +98,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
 
 class KochanekBartelsRotationSpline(OrientationSpline):
-    """Represent a track of rotations by the formulas of 1984, extended to quaternions as in the PyPI package `splines`.
+    """Spline of rotations by the 1984 formulas of Kochanek and Bartels, extended to quaternions as in PyPI's `splines`.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     Notes
     -----
     The parameters weight the rotation vectors between keys, per frame, in the parent frame. Segments use de Casteljau's
-    construction. At the first and last key the control is halfway to the next control, and the parameters are used only
-    in a loop. The error bounds are the same as for `tcb.RotationSpline`, which weights arcs instead of rotation
+    construction. At the first and last keys, the control is halfway to the next control, and the parameters are used
+    only in a loop. The error bounds are the same as for `tcb.RotationSpline`, which weights arcs instead of rotation
     vectors.
 
     Examples
@@ -145,7 +145,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
 
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents from chords or turns (d, K), by the local parameter of their segment.
+    """Return incoming and outgoing tangents (d, K), with respect to the local parameter, from chords or turns (d, K).
 
     At the ends of a track that is not a loop, the tangents are arbitrary.
     """

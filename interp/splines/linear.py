@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide linear interpolation of values, and of rotations along great arcs (slerp), both at constant speed.
+"""Linear interpolation of values, and of rotations along great-circle arcs (slerp), both at constant speed.
 
 Source: docs/formulas, "Linear".
 """
@@ -18,7 +18,7 @@ from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers with lines between keys.
+    """Linear spline of values.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """Represent a track of rotations that turns about one axis at a constant speed between keys.
+    """Linear spline of rotations, which turns about one axis at a constant speed between keys (slerp).
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    The error of a sample is below 1e-14. For a literal arc near 360 degrees it is multiplied by 1 / (pi - angle), where
-    the angle on the sphere is half the rotation. For turns that include full turns, the error is 1e-15 times their
+    The error of a sample is below 1e-14. For a literal arc of nearly 360 degrees, this bound is multiplied by 1 / (pi -
+    angle), where `angle` is half the rotation angle. For turns that include full turns, the error is 1e-15 times their
     angle.
     """
 

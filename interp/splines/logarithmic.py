@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the Catmull-Rom spline of logarithms, with equal factors in equal times, for values that keep their sign.
+"""Catmull-Rom spline of logarithms, with equal factors in equal times, for values that keep their sign.
 
 Halfway from 1 to 4 is 2, which matches the perception of scales and focal lengths. Uneven spacing and ends are handled
 as in `catmull_rom`. Source: docs/formulas, "Logarithmic".
@@ -26,7 +26,7 @@ _PARTS = 8
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers whose components keep their signs and are never 0.
+    """Catmull-Rom spline of the logarithms of values, whose components keep their signs and are never 0.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class VectorSpline(ComponentSpline):
     ------
     KeysError
         If a value is 0 or differs in sign from the first key of its component. It is also raised if the motion would
-        exceed float32, because large factors with uneven spacing overshoot by powers.
+        exceed the range of float32. With uneven spacing, large factors can overshoot exponentially.
 
     Notes
     -----

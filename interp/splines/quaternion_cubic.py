@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the normalized Catmull-Rom spline of quaternion components, the counterpart of nlerp.
+"""Normalized Catmull-Rom spline of quaternion components, the cubic counterpart of nlerp.
 
 Uneven spacing and ends are handled as in `catmull_rom`. Source: docs/formulas, "Quaternion components".
 """
@@ -19,16 +19,16 @@ from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, Path, neighbours, signed_quaternions
 from . import catmull_rom
 
-# Components shorter than this are refused, because their direction has lost two digits and turns within a few
+# Component vectors shorter than this are rejected, because their direction has lost two digits and turns within a few
 # thousandths of a segment.
 _SHORTEST = 0.01
-# The number of parts in which a segment is sampled. For an even track of half turns, each part is within 1e-3 of its
+# The number of parts in which a segment is sampled. For evenly spaced half turns, each part is within 1e-3 of its
 # chord.
 _PARTS = 64
 
 
 class RotationSpline(OrientationSpline):
-    """Represent a track of rotations by the normalized Catmull-Rom spline of quaternion components.
+    """Spline of rotations that normalizes the Catmull-Rom spline of quaternion components.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class RotationSpline(OrientationSpline):
     ------
     KeysError
         If `OrientationSpline` raises it, or the length of the components falls below 0.01, where they barely determine
-        an orientation. This occurs for large turns with uneven spacing or with the path as keyed.
+        an orientation. This occurs for large turns with uneven spacing or the path "AS_KEYED".
 
     Notes
     -----
-    For small turns the spline equals `catmull_rom.RotationSpline`, except for terms quadratic in the turns. Let r be
-    the largest tangent per segment, at least 1, over the length of the components. The error of a sample is below 1e-14
-    r. The error of angular velocities is below 1e-13 r² per segment length, and the error of angular accelerations is
-    below 1e-13 r³ per squared segment length.
+    For small turns, the spline equals `catmull_rom.RotationSpline` except for terms that are quadratic in the turns.
+    Let r be the largest tangent per segment, but at least 1, divided by the length of the components. The error of a
+    sample is below 1e-14 r. The error in angular velocities is below 1e-13 r² per segment length, and the error in
+    angular accelerations is below 1e-13 r³ per squared segment length.
     """
 
     continuity: Continuity = "C1"

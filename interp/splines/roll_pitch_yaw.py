@@ -50,7 +50,7 @@ class RotationSpline(OrientationSpline):
     Raises
     ------
     KeysError
-        If a quaternion is zero, or the method refuses the angles.
+        If a quaternion is zero, or the method rejects the angles.
     TypeError
         If `keys` are not Keys, or `angles` is not a Method.
     ValueError

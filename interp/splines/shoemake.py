@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide Shoemake's curves of 1985 through quaternions, from mirrored and bisected controls.
+"""Shoemake's 1985 curves through quaternions, with controls from reflection and bisection.
 
 Source: docs/formulas, "Shoemake 1985".
 
-The previous key is mirrored at each key, and the arc from the mirrored point to the next key is bisected. This point is
-the outgoing control of the key. Mirrored at the key, it is the incoming control. The publications assume even timing.
-For uneven spacing both neighbors are moved along their arcs to the smaller distance in frames, and the arc is divided
-in proportion to the lengths. The motion is therefore C1 in frames for any spacing. For rotation about one axis, it is
-the Catmull-Rom spline of the angle.
+At each key, the previous key is reflected through the key, and the arc from the reflected point to the next key is
+bisected. The midpoint is the outgoing control of the key. Its reflection through the key is the incoming control. The
+publications assume even timing. For uneven spacing, both neighbors are first moved along their arcs to the smaller
+distance in frames, and the arc is divided in proportion to the segment lengths. The motion is therefore C1 in frames
+for any spacing. For rotation about one axis, the motion is the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
 class RotationSpline(OrientationSpline):
-    """Represent a track of rotations by de Casteljau's construction, with controls at a third of the velocities.
+    """Spline of rotations by de Casteljau's construction, with controls at a third of the velocities.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ class RotationSpline(OrientationSpline):
     Notes
     -----
     The segment at an end of the track is a parabola. Its control point is halfway to the inner key's control, and the
-    control of the equivalent cubic is two thirds of the way. With two keys the motion is their arc.
+    control of the equivalent cubic is two thirds of the way there. With two keys, the motion is the arc between them.
 
     The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in its
-    construction. On the sphere of quaternions, this angle is half the rotation. The error of angular velocities is
-    below 1e-11 / (pi - angle)² radians per segment length. The error of angular accelerations is below 1e-11 / (pi -
-    angle)³ radians per squared segment length. For rotation about one axis, it is the Catmull-Rom spline of the angle
-    if every arc of the construction is below 360 degrees of rotation.
+    construction. This angle is half the rotation angle. The error in angular velocities is below 1e-11 / (pi - angle)²
+    radians per segment length. The error in angular accelerations is below 1e-11 / (pi - angle)³ radians per squared
+    segment length. For rotation about one axis, the motion is the Catmull-Rom spline of the angle if every arc of the
+    construction is below 360 degrees of rotation.
     """
 
     continuity: Continuity = "C1"
@@ -65,7 +65,7 @@ class RotationSpline(OrientationSpline):
 
 
 class BlendSpline(OrientationSpline):
-    """Represent a track of rotations by blending the arcs between keys with the arcs toward the controls.
+    """Spline of rotations that blends the arcs between keys with the arcs toward the controls.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class BlendSpline(OrientationSpline):
     -----
     The published formula (Szirmay-Kalos, eq. 13.53) blends the segments on both sides of a key, here by slerp. A
     segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
-    end. They are blended in the same way. The first and last segment of a track have one curve, as published. The
+    end. They are blended in the same way. The first and last segments of a track have one curve each, as published. The
     result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. The error bounds
     and the motion about one axis are the same as for `RotationSpline`.
     """
@@ -89,12 +89,12 @@ class BlendSpline(OrientationSpline):
         q, leaving, arriving = _key_velocities(splines, tracks)
         first, last = tracks.open
         # The weight a + b u of the curve that is correct at the segment's end. It is u between inner keys, 1 in the
-        # first segment, and 0 in the last segment. The first and last segment have one curve each.
+        # first segment, and 0 in the last segment. The first and last segments have one curve each.
         weight = np.zeros((2, q.shape[1]))
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
-        # With two keys there is no control, and the arc is blended with itself.
+        # With two keys, there is no control, and the arc is blended with itself.
         only = first[last - first == 1]
         arc = 2.0 * sphere.log(sphere.product(q[:, only + 1], sphere.conjugate(q[:, only])))
         leaving[:, only] = arriving[:, only] = arc
@@ -113,7 +113,7 @@ class _KeyVelocities(NamedTuple):
 
 
 def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _KeyVelocities:
-    """Return the keys with the velocities from Shoemake's mirrored and bisected arcs."""
+    """Return the keys with the velocities from Shoemake's reflected and bisected arcs."""
     q = signed_quaternions(splines, tracks)
     before, after = neighbours(tracks, q)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide tension, continuity and bias as in 3D Studio and 3ds Max, for tracks of values and rotations.
+"""Splines with tension, continuity and bias as in 3D Studio and 3ds Max, for values and rotations.
 
 Source: docs/formulas, "Values" and "Rotations by TCB".
 """
@@ -44,7 +44,7 @@ _ONE_AXIS = 1e-6
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers, such as locations, scales, lenses or colors, with independent components.
+    """TCB spline of values with independent components, such as locations, scales, focal lengths or colors.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class VectorSpline(ComponentSpline):
     is_cubic = True
 
     def with_keys(self, keys: Keys) -> VectorSpline:
-        """Return the spline of other keys with the same frames and number of components."""
+        """Return the spline through other keys with the same frames and number of components."""
         return VectorSpline(keys, self.cycle)
 
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the differences from the previous key and to the next key of each key, each of shape (d, K)."""
+        """Return the differences from the previous key to each key and from each key to the next, shape (d, K)."""
         return tracks.chords(tracks.columns)
 
     @classmethod
@@ -88,7 +88,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurnedSpline):
-    """Represent a track of rotations with tension, continuity and bias, with controls on the sphere as in 3D Studio.
+    """TCB spline of rotations, with controls on the quaternion sphere as in 3D Studio.
 
     Parameters
     ----------
@@ -97,29 +97,30 @@ class RotationSpline(TurnedSpline):
     cycle : "SINGLE", "REPEAT" or "LOOP"
         See `VectorSpline`.
     ends : "3DS" or "TANGENT"
-        The rule for the first and last key, either from 3D Studio 4 or from vector tracks.
+        The rule for the first and last keys, either from 3D Studio 4 or from vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
         The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They give the same result at keys and for rotation
         about a single axis.
     path : "SHORTEST" or "AS_KEYED"
-        The shorter way between keys, or the literal arc of up to 360 degrees between the quaternions, for which squad
+        The shortest path between keys, or the literal arc of up to 360 degrees between the quaternions, for which squad
         does not negate neighbors.
 
     Raises
     ------
     KeysError
-        If a quaternion is zero. With the path as keyed, also if neighbors are antipodal within 1e-10, because no unique
-        arc joins them.
+        If a quaternion is zero. With the path "AS_KEYED", it is also raised if neighboring quaternions are antipodal to
+        within 1e-10, because no unique arc joins them.
 
     Notes
     -----
-    The error of a sample is below 1e-12 times 1 / (pi - angle), where the angle of the longest arc in its construction
-    is half the rotation. This factor results from nearly antipodal quaternions, which barely determine their arc. The
-    error of angular velocities is below 1e-11 radians per segment length, times that factor squared. The error of
-    angular accelerations is below 1e-11 radians per squared segment length, times that factor cubed, divided by the
-    segment's shorter ease. For rotation about one axis, the motion is the vector spline of the angle if every arc of
-    the construction is below 360 degrees of rotation. With nonnegative tension, this holds for steps of up to 130
-    degrees, or 78 degrees with squad, for any other parameters. Source: docs/formulas, "Rotations by TCB".
+    The error of a sample is below 1e-12 times 1 / (pi - angle), where `angle` is the angle of the longest arc in the
+    construction, half the rotation angle. This factor results from nearly antipodal quaternions, which barely determine
+    their arc. The error in angular velocity is below 1e-11 times the square of this factor, in radians per segment
+    length. The error in angular acceleration is below 1e-11 times the cube of this factor, divided by the segment's
+    shorter ease, in radians per squared segment length. For rotation about one axis, the motion is the vector spline of
+    the angle if every arc of the construction is below 360 degrees of rotation. With nonnegative tension, this holds
+    for steps of up to 130 degrees, or 78 degrees with squad, for any other parameters. Source: docs/formulas,
+    "Rotations by TCB".
 
     Examples
     --------
@@ -169,7 +170,7 @@ class RotationSpline(TurnedSpline):
         across = np.linalg.norm(turns - along, axis=1)
         left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
         if max(across.max(), left.max()) <= _ONE_AXIS * longest:
-            # The direction of a turn by 0 is only rounding error.
+            # The direction of a zero turn is only rounding error.
             self._set(_turns=along)
             return
         laid_over = lengths > _LONG
@@ -182,8 +183,8 @@ class RotationSpline(TurnedSpline):
         Parameters
         ----------
         frames : array_like, shape (m,)
-            Frames. The turn at a key starts at the previous key. Up to the first key the turn is from no rotation.
-            After the last key it is the turn of that key.
+            At a key, the turn is measured from the previous key. Up to the first key, it is measured from the identity.
+            After the last key, it is the turn of that key.
 
         Returns
         -------
@@ -233,7 +234,7 @@ class RotationSpline(TurnedSpline):
 
     @property
     def has_long_turns(self) -> bool:
-        """Return whether turns are added to segments, so that the motion is more than orientations."""
+        """Return whether turns are added to segments, so that orientations alone do not describe the motion."""
         return self._turns is not None
 
     @property
@@ -243,7 +244,7 @@ class RotationSpline(TurnedSpline):
 
     @classmethod
     def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-        """Return the rotation vectors from the previous key and to the next key of each key, each of shape (3, K).
+        """Return the rotation vectors from the previous key to each key and from each key to the next, shape (3, K).
 
         They are in the parent's frame and include long turns.
         """

@@ -31,7 +31,7 @@ from tools.benchmarks.checkout import animation, module
 from tools.benchmarks.scenes import PATHS, Size, animated, fcurves, make, select
 
 SMALL = 100_000
-"""With fewer samples, the file is opened and baked several times, because one bake is too short to measure."""
+"""Files with fewer samples are opened and baked several times, because one bake is too short to measure."""
 REPEATS = 5
 
 keyframes = module("animation.fcurves.keyframes")
@@ -90,7 +90,7 @@ class BakeCurves(Bake):
 
 
 class BakeSelected(Bake):
-    """A bake while all keys are selected, so Blender cannot deselect them all in one call."""
+    """A bake while all keys are selected, so that Blender cannot deselect all of them in one call."""
 
     def prepare(self) -> None:
         for curve in all_curves():
@@ -128,7 +128,7 @@ class Restore(Case):
 
 
 class Floor(Case):
-    """The same attributes of the same keys, written only with `add` and `foreach_set`."""
+    """The floor: the same attributes of the same keys, written only with `add` and `foreach_set`."""
 
     output = "SAMPLES"
 
@@ -259,7 +259,7 @@ def all_curves() -> list[Any]:
 
 
 def save_keys(path: Path) -> None:
-    """Save all attributes that differ from new keys, concatenated for the keys of all curves."""
+    """Save all attributes that differ from the attributes of new keys, concatenated for the keys of all curves."""
     curves = all_curves()
     every = [keyframes.read(curve) for curve in curves]
     points = curves[0].keyframe_points
@@ -313,7 +313,7 @@ def saved(copy: Path) -> int:
 def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[str, Any]:
     """Measure a method: seconds, bytes of memory before, at the peak and after, and keys.
 
-    With `look`, also measure the size of the saved file.
+    If `look`, also measure the size of the saved file.
     """
     case = METHODS[method](size, folder)
     times = []

@@ -119,10 +119,10 @@ class Bench:
         shutil.rmtree(self.files)
 
     def is_quick_enough(self, size: dict[str, Any], method: str) -> bool:
-        """Return whether a rival is likely to finish in time.
+        """Return whether a rival method is likely to finish in time.
 
-        The estimate uses its time per sample on the longest file of that kind so far, because for some methods this
-        time grows with the length.
+        The estimate is based on the method's time per sample for the longest file of that kind so far, because for some
+        methods this time grows with the length.
         """
         earlier = [
             run

@@ -23,12 +23,12 @@ from tools.tables import number, table
 
 Float64Array = npt.NDArray[np.float64]
 Track = tuple[Float64Array, Float64Array]
-"""Frames and quaternions of keys."""
+"""The frames and quaternions of a track's keys."""
 
 
 @dataclass
 class Row:
-    """Hold the times of a function. `samples` is the number of samples per call."""
+    """The times of a function. `samples` is the number of samples per call."""
 
     name: str
     samples: int
@@ -43,7 +43,7 @@ Timed = tuple[Row, Callable[[], object]]
 
 
 def naive_slerp(p: Float64Array, q: Float64Array, t: Float64Array) -> Float64Array:
-    """Return slerp by its two sines (docs/formulas, "Slerp")."""
+    """Return slerp computed with two sines (docs/formulas, "Slerp")."""
     angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
     sine = np.sin(angle)
     near = sine < 1e-6
@@ -54,7 +54,7 @@ def naive_slerp(p: Float64Array, q: Float64Array, t: Float64Array) -> Float64Arr
 
 
 def naive_controls(frames: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing control quaternions of keys with all parameters 0."""
+    """Return the incoming and outgoing control quaternions of keys with all parameters set to 0."""
     incoming, outgoing = q.copy(), q.copy()
     before, after = np.diff(frames)[:-1], np.diff(frames)[1:]
     share = before / (before + after)
@@ -186,7 +186,7 @@ def _numpy_quaternion_rows(pairs: Sequence[Track], frames: Float64Array) -> list
 def _splines_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     from splines.quaternion import KochanekBartels, UnitQuaternion
 
-    # Its inner loops are in Python, so it gets one track and a tenth of the frames.
+    # The inner loops of `splines` are in Python, so it gets one track and a tenth of the frames.
     key_frames, q = pairs[0]
     some = np.clip(frames[::10], key_frames[0], key_frames[-1])
     units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]

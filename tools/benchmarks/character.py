@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A character with 100 bones and 1,000 channels, with all keys at the same frames of 250."""
+"""A character with 100 bones and 1,000 channels, whose keys are all at the same of its 250 frames."""
 
 from __future__ import annotations
 

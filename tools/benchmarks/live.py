@@ -3,7 +3,7 @@
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
 keys. A key is moved in time on one track of a bone, on all its tracks, or on all tracks of all bones, always to a new
-place. The time until the handles play the new motion is split into detection (finding edited tracks), reading (keys and
+frame. The time until the handles play the new motion is split into detection (finding edited tracks), reading (keys and
 splines), evaluation, and writing (everything after that). The result "co" is the time for reading `co` of all keys of
 the character's F-curves into new arrays in the same run, and "all / co" the ratio to it. Enable is the operation of its
 button in a window. It fits parameters to the motion of the same character without TCB tracks, plays it with handles,
@@ -37,7 +37,7 @@ STAGES = {
     "evaluation": [(baking, "_evaluated")],
     "writing": [(baking, "with_rows"), (baking, "write_tracks"), (live.Watch, "take")],
 }
-"""The functions of each part. "reading" is the remaining time."""
+"""The functions of each part. The remaining time is "reading"."""
 COLUMNS = ("detection", "reading", "evaluation", "writing", "all", "co", "all / co")
 
 
@@ -46,7 +46,7 @@ def live_options(_users: list[Any]) -> Any:
 
 
 def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
-    """Move one key after another, always to a new place, so that no results can be reused."""
+    """Move one key after another, always to a new frame, so that no results can be reused."""
     bones, frames = list(rig.pose.bones), own_frames(rig)
     while True:
         bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)

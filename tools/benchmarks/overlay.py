@@ -4,8 +4,8 @@
     tools/environment.sh graphical python tools/bench.py overlay
 
 This runs in a graphical Blender (named by BLENDER, with the driver of ../shared/gui) with the extension installed from
-its zip. It measures the drawing time of the viewport and the window, with and without the paths of selected baked
-objects, in turns. It also measures the computation of the paths.
+its zip. In turns, it measures the drawing time of the viewport and the window with and without the paths of selected
+baked objects. It also measures the computation of the paths.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ bpy.ops.tcb.bake()
 scene.frame_set({frames} // 2)
 """
 
-# Drawn several times, because the first time uploads batches to the graphics card.
+# Draw several times, because the first time uploads batches to the graphics card.
 _MEASURE = """
 import sys, time
 overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']

@@ -133,7 +133,7 @@ class Operator:
 
 
 def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
-    """Drag twice, ending with Esc the first time and with a release the second time."""
+    """Drag twice: cancel with Esc the first time, and release the mouse button the second time."""
     steps, blender, reads = [], [], []
     result: dict[str, float] = {}
     for end in ("Esc", "released"):
@@ -178,7 +178,7 @@ def run(options: argparse.Namespace) -> None:
     context: Any = bpy.context
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
-    # Steps that the drag would skip are also measured.
+    # Also measure steps that the drag would skip.
     drags.REST = 0.0
     if options.eases:
         give_eases(rig)

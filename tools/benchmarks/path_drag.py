@@ -68,7 +68,7 @@ def character() -> Any:
 
 
 def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
-    """Return the median milliseconds of the start of a drag, of a step, and of Live's comparison after it."""
+    """Return the median milliseconds of the start of a drag, of a step, and of Live's comparison after the drag."""
     rig.pose.bones[DRAGGED].lock_location = (what == "tip",) * 3
     followed = points.Followed("ORIGIN" if what == "location" else "TAIL", "Z", 1.0)
     spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
@@ -92,7 +92,7 @@ def recorded(spot: Any) -> Any:
 
 
 def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
-    """Return a function that drags by a fraction of a way, and the milliseconds of the start of the drag."""
+    """Return a function that drags by a fraction of a distance, and the milliseconds of the start of the drag."""
     start = time.process_time()
     recorded(spot)
     if what == "tangent":
@@ -118,7 +118,7 @@ def paths(rig: Any) -> tuple[float, float]:
     every = [((rig.session_uid, bone.name), overlay._trace(scene)) for bone in rig.pose.bones]
 
     def compute() -> None:
-        # The cache holds twice as many paths as are drawn, and no window draws here.
+        # The cache holds twice as many paths as are drawn, and no window draws paths here.
         overlay._state.drawn = BONES
         overlay._state.inputs = overlay.Fingerprints()
         overlay._state.wanted.update(dict.fromkeys(every))

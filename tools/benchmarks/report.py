@@ -43,7 +43,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """Hold the values of a figure in all rounds."""
+    """The values of a figure in all rounds."""
 
     values: tuple[float, ...]
 
@@ -77,7 +77,7 @@ class Results:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Return channels and frames of the file with which all methods were measured."""
+        """Return the numbers of channels and frames of the file with which all methods were measured."""
         return next((size.channels, size.frames) for size, methods in self.runs.items() if "restore" in methods)
 
     @property

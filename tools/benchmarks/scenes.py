@@ -15,7 +15,7 @@ import numpy.typing as npt
 from interp import rotations
 
 PATHS = {"location": 3, "rotation_quaternion": 4, "scale": 3}
-"""The properties of an object or bone that get keys, and their numbers of channels."""
+"""The properties of an object or bone that get keys, and the number of channels of each."""
 RIG = "Rig"
 
 
@@ -38,7 +38,7 @@ class Size:
 
     @property
     def samples(self) -> int:
-        """Return the number of keys if every channel has one at every frame."""
+        """Return the number of keys if every channel has a key at every frame."""
         return self.channels * self.frames
 
     @property

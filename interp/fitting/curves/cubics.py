@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
+"""The cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..channel_splines import angles_apart, parabola
 from . import subdivision
 from .strands import Pieces, Samples, Spans, Strands
 
-# Radians. The largest change of a rotation's channel values in a span that nearest values can follow.
+# The largest change in a rotation's channel values within a span, in radians, that nearest values can follow.
 _FAST = 1.0
 # The largest error exceeds the peak of a parabola through the sampled errors by at most this factor.
 _MARGIN = 1.01
 # The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces.
 _JUMP_MARGIN = 1.08
-# A jump of the acceleration closer to an end than this fraction of a piece counts as a jump at the end.
+# A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end.
 _AT_END = 1e-3
 
 
 class Cubics:
-    """Fit one cubic to each span, and measure its error."""
+    """The fit of one cubic to each span, and the measurement of its error."""
 
     def __init__(self, strands: Strands) -> None:
         self._strands = strands
         self._representation = strands.representation
 
     def fit(self, spans: Spans) -> Pieces:
-        """Return the cubics of spans with their errors."""
+        """Return the cubic of each span, and its error."""
         return self.from_samples(self.sample(spans))
 
     def sample(self, spans: Spans, basis: Float64Array = subdivision.BERNSTEIN) -> Samples:
@@ -60,10 +60,10 @@ class Cubics:
         return found
 
     def with_dense_errors(self, pieces: Pieces) -> Pieces:
-        """Return the pieces. Errors above their goals are measured again with dense samples.
+        """Return the pieces, after measuring errors above their goals again with dense samples.
 
-        These pieces are too short to divide, and five samples may not resolve them. Unlike the earlier errors, these
-        ignore a missing full turn, as the played motion does.
+        These pieces are too short to divide, and five samples may not resolve them. Unlike the earlier errors, the new
+        errors ignore a missing full turn, as the played motion does.
         """
         poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
         if not len(poor):
@@ -79,7 +79,7 @@ class Cubics:
         return replace(pieces, error=error)
 
     def dense_errors(self, spans: Spans) -> Float64Array:
-        """Return the errors of the cubics of spans, from samples so dense that no interpolation is needed."""
+        """Return the error of each span's cubic, from samples so dense that no interpolation is needed."""
         _, _, differences = self._compare(self.sample(spans, subdivision.DENSE), subdivision.DENSE)
         errors: Float64Array = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
         return errors
@@ -133,10 +133,10 @@ class Cubics:
         return values, rates, np.moveaxis(between, 1, 0)
 
     def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
-        """Return the channel values (c, n) at the ends of spans. At keys they are equivalent to the key's values.
+        """Return the channel values (c, n) at the ends of spans. At keys, they are equivalent to the key values.
 
         A channel has one value at a key. Without a turn and in gimbal lock, it can differ from the value with which the
-        motion arrives. Close to these cases the difference is the square root of the orientation's rounding.
+        motion arrives. Close to these cases, the difference is the square root of the orientation's rounding error.
         """
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
@@ -155,8 +155,8 @@ class Cubics:
     ) -> Float64Array:
         """Return the channel values (c, m, n) of orientations that are far apart.
 
-        From one sample to the next, the trapezoidal rule predicts the values from their rates. The values of the
-        orientation nearest to the prediction are used.
+        From one sample to the next, the trapezoidal rule predicts the values from their rates. Of the values that
+        represent the orientation, those closest to the prediction are used.
         """
         frames = np.concatenate([at, spans.frames[1:]])
         velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
@@ -189,7 +189,7 @@ def _rotation_vectors(
 ) -> Float64Array:
     """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
 
-    Quaternions are not negated for the shorter way, so that a missing turn is an error.
+    Quaternions are not negated to take the shortest path, so that a missing turn counts as an error.
     """
     orientation = representation.orientation(np.moveaxis(played, 0, 1))
     sign = np.where(sphere.dot(representation.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)

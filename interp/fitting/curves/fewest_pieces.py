@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest pieces within the tolerance: divide bad pieces, join, balance, free the lengths.
+"""The search for the fewest pieces within the tolerance: divide, join and balance pieces, and free the lengths.
 
 The length of a quaternion has no effect, so a knot may use any length, with the same rate on both sides to keep
 channels smooth. The spline's keys keep their lengths.
@@ -94,7 +94,7 @@ def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pie
         if not good.any():
             continue
         left = left[good]
-        # With a new neighbor this is a new attempt.
+        # A new neighbor makes this a new attempt.
         tried[np.maximum(left - 1, 0)] = False
         tried[left] = False
         kept = np.ones(len(spans.strand), dtype=np.bool_)
@@ -122,15 +122,15 @@ def _with_next(spans: Spans, left: IndexArray) -> Spans:
 _MOST_TRIES = 3
 # Equal shares of the errors may be accurate enough even if they predict this many additional pieces.
 _HOPED = 0.1
-# The largest change of a piece by knot lengths and their rates, in the units of `_best_lengths`. This limits the change
-# in the length of a knot to half as much.
+# The largest change in a piece due to knot lengths and their rates, in the units of `_best_lengths`. This limits the
+# change in the quaternion length at a knot to half as much.
 _MOST_CHANGE = 1.0 / 32.0
 
 
 def with_free_lengths(
     strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
 ) -> Pieces:
-    """Return the pieces, with fewer where other quaternion lengths save knots."""
+    """Return the pieces, with fewer pieces where other quaternion lengths save knots."""
     tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
     step = np.ones_like(tries)
     trial = pieces
@@ -145,7 +145,7 @@ def with_free_lengths(
         pieces, good = balancing.take_good(pieces, trial)
         _, needed = balancing.needed(trial)
         count = count_of_strands(trial)[1]
-        # Steps are half of the estimated remainder. A step that was too long is tried again as the shortest step.
+        # Each step is half of the estimated remainder. A step that was too long is tried again as the shortest step.
         left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
         tries[strand] += np.where(step[strand] > 1, 0, np.where(needed <= count + _HOPED, 1, _MOST_TRIES))
         step[strand] = np.where(np.isin(strand, good), left, 1)
@@ -153,7 +153,7 @@ def with_free_lengths(
 
 
 def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepresentation) -> Pieces:
-    """Return the cubics of spans with the best quaternion lengths."""
+    """Return the cubic of each span with the best quaternion lengths."""
     samples = cubics.sample(spans)
     lengths = _best_lengths(samples, cubics.from_samples(samples))
     sides = [representation.scaled(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
@@ -162,7 +162,7 @@ def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepr
 
 
 def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return the quaternion lengths at the ends of pieces, and their rates per frame, that reduce the errors most.
+    """Return the quaternion lengths at the ends of pieces, and their rates per frame, that reduce the errors the most.
 
     Returns
     -------
@@ -171,12 +171,12 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float
 
     Notes
     -----
-    The error of a cubic with exact ends has the shape t² (1-t)². A rate of the length at an end adds the same shape to
-    its turn along the motion, where most of the error is. A change of length has this effect with opposite signs before
-    and after the knot. With the rate g and the length 1 + d at a knot, the coefficient increases by h g - 2 d in the
-    piece of h frames before the knot. It increases by k g + 2 d in the piece of k frames after the knot. Each piece
-    needs a certain change, which is limited. The returned lengths produce this change and minimize the sum of d² + h k
-    g² / 4.
+    The error of a cubic with exact ends has the shape t² (1-t)². A rate of change in the length at an end adds the same
+    shape to the turn along the motion, where most of the error is. A change in the length has this effect with opposite
+    signs before and after the knot. With the rate g and the length 1 + d at a knot, the coefficient increases by h g -
+    2 d in the piece of h frames before the knot. It increases by k g + 2 d in the piece of k frames after the knot.
+    Each piece needs a certain change, within a limit. The returned lengths produce this change and minimize the sum of
+    d² + h k g² / 4.
     """
     exact = samples.between
     square = dot(exact, exact)

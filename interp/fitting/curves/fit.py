@@ -19,9 +19,9 @@ from .fewest_pieces import fewest_pieces
 from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands
 
 VALUE_TOLERANCE = 1e-4
-"""The default tolerance of values, relative to the range of a track. Smaller errors are not visible."""
+"""The default tolerance for values, relative to the range of a track. Smaller errors are not visible."""
 ROTATION_TOLERANCE = float(np.radians(0.01))
-"""The default tolerance of rotations in radians. Smaller errors are not visible."""
+"""The default tolerance for rotations, in radians. Smaller errors are not visible."""
 
 # The relative error of sums in float64.
 _SUM = 1e-12
@@ -54,19 +54,20 @@ class Fit:
     knots : tuple of Knots, one per channel
         The channels of a rotation share their frames.
     outgoing, incoming : ndarray, shape (n, channels)
-        Derivatives per frame after and before the spline's keys. They are 0 beside segments that were not fitted.
+        Derivatives per frame after and before the spline's keys. Derivatives on the side of a segment that was not
+        fitted are 0.
     arriving : ndarray, shape (n, channels)
         Channel values at the end of the segment before each key. They equal the key's values except at `jumps`.
     jumps : ndarray of bool, shape (n,)
         True if the channels of a rotation arrive at the key with another sign or another representation of the same
         orientation.
     errors : ndarray, shape (n, channels)
-        The maximum error in the segment that starts at each key. For all channels of a rotation it is an angle in
-        radians.
+        The maximum error in the segment that starts at each key. For a rotation, it is an angle in radians and the same
+        for all channels.
     tolerance : ndarray, shape (channels,)
         The requested tolerance.
     rounding : ndarray, shape (n, channels)
-        The smallest error that float32 can reach in each segment. Smaller errors count as reached.
+        The smallest error that float32 can reach in each segment. Errors up to this size count as within the tolerance.
     """
 
     knots: tuple[Knots, ...]
@@ -90,7 +91,7 @@ class Fit:
 
     @property
     def misses(self) -> Float64Array:
-        """Return the errors relative to the allowed errors, with the shape of `errors`."""
+        """Return the ratio of each error to the allowed error, with the shape of `errors`."""
         # The sum of a piece's error and the rounding error is itself rounded.
         misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
         return misses
@@ -114,28 +115,29 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     TypeError
         If a request has no spline, or its tolerance, numbers or other keys are not numbers.
     ValueError
-        If a tolerance is not above 0, or numbers are not finite, too large for float32, quaternions of length zero, or
-        not of the shape of the keys. Representations other than quaternions require numbers. It is also raised if
-        segments are not one bool per key, other keys are not finite, a rotation has no known representation, or values
-        have one.
+        If a tolerance is not above 0, or numbers are not finite, too large for float32, or quaternions of length zero,
+        or do not match the shape of the keys. Representations other than quaternions require numbers. It is also raised
+        if `segments` is not one bool per key, other keys are not finite, a rotation has no known representation, or
+        values have a representation.
 
     Notes
     -----
     Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
-    has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven places
-    and by a parabola between them. The error is this maximum, plus the polynomial's last term once more for degrees
+    has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven points
+    and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term, for degrees
     that five samples cannot resolve, plus 1 %. It equals the largest difference or is a few percent larger. If an ease
-    ends within a piece, it may be a sixth smaller or 2.7 times larger, which may add a knot. A piece with too large an
-    error is divided again until it is within the tolerance or its parts would be shorter than 1/80 frame or twelve
-    float32 steps of the frame. `Fit.errors` shows segments that do not reach the tolerance. This happens if the key's
-    numbers are one of many representations of its orientation (no turn, gimbal lock), so that the axis or the Euler
-    angles must change instantly. It also happens at frames that float32 barely resolves.
+    ends within a piece, the error may be underestimated by a sixth or overestimated by a factor of 2.7, which may add a
+    knot. A piece whose error is too large is divided again until it is within the tolerance or its parts would be
+    shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are not within the
+    tolerance. This happens if the key's numbers are one of many representations of its orientation (no turn, gimbal
+    lock), so that the axis or the Euler angles must change instantly. It also happens at frames that float32 barely
+    resolves.
 
-    Knots are placed to give all pieces of a segment equal errors. They keep half a frame away from keys unless this
-    exceeds the tolerance. For tracks of each kind, with and without ease, their number was within 1.1 times the minimum
-    with exact values and derivatives. Dynamic programming on 48 to 150 places per segment determined the minimum. For
-    quaternions of free length without ease the number was 0.8 to 0.9 times the minimum. Source: docs/formulas,
-    "Fitting curves".
+    Knots are placed so that all pieces of a segment have equal errors. They stay half a frame away from keys, unless
+    the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
+    at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48 to 150 points per segment
+    determined the minimum. For quaternions of free length without ease, it was 0.8 to 0.9 times the minimum. Source:
+    docs/formulas, "Fitting curves".
 
     Examples
     --------
@@ -256,15 +258,15 @@ def handles(
     Returns
     -------
     left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
-        Frames and values of the handles. The first left and the last right handle mirror the length of the other
-        handle.
+        Frames and values of the handles. The first left and last right handles mirror the length of the other handle of
+        their key.
 
     Raises
     ------
     TypeError
         If arguments are not numbers.
     ValueError
-        If the shapes of arrays do not match.
+        If the shapes of the arrays do not match.
 
     Notes
     -----

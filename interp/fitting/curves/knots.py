@@ -11,10 +11,11 @@ from . import subdivision
 from .cubics import Cubics
 from .strands import Cuts, Pieces, Spans, Strands, count_of_strands, first_of_strands, sort_pieces
 
-# Frames. Blender merges keys closer than 0.01 frame, and float32 must resolve the thirds of a piece.
+# The smallest length of a piece, in frames and in float32 steps. Blender merges keys closer than 0.01 frame, and
+# float32 must resolve the thirds of a piece.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
-# Frames. If keys are closer than this, a click cannot select one of them reliably.
+# If keys are closer than this many frames, a click cannot reliably select one of them.
 _APART = 0.5
 
 
@@ -40,7 +41,7 @@ class Zones:
         self._needed = np.empty(0, dtype=np.intp)
 
     def allow_needed(self, pieces: Pieces, whole: Spans) -> None:
-        """Allow knots in the zones where these pieces have knots, because the tolerance requires them."""
+        """Allow knots in the zones where the given pieces have knots, because the tolerance requires them."""
         number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
         self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
 
@@ -53,7 +54,7 @@ class Zones:
         return strand * len(self._starts) + zone, (frames > low) & (frames < high), low, high
 
     def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
-        """Return the frames of knots. Knots in zones are moved to a zone edge within their span, if there is one."""
+        """Return the knots' frames, after moving knots in zones to a zone edge within their span, if there is one."""
         number, inside, low, high = self.find(spans.strand[span], frames)
         inside &= ~np.isin(number, self._needed)
         if not inside.any():
@@ -98,18 +99,19 @@ def _round_out(frames: Float64Array, towards: float) -> Float64Array:
     return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
 
 
-# Frames. Distances by which knots for the end of an ease are moved away from a key.
+# The distances, in frames, by which knots for the end of an ease are moved away from a key.
 _FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
 
 
-# Five samples resolve no more pieces of a span.
+# Five samples cannot resolve more than this number of pieces of a span.
 _MOST_PIECES = 24
-# The number of pieces is rounded up if it exceeds an integer by more. Pieces of whole strands are balanced later.
+# The number of pieces is rounded up if it exceeds an integer by more than this. Pieces of whole strands are balanced
+# later.
 _SLACK, _FIRST_SLACK = 0.02, 0.3
 
 
 class Division:
-    """Place knots in spans."""
+    """The placement of knots in spans."""
 
     def __init__(self, strands: Strands, cubics: Cubics) -> None:
         self._strands = strands
@@ -119,9 +121,9 @@ class Division:
     def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
         """Return the knots that divide spans.
 
-        A span is divided at the ends of eases, otherwise into pieces of about equal errors. Only the knots between
-        such pieces on the first level are not provisional. If all knots are too close to each other or to the ends, the
-        span is divided in the middle.
+        A span is divided at the ends of eases or, if there are none, into pieces of about equal errors. All knots are
+        provisional except those between such pieces on the first level. If all knots are too close to each other or to
+        the ends, the span is divided in the middle.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -144,7 +146,7 @@ class Division:
     def _equal_errors(self, pieces: Pieces, first_level: bool) -> tuple[IndexArray, Float64Array]:
         """Return the span and the parameter of each knot that divides spans into pieces of about equal errors.
 
-        The error of a piece of the length h is about h^4 / 384 times the fourth derivative.
+        The error of a piece of length h is about h^4 / 384 times the fourth derivative.
         """
         representation = self._strands.representation
         change = np.moveaxis(subdivision.apply(subdivision.FOURTH, pieces.rest), 1, 0) / 384.0
@@ -164,8 +166,8 @@ class Division:
     def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
         """Return the knots for the ends of eases.
 
-        A knot close to a key moves away from the key, to the first place where the piece from the key meets its goal
-        although it contains the jump.
+        A knot close to a key is moved away from the key, to the first frame at which the piece from the key meets its
+        goal although it contains the jump.
         """
         frames = jumps.astype(np.float32).astype(np.float64)
         moved = self.zones.move_out(spans, span, frames)
@@ -238,7 +240,7 @@ _MOST_ROUNDS = 6
 
 
 class Balancing:
-    """Divide whole strands again, into equal shares of the errors of a trial."""
+    """A new division of whole strands, into equal shares of a trial's errors."""
 
     def __init__(self, strands: Strands, division: Division, whole: Spans) -> None:
         self._strands = strands

@@ -41,11 +41,11 @@ class Spans(_Columns):
     strand: IndexArray
     """The strand of each span, shape (n,)."""
     frames: Float64Array
-    """The frames of start and end, shape (2, n)."""
+    """The frames of the start and end, shape (2, n)."""
     exact: Float64Array
-    """The spline's values at start and end, shape (2, a, n)."""
+    """The spline's values at the start and end, shape (2, a, n)."""
     rates: Float64Array
-    """The spline's derivatives at start and end, shape (2, b, n)."""
+    """The spline's derivatives at the start and end, shape (2, b, n)."""
     numbers: Float64Array
     """Channel values at the start, in any equivalent representation, shape (c, n)."""
     provisional: BoolArray
@@ -71,9 +71,9 @@ class Pieces(_Columns):
     strand: IndexArray
     """The strand of each piece, shape (n,)."""
     frames: Float64Array
-    """The frames of start and end, shape (2, n)."""
+    """The frames of the start and end, shape (2, n)."""
     values: Float64Array
-    """The channels' values at start and end, shape (2, c, n)."""
+    """The channels' values at the start and end, shape (2, c, n)."""
     rates: Float64Array
     """The derivatives of the channels per frame, shape (2, c, n)."""
     error: Float64Array
@@ -93,7 +93,7 @@ class Samples(NamedTuple):
     exact: Float64Array
     """The spline's values at the samples, shape (a, m, n)."""
     values: Float64Array
-    """The channels' values at start and end, shape (2, c, n)."""
+    """The channels' values at the start and end, shape (2, c, n)."""
     rates: Float64Array
     """The derivatives of the channels per frame, shape (2, c, n)."""
     between: Float64Array
@@ -123,14 +123,14 @@ def first_of_strands(pieces: Pieces) -> IndexArray:
 
 
 def count_of_strands(pieces: Pieces) -> tuple[IndexArray, IndexArray]:
-    """Return the strands of sorted pieces and the number of pieces in each."""
+    """Return the strands to which the sorted pieces belong, and the number of pieces in each strand."""
     starts = first_of_strands(pieces)
     return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
 
 
-# Relative. Covers several float32 roundings, in keys, in handles and in Blender's playback.
+# The relative rounding error. It covers several float32 roundings: in keys, in handles and in Blender's playback.
 _ROUNDING = 4.0 * 2.0**-24
-# In units of that rounding error: the smallest error for which a piece is divided.
+# The smallest error for which a piece is divided, in units of this rounding error.
 LEAST_GOAL = 2.0
 
 
@@ -142,7 +142,7 @@ class Strands:
     requests : sequence of Request
         The requests.
     representation : RotationRepresentation or None
-        The representation of rotations, or None for tracks of numbers.
+        The representation of rotations, or None for values.
     tracks : KeyBatch
         The keys of all requests.
     numbers : ndarray, shape (keys, channels)
@@ -219,7 +219,10 @@ class Strands:
         return np.where(np.stack(eases) > 0.0, frames, np.nan)
 
     def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
-        """Return the spline's values or derivatives (a, n), for numbers only the strand's component."""
+        """Return the spline's values or derivatives (a, n).
+
+        For values, only the strand's component is returned.
+        """
         segment = self.segment[strand]
         parts = []
         for start in range(0, max(len(frames), 1), BLOCK):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the remainder of cubics from a few samples, and the knots that divide spans into pieces of equal errors.
+"""Find the remainders of cubics from a few samples, and the knots that divide spans into pieces of equal errors.
 
 A span is given by a cubic with the values and derivatives at its ends, and by five samples between them. The remainder,
 the curve minus the cubic, has double zeros at both ends. It is t² (1-t)² g(t), and the samples determine g to the
 fourth degree. Source: docs/formulas, "Fitting curves".
 
-Arrays have the samples first, then the components, then the spans.
+The axes of arrays are the samples, the components and the spans.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ FOURTH = _fourth_derivatives()
 """Matrix from the remainder at the nodes to its fourth derivative in the middle of the parts, shape (PARTS, nodes)."""
 
 _AIM = 0.97
-"""Fraction of the allowed error at which a search aims. Some errors measured on the curve are slightly larger."""
+"""The fraction of the allowed error that a search aims for. Some errors measured on the curve are slightly larger."""
 _UNITS = 2.0**40
 """Mass of a span in integer units."""
 
@@ -71,7 +71,7 @@ _UNITS = 2.0**40
 def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
     """Return a matrix times samples (m, …), over the first axis.
 
-    It is summed sample by sample. The last bit of a span's result then does not depend on the number of spans.
+    The sum runs sample by sample. The last bit of a span's result then does not depend on the number of spans.
     """
     columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
     result: Float64Array = columns[0] * samples[0]
@@ -81,7 +81,7 @@ def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
 
 
 def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return the mass of pieces, and the number of pieces that each span needs.
+    """Return the mass of each piece, and the number of pieces that each span needs.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def equal_parts(
     count : ndarray, shape (spans,)
         The old number of pieces of each span.
     ends, mass : ndarray, shape (pieces,)
-        The end of each old piece, 0 to 1 in its span, and its mass.
+        The end of each old piece, from 0 to 1 in its span, and the mass of the piece.
     wanted : ndarray, shape (spans,)
         The new number of pieces of each span.
     chosen : ndarray of bool, shape (spans,)
@@ -119,7 +119,7 @@ def equal_parts(
     Returns
     -------
     number, parameter : ndarray, shape (knots,)
-        The index of each knot's span among the chosen spans, ascending, and its parameter.
+        The index of each knot's span among the chosen spans, in ascending order, and the knot's parameter.
     """
     first = np.cumsum(count) - count
     # Sums of integers are exact, so they do not depend on the previous spans.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the fewest keys that reproduce a densely sampled motion within a tolerance.
 
-Many tracks of numbers and rotations are reduced at once, to keys with velocities or with tension and bias. Source:
+Many tracks of values and rotations are reduced at once, to keys with velocities or with tension and bias. Source:
 docs/formulas, "Fewest keys".
 """
 

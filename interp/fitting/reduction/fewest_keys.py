@@ -21,7 +21,10 @@ _SPACING = 16
 _REACH = 1
 """The number of keys on each side of a removed or moved key that are fitted again."""
 _WIDE = 4
-"""The same number if all keys are fitted in windows. The middle keys then equal a fit of all keys at once."""
+"""The number of keys on each side that are fitted again if all keys are fitted in windows.
+
+The middle keys are then the same as if all keys were fitted at once.
+"""
 _GAIN = 0.97
 """A key is moved if at most this fraction of the error around it remains."""
 _ORDER = 4
@@ -41,7 +44,7 @@ Steps = Generator[float, None, KeySet]
 
 
 def part_of_steps(steps: Generator[float, None, T], start: float = 0.0, size: float = 1.0) -> Generator[float, None, T]:
-    """Run steps that are a fraction of all work, and return their result."""
+    """Run steps that are a fraction of the whole work, and return their result."""
     while True:
         try:
             part = next(steps)
@@ -52,7 +55,7 @@ def part_of_steps(steps: Generator[float, None, T], start: float = 0.0, size: fl
 
 
 def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
-    """Search for the fewest keys whose errors are all allowed, and return the keys.
+    """Search for the fewest keys whose errors are all within the limits, and return these keys.
 
     The search begins with `keys`.
     """
@@ -64,7 +67,7 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
 
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
-    """Return as many or fewer keys. Pairs become one key, other keys move, and then some keys can be removed."""
+    """Merge pairs of keys, move other keys, remove the keys that are then unneeded, and return the result."""
     keys = merge(samples, keys)
     move(samples, keys)
     return without_needless(samples, keys)
@@ -95,7 +98,7 @@ def spaced_anew(samples: Samples, keys: KeySet) -> Steps:
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
-    """Return rows of keys as far apart as the errors (frames,) allow, or the same rows if none can be saved."""
+    """Return fewer rows, spaced as far apart as the errors allow, or the given rows if no key can be removed."""
     if len(rows) < 3:
         return rows
     largest = np.maximum(np.maximum.reduceat(errors, rows[:-1]), errors[rows[1:]])
@@ -123,7 +126,7 @@ def first_keys(samples: Samples, spacing: int) -> KeySet:
 
 
 def at_rows(samples: Samples, rows: list[IndexArray], tracks: IndexArray) -> KeySet:
-    """Return keys of tracks at rows and at holds, with the slopes between their neighbors."""
+    """Return keys for the tracks at the given rows and at holds, with the slopes between neighboring keys."""
     every = [np.union1d(own, np.flatnonzero(samples.held[track])) for own, track in zip(rows, tracks, strict=True)]
     return _estimated(samples, np.repeat(tracks, [len(own) for own in every]), np.concatenate(every).astype(np.intp))
 
@@ -145,7 +148,7 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
 
 
 def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArray) -> tuple[IndexArray, BoolArray]:
-    """Return the places of keys around given keys, and a mask of keys to fit, both of shape (n, m)."""
+    """Return the indices of the keys around given keys, and a mask of keys to fit, both of shape (n, m)."""
     first, last = keys.bounds()
     places = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
     reach = around.max() - 1
@@ -155,10 +158,10 @@ def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArr
 
 
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
-    """Return keys, adding keys until no error is larger than allowed.
+    """Add keys until no error is larger than allowed, and return all keys.
 
-    If even keys at adjacent frames do not suffice, keys get the values of the samples. `is_fitted` means that the keys
-    are already fitted.
+    If even keys at adjacent frames do not suffice, keys get the values of the samples. Set `is_fitted` if the given
+    keys are already fitted.
     """
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
     is_new = np.full(len(keys.rows), not is_fitted)
@@ -217,7 +220,7 @@ def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
 
 
 def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
-    """Return the first keys of segments with a larger error than allowed."""
+    """Return the keys that begin the segments whose error is larger than allowed."""
     inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
     places = np.stack([inner, inner + 1], axis=1)
     _, largest = refit(samples, keys.windows(places), np.zeros(places.shape, dtype=np.bool_))
@@ -226,7 +229,7 @@ def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
 
 
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove the keys that are not needed, least important first."""
+    """Remove the keys that are not needed, starting with the least important."""
     around = _AROUND[_AROUND != 0]
     cost = np.full(len(keys.rows), np.nan)
     fits = keys.windows(np.zeros((len(cost), len(around)), dtype=np.intp))
@@ -283,7 +286,7 @@ def merge(samples: Samples, keys: KeySet) -> KeySet:
 
 
 def _independent(cost: Float64Array, apart: int) -> IndexArray:
-    """Return the places of the lowest costs, far enough apart that their fits are independent."""
+    """Return the indices of the lowest costs that are far enough apart for independent fits."""
     order = np.flatnonzero(cost <= 1.0)
     order = order[np.argsort(cost[order], kind="stable")]
     around = apart - 1
@@ -298,7 +301,7 @@ def _independent(cost: Float64Array, apart: int) -> IndexArray:
 
 
 def move(samples: Samples, keys: KeySet) -> None:
-    """Move keys to places where the error around them is smaller."""
+    """Move keys to rows where the error around them is smaller."""
     first, last = keys.bounds()
     offsets, middle = np.array([0, -1, 1]), len(_AROUND) // 2
     for parity in range(_APART):
@@ -306,7 +309,7 @@ def move(samples: Samples, keys: KeySet) -> None:
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         places, free = _places(samples, keys, center, _AROUND)
-        # All at once, because fitting a few windows takes as long as fitting many.
+        # Move all of them at once, because fitting a few windows takes as long as fitting many.
         count = len(center)
         owner = np.tile(np.arange(count), len(offsets))
         windows = keys.windows(places).take(owner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter noise, oscillations faster than the motion, from dense samples.
+"""Remove noise (oscillations faster than the motion) from dense samples.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -17,20 +17,20 @@ _ORDER = 4
 
 
 def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
-    """Filter oscillations with periods shorter than `period` frames from samples, without delay.
+    """Remove oscillations with periods shorter than `period` frames from samples, without delay.
 
     Parameters
     ----------
     samples : array_like, shape (frames, d)
-        One sample per frame: numbers, or quaternions with continuous signs, whose lengths the filter changes.
+        One sample per frame: values, or quaternions with continuous signs, whose lengths the filter changes.
     period : float
-        Cutoff period in frames, more than 2. A wave of this period keeps half its amplitude. With twice the period it
-        keeps at least 0.996, and with half the period at most 0.004.
+        Cutoff period in frames, more than 2. A wave of this period keeps half its amplitude. A wave of twice the period
+        keeps at least 0.996 of it, and a wave of half the period at most 0.004.
 
     Returns
     -------
     ndarray
-        Filtered samples with the shape of `samples`. The first and last sample do not change.
+        Filtered samples with the shape of `samples`. The first and last samples do not change.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
 
     Notes
     -----
-    A fourth-order Butterworth filter runs forward and backward. Samples continue beyond the ends by point reflection.
-    Source: docs/formulas, "Fewest keys".
+    A fourth-order Butterworth filter runs forward and backward. Samples are extended beyond the ends by point
+    reflection. Source: docs/formulas, "Fewest keys".
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recover the few keys of dense samples, if lines, steps and cubics between the keys reproduce the samples.
+"""Recover the few keys behind dense samples, if lines, steps and cubics between the keys reproduce the samples.
 
 Source: docs/formulas, "Keys of baked curves".
 """
@@ -18,9 +18,9 @@ from .windows import Expanded, solved
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
 _NOISE_OF_SECOND = 8.0
-"""Largest rounding error of a second difference, relative to a sample. Its factors add up to 4."""
+"""Largest rounding error of a second difference, relative to a sample. The sizes of its coefficients add up to 4."""
 _NOISE_OF_FOURTH = 32.0
-"""Largest rounding error of a fourth difference, relative to a sample. Its factors add up to 16."""
+"""Largest rounding error of a fourth difference, relative to a sample. The sizes of its coefficients add up to 16."""
 _KEY_BREAKS = 3
 """Number of fourth differences that a key between two cubics affects. A step affects one more."""
 _FRAMES_PER_KEY = 2
@@ -28,7 +28,7 @@ _FRAMES_PER_KEY = 2
 
 
 class RecoveredKeys(NamedTuple):
-    """Hold the keys.
+    """The recovered keys.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def recover_keys(samples: Float64Array) -> RecoveredKeys | None:
 
 
 def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
-    """Return the rows at which lines meet, and the ends."""
+    """Return the rows at which lines meet, and the rows of both ends."""
     if len(samples) < 3:
         return None
     is_corner = (np.abs(np.diff(samples, 2, axis=0)) > _NOISE_OF_SECOND * noise).any(axis=1)
@@ -79,12 +79,12 @@ def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 
 
 def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
-    """Return the rows at which cubics meet, and the ends, or None if some are too close to each other."""
+    """Return the rows at which cubics meet, and of both ends, or None if some are too close to each other."""
     count = len(samples)
     if count < 5:
         return None
     is_broken = (np.abs(np.diff(samples, 4, axis=0)) > _NOISE_OF_FOURTH * noise).any(axis=1)
-    # Runs of broken differences, from the first to before the last.
+    # Each run of broken differences is given by its first index and the index after its last.
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_broken, [False])).astype(np.int8)))
     first, last = edges[::2], edges[1::2]
     length = last - first
@@ -104,7 +104,7 @@ def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> Rec
     points = np.stack([samples[rows[:-1]], slopes, samples[rows[1:]], slopes], axis=1)
     off = segments.played(points) - samples[segments.row]
     is_line = (segments.largest(np.abs(off)) <= _NOISE_OF_SECOND * noise).all(axis=1)
-    # Change only the velocities at both ends of the segments.
+    # Fit only the velocities at both ends of the segments.
     squares, sums = segments.sums(off)
     points[:, 1::2] += solved(squares[:, 1::2, 1::2], -sums[:, 1::2])
     off = segments.played(points) - samples[segments.row]
@@ -115,7 +115,7 @@ def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> Rec
 
 
 def _with_holds(samples: Float64Array, rows: IndexArray) -> tuple[IndexArray, BoolArray]:
-    """Return the rows of keys, except rows just before a step, and a mask of segments that hold their value."""
+    """Return the keys' rows, except rows just before a step, and a mask of segments that hold their value."""
     is_flat = np.array(
         [bool((samples[start : end + 1] == samples[start]).all()) for start, end in itertools.pairwise(rows)]
     )

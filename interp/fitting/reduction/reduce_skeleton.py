@@ -20,7 +20,10 @@ from .windows import KeySet, Method
 _SHARE = 0.6
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FAR = 1.5
-"""The number of keys that a group may have before its pass, relative to its original keys. The pass removes some."""
+"""The number of keys that a group may have before its pass, relative to its original keys.
+
+The pass then removes some of them.
+"""
 _ROUNDS = 12
 """One less than the maximum number of keys added to a segment in which splines deviate."""
 _SWEEPS = 2
@@ -37,10 +40,10 @@ def reduce_skeleton(
     Parameters
     ----------
     skeleton : Skeleton
-        The skeleton, which plays the result at the end.
+        The skeleton. Afterward, it plays the result.
     method : "HERMITE" or "TCB"
     most : mapping of int to int, optional
-        The number of keys of each joint. Groups that would need as many keep their motion.
+        The number of keys of each joint. Groups that would need at least as many keys keep their motion.
 
     Returns
     -------
@@ -195,7 +198,7 @@ def _parts(
 
 
 def _mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
-    """Add keys to groups until no point deviates too much, starting with groups that alone deviate most."""
+    """Add keys to groups until no point deviates too much, starting with the groups that deviate most on their own."""
     ratios = {group: own for group, own in ratios.items() if group in skeleton.keys}
     while True:
         far = skeleton.errors()

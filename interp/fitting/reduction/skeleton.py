@@ -151,7 +151,7 @@ class Skeleton:
     together : iterable of sequences of int
         Groups of joints that share their keys. All other joints have separate keys.
     shares : ndarray, shape (points, frames), or None
-        The fraction of these limits that is allowed for each point at each frame. None allows all of it.
+        The fraction of these limits that is allowed for each point at each frame. If None, all of it is allowed.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Skeleton:
         self.groups = self._groups(together)
         """The moving joints of each group, which share their keys."""
         self.smooth: dict[int, Float64Array] = {}
-        """The values (frames, d) of keys with tension and bias by group, or empty for keys with velocities."""
+        """The values (frames, d) of keys with tension and bias, by group. Empty for keys with velocities."""
         self._counts = self._points_that_count()
 
     def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:
@@ -280,8 +280,8 @@ class Skeleton:
     def samples(self, groups: Sequence[int], is_strict: bool = False) -> Samples:
         """Return the samples of a batch's groups, whose errors are the deviations of all points that they move.
 
-        The other groups play their current keys. The deviation of a point may exceed its limit if it already does, but
-        must not increase. With `is_strict`, no deviation may exceed its limit.
+        The other groups play their current keys. A point may deviate by more than its limit if it already does, but its
+        deviation must not increase. If `is_strict`, no deviation may exceed its limit.
         """
         places = self._points()
         limits = self.limits
@@ -340,7 +340,7 @@ class Skeleton:
         return found
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
-        """Return the nearest of some joints at or above each joint, as an index into `numbers`, or -1 for none."""
+        """Return the nearest of the given joints at or above each joint, as an index into `numbers`, or -1 for none."""
         found = np.full(len(self.joints), -1, dtype=np.intp)
         for number, joint in enumerate(self.joints):
             if number in numbers:
@@ -381,7 +381,7 @@ class Skeleton:
 def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
     """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
 
-    Separate arrays for each coordinate take a third of the time of products of small matrices.
+    Separate arrays for each coordinate are three times as fast as products of small matrices.
     """
     worst = np.zeros(len(row), dtype=np.float32)
     poses: list[tuple[_Linear, _Place]] = []
@@ -438,7 +438,7 @@ def _turns(q: Float64Array) -> _Linear:
 
 
 def _placed(above: tuple[_Linear, _Place], own: tuple[_Linear, _Place]) -> tuple[_Linear, _Place]:
-    """Return the poses of joints with parents."""
+    """Return the pose of each joint that has a parent."""
     lines, origin = above
     columns, place = [*zip(*own[0], strict=True)], own[1]
     linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]

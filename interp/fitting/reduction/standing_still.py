@@ -15,8 +15,8 @@ STILL_FRAMES = 8
 def stand_still(points: Float64Array, radius: float) -> BoolArray:
     """Return a mask (p, frames) of the frames at which points (p, frames, 3) are at rest.
 
-    A point is at rest if it stays for at least `STILL_FRAMES` within a ball of that radius around the center of its
-    bounding box.
+    A point is at rest if it stays for at least `STILL_FRAMES` within a ball of the given radius around the center of
+    its bounding box.
     """
     still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
     if points.shape[1] < STILL_FRAMES:
@@ -33,7 +33,8 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
 def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[float, float] | None) -> Float64Array:
     """Return error limits (p, frames), lowered where points (p, frames, 3) are at rest.
 
-    `still` gives the radius of the ball and the maximum deviation in it. None does not lower the limits.
+    `still` gives the radius of the ball and the maximum deviation of the points in it. If None, the limits are not
+    lowered.
     """
     if still is None:
         return limits

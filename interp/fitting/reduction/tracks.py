@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce tracks of numbers and rotations to the fewest keys, with a tolerance for each track."""
+"""Reduce tracks of values and rotations to the fewest keys, with a tolerance for each track."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _RIDGE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SampledTracks:
-    """Samples of a property of several tracks, one per frame.
+    """The samples of one property in several tracks, one per frame.
 
     Attributes
     ----------
     samples : ndarray, shape (tracks, frames, d)
-        Finite numbers, or unit quaternions (w, x, y, z) with continuous signs.
+        Finite values, or unit quaternions (w, x, y, z) with continuous signs.
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The maximum error, above 0, as the length of the difference or an angle in radians.
     is_rotation : bool
         Whether the samples are quaternions. `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and
         sign.
     ends : ndarray, shape (tracks, 2, d), or None
-        The required derivatives of the samples per frame at both ends, where keys then have the values of the samples.
-        NaN marks an end that is free for all parts. Keys with tension and bias preserve only the values.
+        The required derivatives of the samples per frame at both ends, where the keys then have the values of the
+        samples. NaN marks an end that is free for all parts. Keys with tension and bias preserve only the values.
     """
 
     samples: Float64Array
@@ -47,7 +47,7 @@ class SampledTracks:
 
     @classmethod
     def of_rotations(cls, quaternions: npt.ArrayLike, tolerance: npt.ArrayLike) -> SampledTracks:
-        """Return a part for rotations (tracks, frames, 4) with quaternions of any length and sign."""
+        """Return a part for rotations (tracks, frames, 4), given as quaternions of any length and sign."""
         values = np.array(quaternions, dtype=np.float64)
         values /= np.linalg.norm(values, axis=2, keepdims=True)
         return cls(unroll_signs(values), np.asarray(tolerance, dtype=np.float64), True)
@@ -170,19 +170,19 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     Returns
     -------
     list of Reduced
-        Keys from the first to the last frame. F-curves with these values and slopes, and splines of numbers, are within
+        Keys from the first to the last frame. F-curves with these values and slopes, and splines of values, are within
         the tolerance. Splines of rotations deviate from quaternion cubics at large turns.
 
     Raises
     ------
     ValueError
         If there are no parts, the shapes of parts differ, samples are not finite, or the method is unknown. It is also
-        raised if tolerances are not above 0, or have neither one value per track nor one per sample.
+        raised if tolerances are not above 0, or do not have one value per track or per sample.
 
     Notes
     -----
     The search divides segments until all errors are within the tolerance. It then removes the least important keys,
-    moves keys, and tries segments as long as their errors allow. Source: docs/formulas, "Fewest keys".
+    moves keys, and tries to make segments as long as their errors allow. Source: docs/formulas, "Fewest keys".
 
     Examples
     --------
@@ -212,7 +212,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 
 
 def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Generator[float, None, list[Reduced]]:
-    """Reduce like `reduce_tracks`, in steps. Yields the approximate fraction that is done."""
+    """Reduce like `reduce_tracks`, in steps. Yield the approximate fraction of the work that is done."""
     _check(parts, method)
     scaled = [part.scaled() for part in parts]
     own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]
@@ -296,7 +296,10 @@ def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, m
 
 
 def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) -> Reduced:
-    """Return one track's keys with keys added at rows. The keys around them are fitted again to the parts."""
+    """Return one track's keys, with keys added at the given rows.
+
+    The keys around them are fitted again to the parts.
+    """
     frames = np.union1d(keys.rows, list(rows))
     samples = samples_of(parts)
     present = KeySet(

@@ -2,8 +2,8 @@
 """Least-squares fits of cubics through windows of a few consecutive keys, many windows at once.
 
 Samples are at whole frames. Each key has a value and a velocity. The outer keys of a window do not change, so nothing
-changes outside the window. The search fits tens of thousands of windows of four or five keys. Sums over segments of
-equal length are one matrix product. Source: docs/formulas, "Fewest keys".
+changes outside the window. The search fits tens of thousands of windows of four or five keys. For segments of equal
+length, all sums are a single matrix product. Source: docs/formulas, "Fewest keys".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST = 4.0
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of tracks, one per frame.
+    """The samples of several tracks, one per frame.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Samples:
 
     @cached_property
     def held(self) -> BoolArray:
-        """Return a mask (tracks, frames) of keys that keep value and velocity, at holds and at given ends."""
+        """Return a mask (tracks, frames) of keys that keep their value and velocity, at holds and at given ends."""
         return self.holds if self.smooth is not None else self.holds | self._joined
 
     @cached_property
@@ -99,7 +99,7 @@ class Samples:
         return found
 
     def values_at(self, track: IndexArray, rows: IndexArray) -> Float64Array:
-        """Return the initial values of keys, which are final for keys with tension and bias."""
+        """Return the keys' initial values, which are final for keys with tension and bias."""
         if self.smooth is None:
             return self.values[track, rows]
         is_given = (self.holds | self._joined)[track, rows][..., np.newaxis]
@@ -120,20 +120,20 @@ class KeySet:
     values: Float64Array
     """The values of keys, shape (n, d) or (n, m, d)."""
     velocities: Float64Array
-    """Units per frame, with the same shape."""
+    """Velocities in units per frame, with the shape of `values`."""
 
     def take(self, chosen: BoolArray | IndexArray) -> KeySet:
         """Return a subset of the keys or windows."""
         return KeySet(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
 
     def bounds(self) -> tuple[IndexArray, IndexArray]:
-        """Return the indices of the first and last key of each key's track."""
+        """Return the indices of the first and last keys of each key's track."""
         first = np.searchsorted(self.track, self.track, side="left")
         last = np.searchsorted(self.track, self.track, side="right") - 1
         return first, last
 
     def windows(self, places: IndexArray) -> KeySet:
-        """Return the windows of keys (n, m)."""
+        """Return the windows that consist of the keys (n, m)."""
         return KeySet(self.track[places[:, 0]], self.rows[places], self.values[places], self.velocities[places])
 
     def put(self, places: IndexArray, fitted: KeySet, free: BoolArray) -> None:
@@ -184,7 +184,7 @@ class Expanded:
         return products, found
 
     def played(self, points: Float64Array) -> Float64Array:
-        """Return values (samples, d) of segments with values and velocities at both ends (n, 4, d)."""
+        """Return the values (samples, d) of segments, given the values and velocities at both ends (n, 4, d)."""
         found = np.empty((len(self.segment), points.shape[2]))
         for length, start, end in self.lengths:
             own = found[self.starts[start] : self.starts[start] + (length + 1) * (end - start)]
@@ -235,7 +235,7 @@ def refit(samples: Samples, windows: KeySet, free: BoolArray) -> tuple[KeySet, F
 
 
 def _points(windows: KeySet) -> Float64Array:
-    """Return values and velocities at both ends of segments (n, m-1, 4, d)."""
+    """Return the values and velocities at both ends of each segment, shape (n, m-1, 4, d)."""
     values, velocities = windows.values, windows.velocities
     return np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
 
@@ -259,7 +259,7 @@ def _equations(columns: IndexArray, squares: Float64Array, off: Float64Array) ->
 
 
 def solved(matrix: Float64Array, right: Float64Array, known: BoolArray | None = None) -> Float64Array:
-    """Return the solutions of symmetric systems (n, s, s). The result is 0 for known unknowns (n, s)."""
+    """Return the solutions of symmetric systems (n, s, s). The result is 0 where the mask `known` (n, s) is True."""
     diagonal = np.arange(matrix.shape[1])
     size = matrix[:, diagonal, diagonal] * (1.0 + _RIDGE)
     matrix[:, diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
@@ -296,17 +296,17 @@ def _with_tension_and_bias(
     squares: Float64Array,
     sums: Float64Array,
 ) -> KeySet:
-    """Return the windows with least-squares tension and bias for each part, and value of the middle key.
+    """Return the windows with the least-squares tension and bias of each part, and the value of the middle key.
 
-    Without continuity a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
-    For given values this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the problem
-    is also linear in a value. In windows of five keys both are solved alternately, because the middle value does not
-    affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and bias".
+    Without continuity, a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
+    For given values, this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the
+    problem is also linear in a value. In windows of five keys, both are solved alternately, because the middle value
+    does not affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
         return fitted
-    # The change in velocities with the middle value, which ends a chord of the previous key and begins a chord of the
+    # The change in velocities due to the middle value, which ends a chord of the previous key and begins a chord of the
     # next.
     off = squares @ _points(fitted) - sums
     lengths = np.diff(windows.rows, axis=1).astype(np.float64)
@@ -361,7 +361,7 @@ def _weighted(
 def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
     """Return the solutions (n, 2c) for pairs of nonnegative weights with a sum of at most 4. Known weights are 0.
 
-    Weights below 0 are left out, sums above 4 become 4, and the remaining weights are solved for again.
+    Weights below 0 are omitted, sums above 4 become 4, and the remaining weights are solved for again.
     """
     count, size = right.shape
     known = known.copy()
@@ -399,8 +399,8 @@ def directions(
 ) -> Float64Array:
     """Return the chords before and after keys, per frame of their combined length, shape (n, m, 2, d).
 
-    The first key of a track has only the chord after it, which determines its tangent as in TCB. For rotations the
-    tangent is along the chord, otherwise along the rest of the parabola. The same applies to the last key.
+    The first key of a track has only the chord after it, which determines its tangent as in TCB. For rotations, the
+    tangent is along the chord. Otherwise, it is along the rest of the parabola. The same applies to the last key.
     """
     length = np.diff(rows, axis=1).astype(np.float64)
     chord = np.diff(values, axis=1)
