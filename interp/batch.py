@@ -353,7 +353,7 @@ def evaluate_many(
         Finite frames in any order. Evaluation is fastest if frames are sorted in ascending order and shared by all
         splines.
     nu : int
-        0 for values, otherwise the order of the derivative, as in a call of a spline.
+        0 for values, otherwise the order of the derivative, as when calling a spline.
     extrapolate : bool
         Whether to continue the end segments outside the keys instead of holding the end values.
 

@@ -153,7 +153,7 @@ class PiecewiseSpline(BaseSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
-        """Return the segments of all splines, including those between runs."""
+        """Return the segments of all splines, including the segments between runs."""
         runs = [run for spline in splines for run in spline.runs]
         is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
         gaps: list[_Gaps] = []

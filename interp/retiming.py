@@ -464,7 +464,7 @@ class _Pieces:
     slopes: Float64Array
 
     def take(self, rows: BoolArray) -> _Pieces:
-        """Return some of the pieces."""
+        """Return a subset of the pieces."""
         return _Pieces(self.frames[:, rows], self.values[:, rows], self.slopes[:, rows])
 
     def at(self, parameter: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:

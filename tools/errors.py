@@ -74,7 +74,7 @@ class Track:
         return tuple(reference.of_euler(numbers)) if self.path.endswith("euler") else numbers
 
     def exact(self, frame: float) -> Sequence[float]:
-        """Return the exact value by the formulas."""
+        """Return the exact value, computed by the formulas."""
         keys = self.keys
         if self.cycle == "SINGLE":
             # Keys that are farther away have no influence, and the reference would process all keys.

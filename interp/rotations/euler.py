@@ -79,9 +79,9 @@ def euler_halves(
 ) -> tuple[Float64Array, Float64Array, Float64Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the middle angle, half the sum and difference of the outer angles, and masks where these are undetermined.
 
-    Let a/2, b/2, c/2 be the half angles of an order i, j, k with the sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2)
-    cos((s c +- a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths determine b, and their
-    angles determine the sum and difference.
+    Let a/2, b/2, c/2 be the half angles of an order i, j, k with sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c
+    +- a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths determine b, and their angles
+    determine the sum and difference.
     """
     i, j, k, sign = axes_of(order)
     first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]

@@ -55,7 +55,6 @@ class _Rated:
         self.value, self.rate = value, rate
 
     def __add__(self, other: _Rated) -> _Rated:
-        """Return the sum."""
         return _Rated(self.value + other.value, self.rate + other.rate)
 
     def __mul__(self, other: _Rated | Float64Array | float) -> _Rated:
@@ -329,7 +328,6 @@ def _turning(speed: Float64Array, u: _Number, origin: float) -> tuple[_Number, _
 
 
 def _linear(constant: Float64Array, slope: Float64Array, u: _Number) -> _Number:
-    """Return constant + slope u."""
     if isinstance(u, _Rated):
         return _Rated(constant + slope * u.value, slope * u.rate)
     return constant + slope * u
@@ -377,7 +375,6 @@ class RotationSegments:
 
 
 def constant_points(points: Float64Array) -> sphere.WithDerivatives:
-    """Return constant points."""
     return sphere.WithDerivatives(points, np.zeros_like(points), np.zeros_like(points))
 
 

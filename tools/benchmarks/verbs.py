@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the time of verbs per object.
+"""Measure the time that each verb takes per object.
 
 Each object has nine keys on each of nine channels over 250 frames. Times are relative to a bare write of the same
 number of keys.

@@ -7,8 +7,8 @@ This runs in a graphical Blender (named by BLENDER, with the driver of ../shared
 its zip. A character of 100 bones has ten keys of location, rotation and scale each, and all bones are selected. Enable
 is run by its button. Then the slider Tension of the tab is dragged, and for comparison a location field in the tab
 Item. In the Dope Sheet, Shift+Alt+T changes the tension of all keys. For comparison, Blender moves the same keys.
-Results are medians of milliseconds per move, in wall-clock time and in Blender's processor time. Other work on the
-machine affects the wall-clock time, so compare the ratios.
+Results are medians of milliseconds per move, in wall-clock time and in processor time used by Blender. Other work on
+the machine affects the wall-clock time, so compare the ratios.
 """
 
 from __future__ import annotations

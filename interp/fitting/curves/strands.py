@@ -184,7 +184,6 @@ class Strands:
         self.ease_ends = self._ease_ends()
 
     def __len__(self) -> int:
-        """Return the number of strands."""
         return len(self.segment)
 
     @property

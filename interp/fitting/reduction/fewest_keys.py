@@ -160,7 +160,7 @@ def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArr
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
     """Add keys until no error is larger than allowed, and return all keys.
 
-    If even keys at adjacent frames do not suffice, keys get the values of the samples. Set `is_fitted` if the given
+    If even keys at adjacent frames do not suffice, keys get the values of the samples. Pass `is_fitted` if the given
     keys are already fitted.
     """
     pinned = np.zeros(samples.values.shape[:2], dtype=np.bool_)
