@@ -27,7 +27,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 LARGEST = 2.0**128 - 2.0**104
-"""The largest float32, the limit of Blender's properties, F-curves and .3ds files."""
+"""The largest float32, and therefore the limit for Blender's properties, F-curves and .3ds files."""
 _TOO_LARGE = 2.0**128 - 2.0**103
 """The smallest number that float32 rounds to infinity."""
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
@@ -83,7 +83,7 @@ Parameters = Annotated[Mapping[str, float], _known]
 
 
 Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
-"""Several datablocks. A mapping contains the path prefixes of each datablock's tracks, or None for all tracks."""
+"""Several datablocks. A mapping gives the path prefixes of each datablock's tracks, or None for all tracks."""
 
 
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
@@ -95,7 +95,7 @@ def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorate a function to check its arguments and convert iterables to lists and numbers to float or int."""
+    """Decorate a function to check its arguments, and to convert iterables to lists and numbers to float or int."""
     signature = inspect.signature(function)
     names, every = [*signature.parameters], signature.parameters.values()
     required = sum(each.default is inspect.Parameter.empty for each in every)
@@ -122,11 +122,11 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def check_fields(options: Any) -> None:
-    """Check the fields of a frozen dataclass as `checked` checks arguments."""
+    """Check the fields of a frozen dataclass in the same way that `checked` checks arguments."""
     wanted = _annotations(options.__class__)
     for field in fields(options):
         value = getattr(options, field.name)
-        # Most fields have their default, which needs no check.
+        # Most fields have their default value, which needs no check.
         if value is not field.default:
             object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
 
@@ -190,7 +190,7 @@ def _one_of(name: str, wanted: object, value: object) -> object:
         return _fitting(name, others[0], value)
     for part in others:
         if isinstance(value, Mapping) and get_origin(part) in (Mapping, dict):
-            # Otherwise the keys of the mapping would be accepted as a list of values.
+            # Otherwise, the keys of a mapping would be accepted as a list of values.
             return _fitting(name, part, value)
         try:
             return _fitting(name, part, value)

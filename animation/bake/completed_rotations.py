@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Missing keys in the channels of rotations, which are needed because handles can play only complete poses.
+"""Addition of missing keys to rotation channels, because handles can play only complete poses.
 
 Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys on the
 current motion, so that pose and motion are preserved.
@@ -34,7 +34,7 @@ from .plans.splines import values_at
 
 
 def _whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return each component's value at each frame: the value of its key, or of the motion if there is no key."""
+    """Return the value of each component at each frame. It is the key's value, or the motion's if there is no key."""
     return {
         index: _values(track, index, own[index], frames)
         if index in own
@@ -54,7 +54,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
 
 
 def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of these keys."""
+    """Return the frames of all channels' keys. Raise AnimationError if Blender would merge two of these keys."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):
@@ -63,7 +63,7 @@ def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
 
 
 def completed(track: Track, own: OwnChannels) -> OwnChannels:
-    """Add missing keys to the channels of a rotation. Return the same keys if no key is missing.
+    """Add missing keys to the channels of a rotation. If no key is missing, return the keys unchanged.
 
     New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Composition of keys: the animator's keys with handles that play the splines, and the keys of baked curves."""
+"""Composition of the keys to write: the animator's keys with new handles, or the keys of baked curves."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, BoolArray]:
-    """Return the attributes that differ between keys of channels, each with a mask of the channels.
+    """Return the key attributes that differ between two sets of channels, each with a mask of these channels.
 
-    The channels have equal numbers of keys.
+    All channels have the same number of keys.
     """
     masks = {}
     for name in NAMES:
@@ -52,10 +52,10 @@ def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, Bo
 
 
 def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> tuple[Keyframes, EnumArray]:
-    """Return the animator's keys of channels, concatenated, with the handles that play the spline.
+    """Return each channel's keys by the animator, concatenated, with the handles that play the spline.
 
-    The keys of all channels are at the same frames. The second array contains the flags of placed handles, as in the
-    table, shape (channels, n).
+    The keys of all channels are at the same frames. The second array contains flags of the handles placed by the bake,
+    as in the table, shape (channels, n).
 
     `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
     of the channels that Blender extrapolates linearly.
@@ -73,7 +73,7 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
     interpolation = own.keys.interpolation.reshape(shape).copy()
     interpolation[:, after] = _BEZIER
     if len(after) > 1 and after[-2]:
-        # The last key begins no segment, but exporters read its interpolation.
+        # No segment begins at the last key, but exporters read its interpolation.
         interpolation[~ends, -1] = _BEZIER
     arrays["interpolation"] = interpolation
     for side, places in zip(SIDES, (keys.left, keys.right), strict=True):
@@ -90,7 +90,8 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
         placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
     placed = _continued(arrays, own, keys, placed, goes_on)
     if keys.shown is not None and keys.other_numbers is not None:
-        # Unmoved handles of shifted angles come from the row, because repeated additions would round them at each bake.
+        # Unmoved handles of shifted angles are read from the row, because adding the shift at each bake would
+        # accumulate rounding.
         turned = np.abs(keys.shown) != np.abs(own_values)
         stay = [turned & (placed & bit == 0) & (types[name] == _FREE) for name, bit in zip(_TYPES, _BITS, strict=True)]
         for stays, bit in zip(stay, _BITS, strict=True):
@@ -100,11 +101,11 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
-    """Align the outer handles of the first and last key with the inner handles, and return the flags of placed handles.
+    """Align the outer handles of the first and last keys with the inner ones, and return flags of the placed handles.
 
     Blender extrapolates linearly along these handles, in the channels in `goes_on`. If an ease brings the motion to
-    rest at the key, the outer handle is horizontal. Only automatic handles whose type the animator did not choose are
-    changed.
+    rest at the key, the outer handle is horizontal. Only automatic handles are changed, and only if the animator did
+    not choose their type.
     """
     if not goes_on.any():
         return placed
@@ -123,7 +124,7 @@ def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray,
 
 
 def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
-    """Return the keys of baked curves, one channel after the other.
+    """Return the keys of all baked curves, one channel after another.
 
     Generated keys have the type GENERATED. The animator's keys keep their type, selection and identity. If Blender
     plays the segment after one of these keys, the key also keeps all attributes that affect the segment.
@@ -150,14 +151,14 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 
 
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
-    """Return the left and right handles, at a third of each segment. The handles of linear keys are on the keys."""
+    """Return left and right handles at thirds of the segments. The handles of linear keys coincide with the keys."""
     if keys.incoming is None or keys.outgoing is None:
         return [co, co]
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
 
 
 def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
-    """Copy the interpolation and handles of the animator's keys for segments that Blender plays."""
+    """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
     begins, ends = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
     rows = keys.rows[begins]
@@ -166,7 +167,7 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
     own_values = own.keys.values.reshape(shape)
     for side, places, at in zip(SIDES, sides, (ends, begins), strict=True):
         own_places = getattr(own.keys, side).reshape(*shape, 2)[:, at]
-        # The handle keeps its offset from the key, whose value on the curve may differ.
+        # The handle keeps its offset from the key, because the key's value on the curve may differ.
         away = (own_places[..., 1] - own_values[:, at]) * factors[:, at]
         same = keys.values[:, keys.rows[at]] == own_values[:, at]
         moved = (keys.values[:, keys.rows[at]] + away).astype(np.float32)
@@ -176,7 +177,7 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
 
 
 def _flat(arrays: Arrays) -> Keyframes:
-    """Return keys from arrays with one row per channel."""
+    """Return the keys given by arrays with one row per channel."""
     return Keyframes(**{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs: the tracks to bake on datablocks that share F-curves, with their keys and plans."""
+"""Bake jobs: the tracks to bake on datablocks that share F-curves, with their keys and plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .sample_limit import count_samples, too_many
 
 @dataclass
 class Job:
-    """The bake of one set of F-curves. It is fully read and checked before anything is written."""
+    """The bake of one set of F-curves. All its data are read and checked before anything is written."""
 
     datablocks: list[bpy.types.ID]
     """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
@@ -43,13 +43,13 @@ class Job:
     notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
-    """Rotations whose missing keys are added."""
+    """Rotations that get their missing keys."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[TrackState] = field(default_factory=list)
     """Table entries of the tracks, one per plan, set when the keys have rows."""
     are_settled: list[bool] = field(default_factory=list)
-    """True if the keys of each plan still have the identities read from the curves."""
+    """For each plan, whether its keys still have the identities read from the curves."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
     """New rows for the table."""
 
@@ -69,7 +69,7 @@ def collected_jobs(
             report.errors += refusal.findings
             continue
         report.errors += editable.refused
-        # If some actions of the NLA strips are TCB, the other actions are not baked.
+        # If some actions of the NLA strips have TCB tracks, the other actions are not baked.
         for channels in editable.tcb or editable.sets:
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
     found = []
@@ -83,7 +83,7 @@ def collected_jobs(
         else:
             report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
     to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
-    # Reading all tracks together is faster.
+    # Reading all tracks together is faster than reading them one at a time.
     own_keys = _own_keys([each for ones in to_bake for each in ones])
     jobs = []
     for (job, tracks), ones in zip(found, to_bake, strict=True):
@@ -123,11 +123,11 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if no track was ever TCB, with the reasons why tracks can't be baked.
+    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked or None.
 
     If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
-    # With a damaged table, the states of tracks are unknown.
+    # If the table is damaged, the states of the tracks are unknown.
     enabled = [track for track in tracks if track.enabled or track.table.error]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.rows_of_tracks)
     to_bake = enabled if enabled or had_some else tracks
@@ -144,7 +144,7 @@ def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence
 
 
 def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
-    """Read the animator's keys of each track. Tracks that can't be baked get no keys."""
+    """Read each track's keys by the animator. Tracks that can't be baked get no keys."""
     own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
 
@@ -159,8 +159,8 @@ def _collect(
 ) -> None:
     """Add the tracks that have keys to the job.
 
-    Raises AnimationError if no track can be baked. A track that can't be baked causes an error if it is enabled, or
-    else a note.
+    Raises AnimationError if no track can be baked. A track that can't be baked is reported as an error if it is
+    enabled, and as a note otherwise.
     """
     enabled = any(track.enabled for track in tracks)
     if enabled:
@@ -180,9 +180,9 @@ def _collect(
 
 
 def _options_again(track: Track, options: Options) -> Options:
-    """Return the options for a track.
+    """Return the options for baking a track again.
 
-    A track that was baked in world space is baked in world space again, as samples.
+    A track that was baked in world space stays in world space, as samples.
     """
     before = track.settings.options
     if before is None or not before.in_world or options.output == "HANDLES":
@@ -199,10 +199,10 @@ def job_of_edited(
     anew: bool = False,
     complete: bool = True,
 ) -> Job:
-    """Return one job for edited tracks of these channels, each with its current options, or with `otherwise`.
+    """Return one job for the edited tracks, each with its current options or, if it has none, with `otherwise`.
 
     `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles. A track that
-    can't be baked, or would get more samples than `otherwise` allows, is reported and left out.
+    can't be baked, or that would need more samples than `otherwise` allows, is reported and left out.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
     job = Job(list(datablocks), channels, [], [])
@@ -230,7 +230,7 @@ def _add_tracks(
 ) -> list[tuple[Track, AnimationError]]:
     """Add the tracks that have keys to the job, with parameters implied by edits.
 
-    Return all other tracks with the errors. `complete` adds missing keys to rotations played by handles.
+    Return the remaining tracks, each with its error. `complete` adds missing keys to rotations played by handles.
     """
     left_out = []
     implied = may_imply([track for track, _ in to_bake], own_keys)
@@ -251,7 +251,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return a note that explains why a track other than the TCB tracks is not baked."""
+    """Return a note that explains why this track, which is not TCB, is not baked."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason
@@ -260,12 +260,12 @@ def _why_left(track: Track) -> Finding:
 
 
 def too_near_keys(step: float) -> Finding | None:
-    """Return the reason for refusing the step, or None."""
+    """Return the reason why the step is too small, or None."""
     return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
-    """Plan the splines of a job and return whether there are any. Report tracks that can't be planned.
+    """Plan the splines of a job, and return whether it has any. Report tracks that can't be planned.
 
     With `whole`, return False if any track can't be planned.
     """
@@ -287,7 +287,7 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
-    """Plan a track. Raise AnimationError, which names the key, if the keys do not define a spline."""
+    """Plan a track. If the keys do not define a spline, raise AnimationError, which names the key."""
     try:
         settings = track.settings
         settings = settings if settings.options is options else replace(settings, options=options)

@@ -30,10 +30,10 @@ def lock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def lock_groups(channels: Channels, table: Table) -> None:
-    """Lock groups whose channels are all locked and recorded as baked in the table.
+    """Lock each group whose channels are all locked and recorded as baked in the table.
 
-    Channels that were unlocked and edited outside TCB stay unlocked. A locked group that now contains other channels is
-    unlocked, so that these channels can be edited.
+    Channels that the animator unlocked and edited outside TCB stay unlocked. A locked group that now contains other
+    channels is unlocked, so that these channels can be edited.
     """
     for group in channels.bag.groups:
         curves = list(group.channels)
@@ -48,7 +48,7 @@ def lock_groups(channels: Channels, table: Table) -> None:
 def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
     """Lock tracks that were unlocked since the bake, and their groups.
 
-    `baked` contains all baked tracks of the channels. `is_changed` is true if new channels may have changed the groups.
+    `baked` contains all baked tracks in the channels. `is_changed` is true if new channels may have changed the groups.
     """
     for track in unlocked:
         lock(baked_curves(track))
@@ -63,7 +63,7 @@ def baked_curves(track: Track) -> list[bpy.types.FCurve]:
 
 
 def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Unlock channels that were baked, and their groups, which only a bake locks."""
+    """Unlock channels that were baked, and their groups, which are locked only by bakes."""
     for fcurve in fcurves:
         fcurve.lock = False
         group = fcurve.group
@@ -72,7 +72,7 @@ def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def _is_complete(fcurves: Iterable[bpy.types.FCurve]) -> bool:
-    """Return whether a group's objects or bones have all transforms that *Insert Keyframe* adds, or none."""
+    """Return whether each object or bone in a group has all transforms that *Insert Keyframe* adds, or none."""
     transforms: dict[str, set[str]] = {}
     for fcurve in fcurves:
         owner, _, name = fcurve.data_path.rpartition(".")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes and figures in the report of a bake."""
+"""Notes and figures for the report of a bake."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..store.tracks import Track
 from .plans.protocol import Baked, TrackPlan
 
 _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
-"""Error of float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
+"""Error due to float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
 
 
 def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Add the figures of a track to the report, and the notes that stay valid until the track changes."""
+    """Add a track's figures to the report, and the notes that stay valid until the track changes."""
     track = plan.track
     report.tracks += 1
     report.keys += len(plan.key_frames)
@@ -62,7 +62,7 @@ def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
 def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """Add notes that only a manual bake reports.
 
-    Live updates keys continually, so the track list shows the error of handles instead.
+    Live updates keys continually, so for Live the track list shows the error of the handles instead.
     """
     if baked.is_approximate:
         error = size_of(baked.error, plan.track.is_rotation)
@@ -74,7 +74,7 @@ def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
 
 
 def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
-    """Return whether a curve is linearly extrapolated from baked keys."""
+    """Return whether any curve is extrapolated linearly from baked keys."""
     track = plan.track
     if plan.settings.cycle != "SINGLE" or plan.function is not None:
         return False
@@ -87,7 +87,7 @@ def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
 
 
 def _is_held(plan: TrackPlan, baked: Baked) -> bool:
-    """Return whether the bake holds values where one of the animator's curves is linearly extrapolated."""
+    """Return whether the bake holds the end values of a curve that the animator extrapolates linearly."""
     track, options = plan.track, plan.settings.options
     if plan.settings.cycle != "SINGLE" or plan.function is not None or (options is not None and options.extend):
         return False

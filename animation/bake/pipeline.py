@@ -38,7 +38,7 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` contains path prefixes per datablock.
+    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` contains path prefixes by datablock.
 
     If `progress` raises an exception, the bake is completed first.
     """
@@ -102,12 +102,12 @@ def rebake(
     anew: bool = False,
     complete: bool = True,
 ) -> Report:
-    """Bake the tracks of editable channels again, each with its current options, or with `otherwise`.
+    """Bake the tracks of editable channels again, each with its current options or, if it has none, with `otherwise`.
 
     `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles.
 
-    `datablocks` are the users of the channels. A track that can't be baked does not prevent the others from being
-    baked.
+    `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent the others
+    from being baked.
     """
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
@@ -126,14 +126,14 @@ def rebake(
 
 
 def _put_unplayable_back(job: Job) -> None:
-    """Restore the animator's curves of tracks that handles can no longer play."""
+    """Restore the animator's curves for each track that handles can no longer play."""
     tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
     if not tracks:
         return
     restore_tracks(job.channels, tracks)
     for track in tracks:
         assert track.state is not None
-        # Live tries again after a change.
+        # Live tries again after the track changes.
         track.state = replace(track.state, settings=replace(track.settings, digest=0))
     update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
     evaluate_anew(job.channels.action)
@@ -147,9 +147,9 @@ def _played_now(job: Job) -> list[float]:
 def _evaluated(
     jobs: Sequence[Job], report: Report, whole: bool, known: KnownFits | None = None
 ) -> tuple[list[Job], list[list[Baked]]]:
-    """Evaluate and fit the splines of all jobs together, and return the results of each job. Known handles are reused.
+    """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
 
-    Some methods detect only during evaluation that a track's keys do not define a motion. The track is reported and
+    For some methods, only evaluation shows that a track's keys do not define a motion. Such a track is reported and
     left out. With `whole`, its entire job is left out.
     """
     try:
@@ -165,7 +165,7 @@ def _evaluated(
 
 
 def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
-    """Return whether the track can be evaluated. Report the track if it can't."""
+    """Return whether the track can be evaluated. If it can't, report it."""
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:

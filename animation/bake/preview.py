@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview of handles during a drag. The preview is prepared once, and each step writes only changed handles.
+"""Preview of handles during a drag. It is prepared once, and each step writes only the handles that change.
 
-A preview changes handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so writing
-the old handles again removes the preview.
+A preview changes only handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so
+writing the old handles again removes the preview.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _PLACES = ("co", *SIDES)
 
 
 class _Dragged(NamedTuple):
-    """The keys of a track whose parameters change."""
+    """The keys of one track whose parameters change."""
 
     frames: Float32Array
     start: int
-    """Index of the first of these keys among the keys of all tracks."""
+    """Index of the first of these keys among the dragged keys of all tracks."""
 
 
 class HandlePreview:
-    """Preview of handles on tracks of one action while parameters of some keys change.
+    """Preview of the handles on one action's tracks while parameters of some keys change.
 
     Parameters
     ----------
@@ -87,10 +87,9 @@ class HandlePreview:
 
     @collector_paused()
     def show(self, numbers: Mapping[str, Numbers]) -> None:
-        """Preview parameters. Each name has an array with one value per chosen key, track by track.
+        """Preview the parameters: an array for each name, with one value per chosen key, track by track.
 
-        Raises KeysError if the parameters do not define a motion through the keys. In this case, the preview is
-        unchanged.
+        Raises KeysError, and leaves the preview unchanged, if the parameters do not define a motion through the keys.
         """
         if not self.paths:
             return
@@ -101,7 +100,7 @@ class HandlePreview:
             group.place(draft, self._before, self._now) for group, draft in zip(self._groups, drafts, strict=True)
         ]
         self._is_negated = any(negated)
-        # A previously negated key may need its original sign.
+        # A key that was negated before may need its original sign again.
         self._write(_PLACES if self._is_negated or was_negated else SIDES)
 
     def remove(self) -> None:
@@ -121,7 +120,7 @@ class HandlePreview:
 
 
 def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
-    """Return the plans of live tracks played by handles."""
+    """Return the plans of the live tracks played by handles."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
@@ -135,7 +134,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 def _can_show(plan: TrackPlan) -> bool:
     """Return whether a plan can be previewed: handles play it, and each key has a row in the table."""
     is_recorded = all(own.are_named for own in plan.own.values())
-    # Splines of angles contain keys that drafts do not change.
+    # Splines of angles contain additional keys, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)
     return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
 
@@ -146,18 +145,18 @@ class _Member:
 
     request: Request
     offset: int
-    """Row of the first key in its channels."""
+    """Row of the run's first key in its channels."""
     bases: Sequence[int]
     """Row of each component's first key in the preview's arrays, or -1 without an F-curve."""
     own: Sequence[OwnKeys | None]
-    """Own keys of each component, or None without an F-curve."""
+    """The animator's keys of each component, or None without an F-curve."""
     dragged: _Dragged
 
 
 def _requests(
     plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]
 ) -> tuple[list[bpy.types.FCurve], list[int], list[list[_Member]]]:
-    """Return F-curves, the bounds of their keys in arrays of all keys, and requests grouped for fits in one batch."""
+    """Return the F-curves, the bounds of their keys in arrays of all keys, and the fit requests grouped in batches."""
     curves: list[bpy.types.FCurve] = []
     bounds = [0]
     groups: dict[Hashable, list[_Member]] = {}
@@ -185,7 +184,7 @@ class _Side(NamedTuple):
     rows: IndexArray
     """Rows in the preview's arrays, shape (segments, components)."""
     is_written: BoolArray
-    """Mask of the handles that have an F-curve and were not chosen by the animator, shape (segments, components)."""
+    """Mask of the handles that have an F-curve and no type chosen by the animator, shape (segments, components)."""
 
 
 class _Group:
@@ -196,7 +195,7 @@ class _Group:
         self._parameters = self._drafts.parameters.copy()
         self._counts = [len(member.request.spline.keys) for member in members]
         self._first = np.cumsum(self._counts) - self._counts
-        """Row of each request's first key."""
+        """Row of the first key of each request."""
         shape = sum(self._counts), len(members[0].bases)
         self._rows = np.full(shape, -1)
         """Row in the preview's arrays for each key and component, or -1 without an F-curve."""
@@ -211,7 +210,7 @@ class _Group:
                     continue
                 self._rows[rows, component] = base + member.offset + np.arange(count)
                 if member.request.representation == "QUATERNION":
-                    # The requests of other representations contain the values on the curves.
+                    # For other representations, the requests contain the values on the curves.
                     self._signs[rows] = np.where((own.placed[rows_in_channel] & NEGATED) != 0, -1.0, 1.0)
                 if own.has_chosen:
                     for flag, mask in is_chosen.items():
@@ -231,33 +230,33 @@ class _Group:
         self._is_negated = False
 
     def fitted(self, numbers: Mapping[str, Numbers]) -> Draft:
-        """Compute the handles for parameters of the chosen keys."""
+        """Compute the handles for these parameters of the chosen keys."""
         parameters = self._parameters.copy()
         for name, values in numbers.items():
             parameters[PARAMETERS.index(name), self._dragged_rows] = values[self._sources]
         return self._drafts.fitted(parameters)
 
     def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
-        """Copy computed handles into the arrays of all keys. Return whether quaternion keys change sign.
+        """Copy the computed handles into the arrays of all keys. Return whether any quaternion key changes sign.
 
         `before` contains the arrays without the preview.
         """
         begin = self._drafts.segments
-        # The draft's flips replace the signs on the curves. Other segments keep theirs.
+        # The draft's flips replace the signs on the curves. Other segments keep their signs.
         flips_on_curves = self._signs[1:] * self._signs[:-1]
         drafted_flips = flips_on_curves.copy()
         drafted_flips[begin] = draft.flips
         signs, is_negated = self._signs, bool((drafted_flips != flips_on_curves).any())
         if is_negated or self._is_negated:
             signs = np.multiply.accumulate(np.append(1.0, drafted_flips))
-            # Restart at each request's first key, which keeps its sign.
+            # Start again at the first key of each request, which keeps its sign.
             signs *= np.repeat((signs * self._signs)[self._first], self._counts)
             keys, components = np.nonzero(self._rows >= 0)
             rows, ratios = self._rows[keys, components], (signs * self._signs)[keys]
             for name, places in now.items():
                 places[rows, 1] = before[name][rows, 1] * ratios
         self._is_negated = is_negated
-        # The draft has frames and values. Values are for the sign of the key at which the segment begins.
+        # The draft contains frames and values. The values have the sign of the key at which the segment begins.
         factors = np.stack([np.ones(len(begin)), signs[begin]], axis=-1)[:, np.newaxis]
         for side, places in zip(self._sides, (draft.left, draft.right), strict=True):
             now[side.name][side.rows[side.is_written]] = (places * factors)[side.is_written]
@@ -265,7 +264,7 @@ class _Group:
 
 
 class _DraggedParameters:
-    """Replaces the parameters of the chosen keys for readers during the preview."""
+    """Parameters that readers get for the chosen keys during the preview."""
 
     def __init__(self, plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]) -> None:
         identities, numbers = [np.empty(0, dtype=np.uint32)], [np.empty((0, NUMBERS), dtype=np.float32)]

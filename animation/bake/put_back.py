@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restoration of the animator's keys after a bake, for Free Bake and Restore."""
+"""Restoration of the animator's keys on baked and played tracks, for Free Bake and Restore."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
 
 def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
-    """Restore the saved keys of baked tracks, unlock their channels, and reset the tracks to their previous state.
+    """Restore the saved keys of baked tracks, unlock the channels, and return the tracks to their previous state.
 
     Does not write the table.
     """
@@ -65,13 +65,13 @@ def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
 
 
 def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
-    """Update automatic handles, unless Blender would merge keys that a mirror has left at the same frame."""
+    """Update automatic handles, unless Blender would then merge keys that mirroring has left at the same frame."""
     if (np.diff(frames) > ONE_KEY).all():
         fcurve.update()
 
 
 def _freed(track: Track) -> TrackState:
-    """Return the table entry of a baked track with its state before the bake."""
+    """Return a table entry for a baked track that contains its state before the bake."""
     state, bake = track.state, track.bake
     assert state is not None
     assert bake is not None
@@ -80,7 +80,7 @@ def _freed(track: Track) -> TrackState:
 
 
 def recreate_channels(channels: Channels, track: Track) -> None:
-    """Recreate the F-curves of a baked track that are missing or were converted to samples."""
+    """Recreate a baked track's F-curves that are missing or were converted to samples."""
     if track.bake is None:
         return
     group = track.group_name or _bone_of(track.path)
@@ -114,9 +114,9 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
 
 
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Restore the animator's curves of played tracks as they were without TCB, and turn the tracks off.
+    """Restore the animator's curves of played tracks to their state without TCB, and turn the tracks off.
 
-    Returns the animator's keys of each track. Does not write the tracks' entries in the table.
+    Returns each track's keys by the animator. Does not write the tracks' table entries.
     """
     for track in tracks:
         recreate_channels(channels, track)
@@ -176,7 +176,7 @@ def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> It
 
 
 def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Record edits not stored in the keys: a mirror in time, and interpolation or handles chosen for new keys."""
+    """Record edits that the keys do not store: mirroring in time, and interpolation or handles chosen for new keys."""
     state = track.state
     if state is None:
         return own
@@ -193,7 +193,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
 
 
 def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
-    """Replace the F-curve of a channel that was converted to samples with an F-curve with the given keys."""
+    """Replace a channel's F-curve, which was converted to samples, with a new F-curve that has the given keys."""
     group, extrapolation = track.group_name, track.extrapolation(index)
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)

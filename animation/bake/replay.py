@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes after each step of a drag. The drag knows its tracks, so Live can wait until the drag ends.
+"""Bakes after each step of a drag. The drag specifies the tracks to bake, so Live can wait until it ends.
 
-Some drags show a preview instead, and write nothing before they end. See `preview.py`.
+Some drags show a preview instead (see `preview.py`), and write nothing before they end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .pipeline import rebake
 
 
 class _Drag:
-    """State of the current drag."""
+    """The state of the current drag."""
 
     stepped_at = -math.inf
     """time.monotonic() of the last step that wrote keys."""
@@ -33,7 +33,7 @@ _drag = _Drag()
 
 
 def rebake_step(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> Report:
-    """Bake the tracks changed by a step of a drag again, if they are baked, or live and played by handles.
+    """Update the tracks that a step of a drag has changed, if they are baked, or live and played by handles.
 
     `users` are the datablocks that the channels animate.
     """
@@ -56,19 +56,19 @@ def is_dragged(seconds: float) -> bool:
 
 
 def begin_preview(finish: Callable[[], object]) -> None:
-    """Make Live ignore the preview of a drag until `finish` ends it."""
+    """Make Live ignore a drag's preview until `finish` ends the drag."""
     _drag.finish = finish
 
 
 def end_preview(finish: Callable[[], object]) -> None:
-    """Make Live detect edits again after a preview."""
-    # Each access to a method creates another object, so "is" would fail.
+    """Make Live detect edits again after a preview has ended."""
+    # Each access to a method creates a new object, so `is` would fail.
     if _drag.finish == finish:
         _drag.finish = None
 
 
 def finish_preview() -> None:
-    """Finish the drag with a preview at its last step, if there is one."""
+    """If a drag is showing a preview, finish the drag at its last step."""
     if _drag.finish is not None:
         try:
             _drag.finish()
@@ -77,7 +77,7 @@ def finish_preview() -> None:
 
 
 def forget_preview() -> None:
-    """Discard the drag with a preview after another file was loaded."""
+    """After another file was loaded, discard the drag that was showing a preview."""
     _drag.finish = None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sample limit. A bake is refused before sampling if the estimated number of samples is too large."""
+"""The sample limit. If the estimated number of samples is too large, the bake stops before sampling."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .plans.sample_frames import Sampling, sampling_of
 
 
 def too_many(count: float, limit: int) -> Finding | None:
-    """Return the reason for refusing a bake with this number of samples, or None."""
+    """Return the reason why a bake with this number of samples is not allowed, or None."""
     return Finding("TOO_MANY_SAMPLES", arguments=(count, limit)) if count > limit else None
 
 
 def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
-    """Return the approximate number of samples in the bake of each track."""
+    """Return the approximate number of samples that the bake of each track needs."""
     functions = iter(functions_of([track for track, _, options in kept if options.output != "HANDLES"]))
     return [
         0.0 if options.output == "HANDLES" else _count(track, own, options, next(functions))
@@ -50,13 +50,13 @@ def _cycle(track: Track) -> str:
     try:
         return track.settings.cycle
     except AnimationError:
-        # The plan of the track reports the error.
+        # The error is reported when the track is planned.
         return "SINGLE"
 
 
 @memoized
 def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return the approximate number of samples for a channel with these keys, or 0 if a frame is not finite."""
+    """Return the approximate number of samples for a channel with these keys. It is 0 if a frame is not finite."""
     if not np.isfinite(keys).all():
         return 0.0
     first, last = float(keys[0]), float(keys[-1])
@@ -68,7 +68,7 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
 
 @memoized
 def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return the approximate number of Bezier keys in the cycles outside the keys, including one key per jump back."""
+    """Return the approximate number of Bezier keys in the cycles outside the keys, including one per jump back."""
     first, last = float(keys[0]), float(keys[-1])
     if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
         return 0.0

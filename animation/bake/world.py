@@ -2,8 +2,8 @@
 """Interpolation in world space for bones, and for objects with a parent.
 
 Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
-parent's space. With interpolation in parent space, a hand with two equal keys moves with its arm. In world space, the
-hand stays in place.
+parent's space. For example, consider a hand with keys at two frames where its world-space pose is the same. With
+interpolation in parent space, the hand moves with its arm between them. In world space, the hand stays in place.
 
 Source: docs/formulas, "Hierarchies".
 """
@@ -34,14 +34,14 @@ from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many
 
 _SKEWED = 1e-4
-"""Relative limit for shear and for differences between the axis lengths of a parent."""
+"""Relative limit for shear, and for differences between the lengths of a parent's axes."""
 _STILL = (1.0, 0.0, 0.0, 0.0)
 _SAME = 1e-3
-"""If the values of a key and its sample differ by more, their signs or turns differ."""
+"""If the values of a key and its sample differ by more than this, they differ in sign or by whole turns."""
 
 
 class WorldMotion:
-    """A track's keys, and the channel values that make the track follow its spline in world space.
+    """The keys of a track, and the channel values with which it follows its spline in world space.
 
     Raises AnimationError if the track can't be interpolated in world space.
     """
@@ -96,7 +96,7 @@ class WorldMotion:
             raise self.track.error("WORLD_UNKNOWN", unknown.finding) from unknown
         if self.track.is_rotation:
             posed = rotations.normalise(quaternions_of(self.track, self.raw))
-            # Segments played by Blender interpolate the components, so the signs must give the shorter arcs.
+            # Segments played by Blender interpolate the components, so the signs must give the shortest arcs.
             way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
             back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
             rows = np.searchsorted(self.frames, self.keys[:1])
@@ -162,7 +162,7 @@ def is_in_world(track: Track, item: bpy.types.ID) -> bool:
 
 
 def _turns(matrices: Matrices, track: Track) -> Float64Array:
-    """Return the rotations of matrices as quaternions. Raise AnimationError if a matrix includes shear or mirroring."""
+    """Return each matrix's rotation as a quaternion. Raise AnimationError if a matrix includes shear or mirroring."""
     axes = matrices[:, :3, :3]
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0

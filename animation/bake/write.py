@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes handles into the animator's keys, baked keys into locked channels, and the table."""
+"""Writing of a bake: handles into the animator's keys, baked keys into locked channels, and the table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from .put_back import free_tracks, remove_made
 from .world import WorldMotion, depth
 
 _KEYS_AT_ONCE = 20_000
-"""Number of keys to compose together. They take a few megabytes."""
+"""Number of keys to compose together, which take a few megabytes."""
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
@@ -72,7 +72,7 @@ _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 
 
 def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> list[Report]:
-    """Write the channels of jobs. Return a report for each job."""
+    """Write the channels of each job. Return one report per job."""
     reports = [Report.on(job.datablocks) for job in jobs]
     for job, report in zip(jobs, reports, strict=True):
         report.notes += job.notes
@@ -91,10 +91,10 @@ def write_in_place(jobs: Sequence[Job], every: Sequence[Sequence[Baked]]) -> lis
 def write_tracks(
     jobs: Sequence[Job], every: Sequence[Sequence[Baked]], reports: Sequence[Report], write: Write
 ) -> None:
-    """Write the channels of all tracks, and their table entries.
+    """Write the channels and the table entries of all tracks.
 
-    All jobs are written together, because a call takes about as long for many tracks as for one. Tracks baked in world
-    space are written last, so a job with tracks in world space should be written separately.
+    All jobs are written together, because a call for many tracks takes about as long as a call for one. Tracks baked in
+    world space are written last, so a job with such tracks should be written separately.
     """
     members = [
         _Member(job, report, plan, state, baked, is_settled)
@@ -153,7 +153,7 @@ def _state_of(channels: Channels, plan: TrackPlan) -> TrackState:
 
 
 def with_rows(jobs: Sequence[Job]) -> list[Job]:
-    """Create rows and identities for the keys of all jobs, on editable channels."""
+    """Create rows and identities for the keys of all jobs. The channels become editable first."""
     jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
@@ -188,7 +188,7 @@ def _on_a_local_copy(job: Job) -> Job:
 
 
 def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackState]:
-    """Write the animator's keys of tracks with the handles that play the tracks.
+    """Write the animator's keys on each track, with the handles that play the track.
 
     Yield the table entry of each track.
     """
@@ -208,7 +208,7 @@ def _write_handles(members: Sequence[_Member], write: Write) -> Iterator[TrackSt
         track, settings = plan.track, plan.settings
         settings = replace(settings, digest=digest(track, settings, plan.own, plan.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
-        # Use the order of the animator's keys, so that the same bake creates the same table.
+        # Use the order of the animator's keys, so that repeating the bake creates the same table.
         placed = {index: member.placed[index] for index in plan.own}
         yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
@@ -241,8 +241,8 @@ def _write_alike(members: Sequence[tuple[_Member, HandleKeys]], write: Write) ->
     updated = [extrapolate(fcurve, each) for fcurve, each in zip(curves, extrapolations, strict=True)]
     before = every.as_read
     if before is not None:
-        # Changing the extrapolation makes Blender update the curve, which may move its handles. Unchanged attributes
-        # other than handles are not written, and may not have been read.
+        # When the extrapolation changes, Blender updates the curve, which may move its handles. Unchanged attributes
+        # other than handles are not written, and some of them may not have been read.
         to_write, moved = differing(composed, before, len(curves)), np.array(updated)
         for name in ("co", *SIDES) if moved.any() else ():
             to_write[name] = to_write.get(name, moved) | moved
@@ -268,18 +268,18 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
     keys = read_joined([fcurve], SIDES).keys
     for side in SIDES:
         places, before = getattr(keys, side), written[side]
-        # Aligning aligned handles again rounds them, but repeated bakes must produce the same bits.
+        # Aligning handles again would round them, but repeated bakes must produce the same bits.
         moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
         written[side][moved] = places[moved]
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())
 
 
 def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
-    """Return the animator's keys of channels, with their identities in all floats that the curves do not use.
+    """Return the channels' keys by the animator, with their identities in all floats that the curves do not use.
 
     `plays` is a mask of the keys that begin a segment of the spline.
     """
-    # Ten times as fast as `isin`.
+    # This is ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
     if not any(kind in kinds for kind in BY_NUMBERS):
         return own.keys
@@ -307,7 +307,7 @@ class _Member:
 
     @property
     def is_in_world(self) -> bool:
-        """Return whether the motion in world space is baked."""
+        """Return whether the track is baked in world space."""
         options = self.plan.settings.options
         return options is not None and options.in_world
 
@@ -317,13 +317,13 @@ class _Member:
         return self.is_settled and bool(self.state.channels)
 
     def baked_before(self, index: int) -> BakedChannel | None:
-        """Return the channel as recorded by an earlier bake, or None."""
+        """Return the channel's record from an earlier bake, or None."""
         return self.state.bake.channels.get(index) if self.state.bake is not None else None
 
 
 def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState]:
     """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
-    # Blender compares a new F-curve with all other F-curves. This is fastest before other data fill the processor's
+    # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
     # cache.
     for each in tracks:
         _make_curves(each)
@@ -333,13 +333,13 @@ def _write_bakes(tracks: Sequence[_Member], write: Write) -> Iterator[TrackState
         for keys in each.baked.channels:
             for index in keys.components:
                 # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
-                # `FCurve.update` would take twice as long. In the loop over groups, Blender's threads would wait for
-                # more work.
+                # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
+                # for work.
                 each.plan.track.channels[index].keyframe_points.handles_recalc()
     for each in tracks:
         plan, track = each.plan, each.plan.track
         settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own, plan.function))
-        # Free Bake returns to the state before the first bake.
+        # Free Bake must return to the state before the first bake.
         before = each.state.bake or each.state.settings
         bake = Bake(dict(sorted(each.written.items())), before.digest, before.options)
         records = each.state.channels if each.may_keep_records else {}
@@ -396,7 +396,7 @@ def _write_baked(members: Sequence[tuple[_Member, ChannelKeys]], write: Write) -
 
 
 def _saved(members: Sequence[tuple[_Member, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
-    """Return the animator's keys of channels, `count` per channel, as Free Bake restores them."""
+    """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
     # If handles play the track, the records refer to the keys as read from the curves.
     as_read = own.as_read if any(baking.may_keep_records for baking, _ in members) else None
     every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
@@ -413,7 +413,7 @@ def _saved(members: Sequence[tuple[_Member, ChannelKeys]], own: OwnKeys, count: 
 def _keep_selection(
     are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
 ) -> None:
-    """Copy the current selection on the curves to the animator's keys. The saved selection is from the first bake."""
+    """Copy the curves' current selection to the animator's keys, because the saved one is from the first bake."""
     again = [number for number, is_baked in enumerate(are_baked) if is_baked]
     if not again or not len(rows):
         return

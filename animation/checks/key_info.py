@@ -129,7 +129,7 @@ class ShownKey:
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
     """Return the key at `frame`, or else the last key before it, or else the first key after it.
 
-    `defaults` contains the parameters for keys without parameters.
+    `defaults` contains the parameters of keys that have none of their own.
     """
     own = read_own_keys(track)
     frames = union([channel.keys.frames for channel in own.values()])

@@ -27,7 +27,7 @@ class Smoothness:
 
 
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
-    """Measure the smoothness of a track. `defaults` contains the parameters for keys without parameters.
+    """Measure the smoothness of a track. `defaults` contains the parameters of keys that have none of their own.
 
     Raises AnimationError if the keys do not form a spline, or if drawing code cannot determine the smoothness.
     """

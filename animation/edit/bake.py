@@ -53,7 +53,7 @@ def bake(  # noqa: PLR0913
     sample_limit : int
         Maximum number of samples. A larger bake is refused.
     defaults : mapping, optional
-        Parameters by name, for keys without parameters.
+        Parameters by name, for keys that have none of their own.
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional

@@ -47,7 +47,7 @@ def bake_in_world(
     step : float
         Frames between samples.
     defaults : mapping, optional
-        Parameters of keys without parameters.
+        Parameters of keys that have none of their own.
 
     Returns
     -------

@@ -71,7 +71,7 @@ def enable(
         Fit parameters to the current motion as in `enable_many`. Otherwise, parameters are 0, and linear and easing
         keys become keys of the spline.
     defaults : mapping, optional
-        Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
+        Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
         How rotations turn between keys, as in `choose`. Default: as in `enable_many`.
 
@@ -121,7 +121,7 @@ def enable_many(
         other interpolations, and a note reports them. A track with only linear keys is an exception: it plays TCB, and
         a note reports this. If false, all keys get the defaults, and linear and easing keys become keys of the spline.
     defaults : mapping, optional
-        Parameters by name, for baking keys without parameters. Default: 0, as in 3D Studio.
+        Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
         An angle in radians and a fraction of a track's range. Larger changes in preserved motion are visible and
         reported.

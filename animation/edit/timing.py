@@ -100,7 +100,7 @@ def retime(  # noqa: PLR0913
     length : float
         Number of frames to hold.
     defaults : mapping, optional
-        Parameters by name, for keys without parameters.
+        Parameters by name, for keys that have none of their own.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class Velocities:
     rate : float
         Frames per second.
     defaults : mapping of parameter name to float
-        Parameters by name, for keys without parameters.
+        Parameters by name, for keys that have none of their own.
 
     Examples
     --------

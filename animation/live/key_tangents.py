@@ -49,7 +49,7 @@ class KeyTangents:
     rows: Mapping[int, int]
     """Row of the key among the animator's keys of each channel."""
     defaults: Mapping[str, float]
-    """Parameters of keys without parameters."""
+    """Parameters of keys that have none of their own."""
     seen: Float64Array | None = None
     """Matrix, shape (m, d), applied to tangents before they are compared, for example to get the motion of a point."""
 

@@ -128,7 +128,7 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
     """Set the parameters that edits since the last bake imply on the animator's keys.
 
-    Return the keys, with notes on failures. `defaults` contains the parameters for keys without parameters.
+    Return the keys, with notes on failures. `defaults` contains the parameters of keys that have none of their own.
     """
     result = with_mirrored(track, own, defaults)
     notes: list[Finding] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a track's components, at the same frames except in segments that Blender plays."""
+"""The keys of a track's components, at common frames except in segments that Blender plays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASIDE = 1.0 / 256.0
 
 @record()
 class ComponentKeys:
-    """Keys at m frames of components, including the animator's keys, which are at the same frames."""
+    """The keys of components at m frames, including the animator's keys, whose frames all components share."""
 
     components: list[int]
     own: Float32Array
@@ -73,9 +73,9 @@ class ComponentKeys:
     def may_have(self, frames: Float32Array) -> BoolArray:
         """Return a mask of the frames where the components may have keys.
 
-        These are the frames of the animator's keys, and all frames outside the segments played by Blender.
+        True for the frames of the animator's keys, and for all frames outside the segments played by Blender.
 
-        If Blender plays the first or last segment, it also plays the motion before or after it.
+        If Blender plays the first or last segment, it also plays the motion before the first or after the last key.
         """
         if not self.spline.is_broken:
             return np.ones(len(frames), dtype=np.bool_)
@@ -99,7 +99,7 @@ def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], 
 
 
 def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
-    """Return whether the bake adds keys outside a spline's keys, where a component is linearly extrapolated."""
+    """Return whether the bake adds keys outside the splines' keys because a component is extrapolated linearly."""
     sampling = scope.sampling
     ends = [(spline.frames[0], spline.frames[-1]) for spline in splines if len(spline.frames) > 1]
     if scope.cycle != "SINGLE" or all(sampling.low >= first and sampling.high <= last for first, last in ends):
@@ -108,16 +108,16 @@ def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
 
 
 def frames_aside(keys: Float32Array) -> Float64Array:
-    """Return frames near the first and last key for computing the slopes there, shape (4,)."""
+    """Return frames close to the first and last keys, at which to compute the slopes there, shape (4,)."""
     first, last = float(keys[0]), float(keys[-1])
     aside = min(_ASIDE, (last - first) / 4.0)
     return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
 
 
 def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes at the first and last key, shape (c,), from values (c, m) at frames (m,).
+    """Return the slopes at the first and last keys, shape (c,) each, from values (c, m) at the frames `at` (m,).
 
-    `at` must include the result of `frames_aside`.
+    `at` must include the frames returned by `frames_aside`.
     """
     aside = frames_aside(keys)
     first, last = np.searchsorted(at, [float(keys[0]), float(keys[-1])])
@@ -129,7 +129,7 @@ def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -
 
 
 def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
-    """Return whether an ease brings the spline to rest at its first and at its last key."""
+    """Return two booleans: whether an ease brings the spline to rest at its first key, and at its last key."""
     eases = spline.spline.keys.parameters[3:]
     return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
 
@@ -141,7 +141,7 @@ def extrapolated(
     frames: Float32Array,
     slopes: tuple[Float64Array, Float64Array],
 ) -> Float64Array:
-    """Return values (c, m). Components with linear extrapolation are extrapolated outside the keys."""
+    """Return the values (c, m), extrapolated outside the keys in components with linear extrapolation."""
     first, last = spline.frames[0], spline.frames[-1]
     result = values.copy()
     rests = rests_at_ends(spline)
@@ -162,7 +162,7 @@ def extrapolated(
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
     """Return the keys unchanged if the components are keyed.
 
-    Otherwise, return the keys of the components that leave their current values, or None if none does.
+    Otherwise, return only the keys of components that do not keep their current values, or None if there are none.
     """
     if len(keys.own):
         return keys
@@ -176,9 +176,9 @@ def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
 
 
 def together(scope: Scope, every: Sequence[ComponentKeys]) -> list[ChannelKeys]:
-    """Return the keys of components as channel keys, at the same frames for all components.
+    """Return the components' keys as channel keys, at the same frames for all components.
 
-    If no component moves, only the frames of the animator's keys remain.
+    If no component moves, only the animator's keys remain.
     """
     united_keys = _at_common_frames(scope, [keys for each in every if (keys := _moving(scope, each)) is not None])
     if all(map(_is_still, united_keys)):
@@ -210,7 +210,7 @@ def _is_still(keys: ComponentKeys) -> bool:
 
 
 def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[ComponentKeys]:
-    """Add keys on the same curves, so that all components have keys at the same frames."""
+    """Add keys on the existing curves, so that all components have keys at the same frames."""
     if len(every) <= 1:
         return list(every)
     if len({keys.frames.tobytes() for keys in every}) == 1 and not has_merged(every[0].frames):
@@ -221,7 +221,7 @@ def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[Comp
 
 
 def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
-    """Return keys on the same curves at exactly these frames. Values are constant outside the keys.
+    """Return keys on the given keys' curves, at exactly these frames. Values are constant outside the keys.
 
     Keys that are too close to a frame are moved to it.
     """
@@ -231,8 +231,8 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
         return replace(keys, frames=frames, values=values)
     nearest = nearest_rows(keys.frames, frames)
     close = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
-    # The keys that move to each frame. To preserve the adjacent pieces, the last key begins the next piece and the
-    # first key ends the previous piece.
+    # Find the keys that move to each frame. To preserve the adjacent pieces, the last of these keys begins the next
+    # piece, and the first one ends the previous piece.
     first, end = (np.searchsorted(nearest[close], np.arange(len(frames)), side) for side in ("left", "right"))
     moves = np.flatnonzero(end > first)
     starts, ends = at.copy(), at.copy()
@@ -246,7 +246,7 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
 
 
 def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return values and derivatives at frames, each on the piece after the given key.
+    """Return the values and derivatives at the frames, each on the piece after the given key.
 
     Key -1 means before the first key.
     """
@@ -273,7 +273,7 @@ def hermite(
     values: tuple[Float64Array, Float64Array],
     derivatives: tuple[Float64Array, Float64Array],
 ) -> tuple[Float64Array, Float64Array]:
-    """Evaluate cubics with these values and derivatives per frame at their starts and ends, at t in [0, 1].
+    """Evaluate, at t in [0, 1], the cubics with these values and derivatives per frame at their starts and ends.
 
     Return values and derivatives per frame.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output CURVES: as few Bezier keys as possible that play the splines within a tolerance."""
+"""The output CURVES: the fewest Bezier keys that play the splines within a tolerance."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from .short_way import continuous_maps
 from .splines import TrackSpline
 
 _FOLLOWED = 5
-"""Number of rotation cycles to compute individually: the first cycle, and two of each kind."""
+"""Number of rotation cycles to compute individually: the first cycle, and two for each of the two sets of values."""
 
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans for a track's splines. The splines contain the channel values at the keys."""
+    """Return the plans for a track's splines, which must contain channel values at the keys."""
     return [_plan(scope, splines, scope.tolerance(splines))]
 
 
 @record()
 class Curves(Plan):
-    """Cubics fitted to the splines of a track."""
+    """The plan that fits cubics to the splines of a track."""
 
     scope: Scope
     splines: Sequence[TrackSpline]
     fits: Sequence[Request]
     goes_on: bool
-    """True if a component is linearly extrapolated outside its keys."""
+    """True if any component is extrapolated linearly outside its keys."""
 
     @property
     def requests(self) -> Sequence[Request]:
@@ -64,7 +64,7 @@ class Curves(Plan):
         return Baked(together(self.scope, every), notes=notes, error=error)
 
     def _keys(self, spline: TrackSpline, fit: Fit, maps: Maps | None) -> list[ComponentKeys]:
-        """Return the keys of the components of a spline, grouped by common frames."""
+        """Return the keys of a spline's components, grouped by common frames."""
         numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
         around = _Around.of(spline.frames, self.scope.sampling, self.scope.cycle)
         result = []
@@ -90,7 +90,7 @@ class Curves(Plan):
         return result
 
     def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
-        """Add keys to a component with linear extrapolation at the ends of the sampled range."""
+        """If a component has linear extrapolation, add keys to it at the ends of the sampled range."""
         (component,) = keys.components
         if self.scope.track.extrapolation(component) != "LINEAR" or len(keys.frames) < 2:
             return keys
@@ -108,11 +108,11 @@ class Curves(Plan):
         return keys
 
     def _together(self, fit: Fit, around: _Around) -> list[list[int]]:
-        """Group the components to key at the same frames. A rotation has one group."""
+        """Return the groups of components to key at common frames. A rotation has one group."""
         if self.scope.track.is_rotation:
             return [list(range(len(fit.knots)))]
         if around.any:
-            # Cycles may jump in some components only.
+            # The motion may jump in only some components from one cycle to the next.
             return [[channel] for channel in range(len(fit.knots))]
         alike: dict[bytes, list[int]] = {}
         for channel, knots in enumerate(fit.knots):
@@ -128,7 +128,7 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
         is_around = _Around.of(spline.frames, scope.sampling, scope.cycle).any
         segments = None if is_around else ~spline.between
         others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-        # Other programs normalize each key and handle of a quaternion separately, which loses their lengths.
+        # Other programs normalize each key and handle of a quaternion separately, so the lengths are lost.
         requests.append(Request(spline.spline, held, spline.values, segments, tolerance, False, others))
     return Curves(scope, splines, requests, goes_on(scope, splines))
 
@@ -153,9 +153,9 @@ def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
 
 
 def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
-    """Add the animator's keys that are missing inside segments played by Blender.
+    """Add the animator's keys that are missing from segments played by Blender.
 
-    `numbers` contains the values of all the animator's keys, shape (components, k).
+    `numbers` contains the values of all of the animator's keys, shape (components, k).
     """
     missing = ~is_among(keys.own, keys.frames)
     if not missing.any():
@@ -173,7 +173,7 @@ def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
 
 
 def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> ComponentKeys:
-    """Add a key on a line before the first key (`row` 0) or after the last key (-1) of a component.
+    """Add a key to a component, on a line before the first key (`row` 0) or after the last key (`row` -1).
 
     `length` is in frames, negative before the first key. `slope` is per frame.
     """
@@ -192,7 +192,7 @@ def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> Co
 
 
 def _missed(track: Track, fit: Fit, spline: TrackSpline) -> Finding:
-    """Return the note on the segment with the largest error."""
+    """Return a note on the segment with the largest error."""
     key = int(np.argmax(fit.misses.max(axis=1)))
     error = float(fit.errors[key].max())
     return track.finding("CURVES_MISS", size_of(error, track.is_rotation), float(spline.frames[key]))
@@ -203,13 +203,13 @@ class _Pieces:
     """`m` cubic pieces of `c` channels, ordered by frame."""
 
     segment: IndexArray
-    """Row of the spline key before each piece, shape (m,)."""
+    """Row of the spline's key before each piece, shape (m,)."""
     frames: Float64Array
-    """Start and end of each piece, shape (2, m)."""
+    """Start and end frames of each piece, shape (2, m)."""
     values: Float64Array
-    """Values at the start and end, shape (2, c, m)."""
+    """Values at the start and end of each piece, shape (2, c, m)."""
     derivatives: Float64Array
-    """Derivatives per frame at the start and end, shape (2, c, m)."""
+    """Derivatives per frame at the start and end of each piece, shape (2, c, m)."""
 
     def take(self, rows: BoolArray) -> _Pieces:
         return _Pieces(**{each.name: getattr(self, each.name)[..., rows] for each in fields(self)})
@@ -228,7 +228,7 @@ def _joined(parts: list[_Pieces]) -> _Pieces:
 
 
 def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
-    """Return all pieces of the spline's segments. Segments that were not fitted have flat pieces."""
+    """Return the pieces of all segments of the spline. Segments that were not fitted get flat pieces."""
     keys = spline.frames.astype(np.float64)
     knots = fit.knots[channels[0]].frames
     starts = np.concatenate((keys[:-1], knots))
@@ -257,7 +257,7 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 
 
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
-    """Return the values or derivatives at the starts and ends of pieces, shape (2, c, m).
+    """Return the values or derivatives at the starts and ends of all pieces, shape (2, c, m).
 
     A piece ends with the value at the start of the next piece. The `last` piece before a key ends with `arriving`.
     """
@@ -268,7 +268,7 @@ def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Arr
 
 @record()
 class _Around:
-    """Range of a cycle outside the keys: number of periods before and after, and the first and last frame."""
+    """The range of a cycle outside the keys: the numbers of periods before and after, and the first and last frames."""
 
     before: int = 0
     after: int = 0
@@ -291,7 +291,7 @@ class _Around:
 
 
 def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | None) -> _Pieces:
-    """Return the baked pieces, and the pieces of the cycles outside the keys."""
+    """Return the baked pieces and the pieces of the cycles outside the keys."""
     inside = pieces.take(baked[pieces.segment]) if len(pieces.segment) else pieces
     if not around.any or not len(pieces.segment):
         return inside
@@ -305,7 +305,7 @@ def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | 
 def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     """Return `count` cycles that follow the pieces (`end` 0) or precede them (`end` 1).
 
-    A short period has many cycles, so all are computed together.
+    Short periods need many cycles, so all cycles are computed together.
     """
     size, turns = len(pieces.segment), np.arange(1.0, count + 1.0)
     period = pieces.frames[1, -1] - pieces.frames[0, 0]
@@ -314,7 +314,7 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
     factors, terms = _continuing(own, last, count, held)
     factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
-    # Before the pieces, the nearest cycle comes last.
+    # Among the cycles before the pieces, the nearest one comes last.
     order = slice(None) if end == 0 else slice(None, None, -1)
 
     copies = _Pieces(
@@ -338,10 +338,10 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
 def _continuing(
     own: Float64Array, last: Float64Array, count: int, held: str | None
 ) -> tuple[Float64Array, Float64Array]:
-    """Return factors and terms, shape (c, count), of the maps that continue the values from one cycle to the next.
+    """Return the factors and terms, shape (c, count), of maps that make the values continuous between cycles.
 
-    The maps preserve the orientation. A cycle has the values `own` at its joint and the values `last` at its other
-    end.
+    The maps preserve the orientation. A cycle has the values `own` at the end where it joins the previous cycle, and
+    the values `last` at its other end.
     """
     factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
     if held is None:
@@ -351,8 +351,8 @@ def _continuing(
         factor, term = rotation_representation(held).map_to_nearest(own[:, np.newaxis], going[:, np.newaxis])
         factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
         going = factors[:, turn] * last + terms[:, turn]
-    # Except for whole turns, an orientation has two sets of values. From the second cycle on, cycles therefore repeat
-    # one set or alternate between both sets.
+    # Apart from whole turns, an orientation has two sets of values. From the second cycle on, the cycles therefore
+    # repeat one set or alternate between the two sets.
     for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
         more = np.arange(first, count, 2)
         factors[:, more] = factors[:, [first]]
@@ -361,9 +361,9 @@ def _continuing(
 
 
 def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
-    """Insert short linear pieces where the starts or ends of pieces differ from the given values, shape (c, n).
+    """Insert short linear pieces wherever the start or end of a piece differs from the given values, shape (c, n).
 
-    `end` is 0 for starts, 1 for ends. The linear pieces have the length GUARD and connect to the values.
+    `end` is 0 for starts, 1 for ends. The linear pieces have the length GUARD and lead to the given values.
     """
     off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
     jumps = off > JUMP * np.abs(numbers).max(axis=0, initial=1.0)
@@ -395,7 +395,7 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
 
 
 def _keys(pieces: _Pieces, spline: TrackSpline) -> tuple[Float32Array, Float64Array, Float64Array, Float64Array]:
-    """Return the keys between pieces: frames (m,), values and derivatives before and after them, (components, m)."""
+    """Return the keys between pieces: frames (m,), and values and derivatives on each side, (components, m)."""
     count = len(pieces.segment)
     if not count:
         none = np.zeros((len(spline.components), len(spline.frames)))
@@ -404,7 +404,7 @@ def _keys(pieces: _Pieces, spline: TrackSpline) -> tuple[Float32Array, Float64Ar
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
     closes = np.append(~meets[1:], True)[:count]
     last = pieces.values[1][:, closes]
-    # The spline's keys keep their exact values.
+    # The keys of the spline keep their exact values.
     row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
     own = spline.frames[row] == pieces.frames[1, closes]
     last[:, own] = spline.values[row[own]].T

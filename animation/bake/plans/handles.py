@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output HANDLES: the handles of the animator's keys approximate the splines, without generated keys."""
+"""The output HANDLES: no keys are generated, and the handles of the animator's keys approximate the splines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .splines import TrackSpline, last_place
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plans for a track's splines. The splines contain the channel values at the keys.
+    """Return the plans for a track's splines, which must contain channel values at the keys.
 
     Raises AnimationError if handles can't play the track.
     """
@@ -44,7 +44,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     maps = maps_to_short_way(scope.track, spline) if scope.is_short else None
     is_own = [component in scope.own for component in spline.components]
     if maps is not None and not (~maps.changed | is_own).all():
-        # A channel without keys can't have equivalent values.
+        # A channel without keys can't switch to equivalent values.
         maps = None
     return OwnHandles(scope, spline, plays, tolerance, maps)
 
@@ -52,7 +52,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
     """Return whether all channels of a rotation have keys at the same frames.
 
-    A single Euler angle can be keyed without the other angles if these are 0.
+    A single Euler angle can be keyed alone if the other angles are 0.
     """
     together = len({each.timing for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
@@ -62,7 +62,7 @@ def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
 
 @record()
 class OwnHandles(Plan):
-    """The handles of a spline's keys."""
+    """The plan for the handles of a spline's keys."""
 
     scope: Scope
     spline: TrackSpline
@@ -70,15 +70,15 @@ class OwnHandles(Plan):
     """True if handles play the spline after each key."""
     tolerance: float
     maps: Maps | None = None
-    """Maps from the angles of the keys to the angles on the curves. With these, handles take the shortest path."""
+    """Maps from the keys' angles to the angles on the curves, with which handles take the shortest path."""
 
     @property
     def handles(self) -> Sequence[Request]:
-        """Return the fit request for the spline's handles, or none if there is no segment to play."""
+        """Return the fit request for the spline's handles. The list is empty if there is no segment to play."""
         return [self._request(self.spline, self._numbers, self.plays)] if self._plays else []
 
     def requests_around(self, frames: Float32Array) -> list[tuple[int, Request]]:
-        """Return a fit request for each spline run with a key at one of the frames, and the row of the run's first key.
+        """Return a fit request for each run with a key at one of the frames, and the row of the run's first key.
 
         A request covers the segments on both sides of the keys at these frames.
         """
@@ -96,14 +96,14 @@ class OwnHandles(Plan):
         return found
 
     def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
-        """Return the request to fit the segments. `numbers` contains the values of the keys on the curves."""
+        """Return the request to fit the segments. `numbers` contains the keys' values on the curves."""
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return Request(spline.spline, held, numbers if held else None, segments)
 
     @cached_property
     def _numbers(self) -> Float64Array:
-        """Return the values of the keys on the curves before quaternion sign changes, shape (keys, components)."""
+        """Return the keys' values on the curves before quaternion sign changes, shape (keys, components)."""
         values = self.spline.values
         return values if self.maps is None else self.maps.applied(values)
 
@@ -153,10 +153,10 @@ class OwnHandles(Plan):
         return Baked([], [keys], notes, error, frame, is_approximate)
 
     def _rounding(self, fitted: Handles) -> Float64Array:
-        """Return the error due to float32 rounding in the segment after each key, shape (keys, channels).
+        """Return the error that float32 rounding causes in the segment after each key, shape (keys, channels).
 
-        In each segment, two of four control points are rounded, in frame and value, by up to half a float32 step. The
-        weights of these points are at most three quarters.
+        In each segment, two of the four control points are rounded, in both frame and value, by up to half a float32
+        step. Together, these points have a weight of at most three quarters.
         """
         values = self._numbers * fitted.signs[:, np.newaxis]
         keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
@@ -171,7 +171,7 @@ class OwnHandles(Plan):
         return rounding
 
     def _angles(self, values: Float64Array) -> Float64Array:
-        """Return the approximate rotation per unit of each channel, per segment, shape (keys - 1, channels)."""
+        """Return the approximate angle per unit of each channel, for each segment, shape (keys - 1, channels)."""
         angles = np.ones_like(values[1:])
         if self.scope.track.kind != "EULER":
             directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
@@ -192,7 +192,7 @@ class OwnHandles(Plan):
 
     @property
     def _repeats(self) -> bool:
-        """Return whether Cycles modifiers can play the track outside its keys."""
+        """Return whether Cycles modifiers can repeat the track outside its keys."""
         if self.scope.cycle == "SINGLE":
             return False
         return all(map(can_repeat, self.scope.track.channels.values()))
@@ -221,11 +221,12 @@ class OwnHandles(Plan):
     def _mapped(self, places: Float32Array, side: str, rows: list[int], maps: Maps) -> Float32Array:
         """Return the handles of one side with the maps applied.
 
-        The animator's handles of negated keys are negated too.
+        If a key is negated, handles placed by the animator are negated too.
         """
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
         theirs = np.array(own, dtype=np.float32)
-        # Round the terms to float32 as when reading them back. Otherwise, each bake would round the handles again.
+        # Round the terms to float32, as they will be when read back. Otherwise, each bake would round the handles
+        # again.
         own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows].astype(np.float32))
         theirs[..., 1] = own_maps.applied(theirs[..., 1])
         negated = own_maps.factors < 0.0
@@ -234,7 +235,7 @@ class OwnHandles(Plan):
 
 
 def _bits_of(maps: Maps) -> EnumArray:
-    """Return the table flags of keys with equivalent values, shape (components, keys)."""
+    """Return flags for the table that mark keys with equivalent values, shape (components, keys)."""
     negated = maps.factors < 0.0
     coupled = negated.any(axis=1, keepdims=True)
     bits: EnumArray = (negated * NEGATED + coupled * COUPLED).astype(np.uint8).T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a method can't play a track's keys: values, velocities, turns or frames that do not define a motion."""
+"""Reasons why a method can't play a track's keys: values, velocities, rotations or frames that define no motion."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ...store.table.settings import Settings
 from ...store.tracks import Track
 
 LARGEST = 1e37
-"""Upper limit of values. TCB overshoots by less than ten times the key values, and the largest float32 is 3.4e38."""
+"""Upper limit for values. TCB overshoots by less than ten times the key values, and the largest float32 is 3.4e38."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
-"""Radians per frame, more than a hundred turns. Faster rotations can't be sampled."""
+"""In radians per frame. This is more than a hundred turns per frame, and faster rotations can't be sampled."""
 _LOOKS = np.arange(1, 8) / 8
-"""Local parameters in each segment at which values are checked, for methods other than TCB."""
+"""Local parameters at which each segment's values are checked, for methods other than TCB."""
 _ROUNDED = 1e-5
-"""In radians. Smaller excesses over a half or whole turn are rounding errors."""
+"""In radians. If an angle exceeds a half or whole turn by less than this, the excess is a rounding error."""
 
 
 def check_frames(track: Track, frames: Float32Array) -> None:
@@ -39,7 +39,7 @@ def check_frames(track: Track, frames: Float32Array) -> None:
 
 
 def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None:
-    """Raise AnimationError if a value is so large that the motion could exceed the float32 range.
+    """Raise AnimationError if a value is large enough that the motion could exceed the float32 range.
 
     `Keys` checks for values that are not finite.
     """
@@ -49,7 +49,7 @@ def check_size(track: Track, frames: Float32Array, values: Float64Array) -> None
 
 
 def check_finite(track: Track, frames: Float32Array, values: Float64Array) -> None:
-    """Raise AnimationError if a value of a rotation is not finite."""
+    """Raise AnimationError if a channel value of a rotation is not finite."""
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
         raise track.error("VALUE_NOT_FINITE", frame=float(frames[np.argmin(finite)]))
@@ -65,7 +65,7 @@ def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) ->
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
     """Raise AnimationError if a motion exceeds the float32 range.
 
-    Key velocities and polynomials are not limited otherwise.
+    Nothing else limits the velocities of keys and the polynomials.
     """
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
@@ -77,7 +77,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
 
 
 def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
-    """Raise AnimationError, which names the key, if the angle between two keys exceeds the limit of the method."""
+    """If the angle between two keys exceeds the method's limit, raise AnimationError, which names the key."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))

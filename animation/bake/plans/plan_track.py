@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan the bake of a track from the animator's keys."""
+"""Planning of a track's bake from the animator's keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 def plan_track(
     track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
 ) -> TrackPlan:
-    """Return the plan of a track, timed by the track's frame function if there is one.
+    """Return the plan of a track, retimed by the track's frame function if it has one.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if only evaluation reveals this.
@@ -88,7 +88,7 @@ def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSplin
 
 
 def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
-    """Return notes on the cycle, chosen handles, and close keys of a track without a frame function."""
+    """Return notes on the cycle, chosen handles and close keys of a track without a frame function."""
     track, frames = scope.track, scope.key_frames
     notes: list[Finding] = []
     if settings.cycle != "SINGLE":
@@ -102,7 +102,7 @@ def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpli
 
 
 def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:
-    """Return the notes on a track with the cycle REPEAT or LOOP: jumps in a loop, and cycles that a bake omits."""
+    """Return notes on a track with the cycle REPEAT or LOOP: jumps in a loop, and cycles that the bake omits."""
     by_handles = scope.options.output == "HANDLES"
     codes = []
     if cycle == "LOOP" and any(spline.spline.loop_gap > _LOOP_GAP for spline in splines):
@@ -119,13 +119,13 @@ def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) 
 
 @memoized
 def _first_of_close_keys(frames: Float32Array) -> int | None:
-    """Return the first row of two keys so close together that Blender could merge samples between them, or None."""
+    """Return the row of the first key that is so close to the next one that Blender could merge samples, or None."""
     is_close = np.diff(frames) <= APART
     return int(np.argmax(is_close)) if is_close.any() else None
 
 
 def _has_chosen_handles(own: OwnKeys) -> bool:
-    """Return whether the animator chose a handle in a segment of the spline."""
+    """Return whether the animator chose the type of any handle in the spline's segments."""
     if not own.has_chosen:
         return False
     is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0

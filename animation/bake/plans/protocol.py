@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The protocol of plans: evaluations and fits that a bake needs for a track, and the keys that play its channels.
+"""The interface of plans: the evaluations and fits that a track's bake needs, and the keys that play its channels.
 
 Each output has a `Plan` class, with one instance per spline of a track. The pipeline evaluates and fits the splines of
 all plans together and distributes the results.
@@ -37,14 +37,14 @@ OwnChannels = Mapping[int, OwnKeys]
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 
 _LEAST_RANGE = 1e-5
-"""Relative to a track's largest value. Float32 can't represent a hundredth of this."""
+"""Relative to a track's largest value. A hundredth of this is below the resolution of float32."""
 STILL = 1e-6
-"""A component without an F-curve gets one if it deviates from its value by at least this. Smaller deviations are
-float32 rounding."""
+"""A component without an F-curve gets one if the motion deviates from its current value by at least this much. Smaller
+deviations are float32 rounding."""
 
 
 class Evaluation(NamedTuple):
-    """A spline and the frames at which to evaluate the spline."""
+    """A spline and the frames at which to evaluate it."""
 
     spline: Spline
     frames: Float32Array | Float64Array
@@ -52,7 +52,7 @@ class Evaluation(NamedTuple):
 
 @record()
 class ChannelKeys:
-    """All keys, own and generated, of baked channels that the animator keyed at the same frames."""
+    """All keys, both generated and the animator's own, of baked channels that were keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
@@ -68,12 +68,12 @@ class ChannelKeys:
     outgoing: Float64Array | None = None
     maps: Maps | None = None
     """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
-    curves. If None, the values are equal."""
+    curves. If None, the values on the curves are unchanged."""
     per_component: ClassVar = ("values", "incoming", "outgoing", "maps")
 
     @property
     def count(self) -> int:
-        """Return the number of keys in all components."""
+        """Return the total number of keys in all components."""
         return self.values.size
 
     @property
@@ -83,14 +83,14 @@ class ChannelKeys:
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return the grouping key of a track. Keys with the same layout are composed together."""
+        """Return the grouping key of a track. Keys of tracks with the same layout are processed together."""
         arrays = (self.frames, self.rows, self.gaps)
         return *(each.tobytes() for each in arrays), self.incoming is None, self.maps is None
 
 
 @record()
 class HandleKeys:
-    """The animator's keys of channels played by handles, all at the same frames."""
+    """The animator's keys in channels played by handles, all at the same frames."""
 
     components: list[int]
     plays: BoolArray
@@ -101,29 +101,29 @@ class HandleKeys:
     shown: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys). If None, the curves have the animator's values."""
     other_numbers: EnumArray | None = None
-    """Table flags NEGATED and COUPLED for these values, shape (components, keys). None if `shown` is None."""
+    """Table flags NEGATED and COUPLED for `shown`, shape (components, keys). None if `shown` is None."""
     chosen: EnumArray | None = None
-    """Handles placed by Blender because the animator chose their type: flags `rows.CHOSEN_…`, shape (components, keys).
-    If None, Blender places no handles."""
+    """Flags `rows.CHOSEN_…` of handles that Blender places because the animator chose their type, shape (components,
+    keys). If None, Blender places no handles."""
     repeats: bool = False
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
-    """True if an ease brings the motion to rest at the first and at the last key."""
+    """Whether an ease brings the motion to rest at the first key, and at the last key."""
     per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
 
     @property
     def count(self) -> int:
-        """Return the number of keys in all components."""
+        """Return the total number of keys in all components."""
         return len(self.components) * len(self.plays)
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """Return the grouping key of a track. Keys with the same layout are composed together."""
+        """Return the grouping key of a track. Keys of tracks with the same layout are processed together."""
         return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
 
 
 def joined(every: Sequence[AnyKeys]) -> AnyKeys:
-    """Concatenate the components of keys with the same layout."""
+    """Concatenate the components of several keys with the same layout."""
     first = every[0]
     if len(every) == 1:
         return first
@@ -139,7 +139,7 @@ def joined(every: Sequence[AnyKeys]) -> AnyKeys:
 
 @record()
 class Baked:
-    """The keys that play the channels of a spline or of a track, with their errors."""
+    """The keys that play the channels of a spline or a track, and their errors."""
 
     channels: list[ChannelKeys] = field(default_factory=list)
     handles: list[HandleKeys] = field(default_factory=list)
@@ -159,12 +159,12 @@ class Baked:
 
     @property
     def samples(self) -> int:
-        """Return the number of generated linear keys in all channels."""
+        """Return the total number of generated linear keys in all channels."""
         return sum(_generated(keys) for keys in self.channels if keys.incoming is None)
 
     @property
     def curve_keys(self) -> int:
-        """Return the number of generated Bezier keys in all channels."""
+        """Return the total number of generated Bezier keys in all channels."""
         return sum(_generated(keys) for keys in self.channels if keys.incoming is not None)
 
 
@@ -176,7 +176,7 @@ def _generated(keys: ChannelKeys) -> int:
 class Results:
     """Results of evaluation and fitting.
 
-    Each plan consumes as many results as it requested, in the order of the plans.
+    The plans consume their results in turn, each as many as it requested.
     """
 
     values: Iterator[Float64Array]
@@ -185,7 +185,7 @@ class Results:
 
 
 class Plan(ABC):
-    """Plan of a bake of channels. Requests evaluations and fits, and composes keys from the results."""
+    """The plan for baking channels. It requests evaluations and fits, and composes keys from the results."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -219,7 +219,7 @@ class TrackPlan:
     plans: Sequence[Plan]
     notes: Sequence[Finding] = ()
     function: FrameFunction | None = None
-    """The frame function that times the track."""
+    """The frame function that retimes the track."""
     largest: float = 0.0
     """Largest absolute value of the keys, 0 for rotations."""
 
@@ -241,7 +241,7 @@ class TrackPlan:
 
 @record()
 class Scope:
-    """Data shared by all plans of a track."""
+    """The data shared by all plans of a track."""
 
     track: Track
     own: OwnChannels
@@ -252,7 +252,7 @@ class Scope:
     key_frames: Float32Array
     """Frames of the animator's keys in all channels."""
     is_short: bool = False
-    """True if a rotation takes the shortest path between keys, without whole turns."""
+    """True if a rotation takes the shortest path between keys."""
 
     def tolerance(self, splines: Sequence[TrackSpline]) -> float:
         """Return the maximum error of the track's curves, in units of the property or in radians."""

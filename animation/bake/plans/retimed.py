@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted to dense samples.
+"""Plans for tracks with a frame function: samples of p(F(t)), or curves fitted to dense samples.
 
-Samples are needed because only Blender can evaluate an F-curve with its modifiers. Timing applies to the entire track,
-including its keys. The keys get the values played at their frames, and the table keeps the animator's values.
+Samples are needed because only Blender can evaluate an F-curve with its modifiers. Retiming applies to the entire
+track, including its keys. The keys get the values that are played at their frames, and the table stores the animator's
+values.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
 _JUMP = 2 * APART
-"""In frames. A change in the frame function within a shorter time is a jump, with samples close to both sides."""
+"""In frames. A change in the frame function over a shorter time is a jump, with samples just before and after it."""
 _LEAST_JUMP = 0.25
 """In frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
-"""Smallest distance between the samples that unwrap the turns of a rotation, in frames of the motion."""
+"""Smallest distance between samples for unwrapping the turns of a rotation, in frames of the motion."""
 _MOST_ORIENTATIONS = 2_000_000
-"""Maximum number of orientations computed for unwrapping the turns of a rotation."""
+"""Maximum number of orientations computed to unwrap the turns of a rotation."""
 _CLOSE = 1 / 8
 """Distance in frames between the samples to which curves are fitted."""
 
@@ -66,7 +67,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
 
 @record()
 class Places:
-    """Frames of a spline's samples."""
+    """The frames at which a spline is sampled."""
 
     needed: BoolArray
     """Mask of the frames that need a sample."""
@@ -80,7 +81,7 @@ class Places:
 
 @record()
 class RetimedSamples(Plan):
-    """Samples of a track's splines as timed by its frame function."""
+    """The plan that samples a track's splines as retimed by its frame function."""
 
     scope: Scope
     splines: Sequence[TrackSpline]
@@ -92,12 +93,12 @@ class RetimedSamples(Plan):
         return [Evaluation(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
 
     def compose(self, results: Results) -> Baked:
-        """Compose the keys of the timed motion."""
+        """Compose the keys of the retimed motion."""
         composed: list[ComponentKeys] = []
         error = 0.0
         for spline, places in zip(self.splines, self.places, strict=True):
             numbers = self._numbers(next(results.values), spline, places).T
-            # Segments played by Blender are timed too.
+            # Segments played by Blender are retimed too.
             timed = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
             # The components of a rotation are fitted together.
             every = list(range(len(numbers)))
@@ -111,13 +112,13 @@ class RetimedSamples(Plan):
         return Baked(together(self.scope, composed), error=error)
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
-        """Return the keys of components with values, shape (components, n), at the samples, and the maximum error."""
+        """Return the components' keys for the values at the samples, shape (components, n), and the maximum error."""
         return ComponentKeys(list(range(len(numbers))), spline.frames, spline, places.frames, numbers), 0.0
 
     def _numbers(self, values: Float64Array, spline: TrackSpline, places: Places) -> Float64Array:
         """Return the channel values at each of the frames."""
         if self.scope.track.is_rotation:
-            # Unwrap the motion without timing. Whole turns are then undone where the function decreases.
+            # Unwrap the motion before it is retimed, so that whole turns are undone where the function decreases.
             key = np.searchsorted(places.at, spline.frames[:1].astype(np.float64))
             values = followed(self.scope.track, values, spline.values[:1], key).numbers
         return values[places.rows]
@@ -128,11 +129,11 @@ class RetimedCurves(RetimedSamples):
     """Curves fitted to dense samples of a track as timed by its frame function."""
 
     jumps: BoolArray
-    """Mask of the frames just before a jump of the function."""
+    """Mask of the frames just before a jump in the function."""
     tolerance: float
 
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
-        """Return a few keys whose curves pass through the samples, and the maximum error."""
+        """Return keys of curves fitted to the samples, and the maximum error."""
         is_before_jump, frames = self.jumps[places.needed], places.frames
         is_break = is_among(frames, spline.frames) | is_before_jump
         is_break[1:] |= is_before_jump[:-1]
@@ -141,12 +142,12 @@ class RetimedCurves(RetimedSamples):
         fit = fit_samples(frames, numbers.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
         samples, _ = super()._fitted(spline, places, numbers)
         keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
-        # Two orientations differ by at most half a turn.
+        # Two orientations never differ by more than half a turn.
         return keys, min(fit.error, np.pi) if self.scope.track.is_rotation else fit.error
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
-    """Return the approximate number of samples of the timed track. Curves are fitted to samples too."""
+    """Return the approximate number of samples of the retimed track. Curves are fitted to samples as well."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
@@ -155,9 +156,9 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """Return the first and last frame to bake. They enclose all keys, the range and the keys of the function.
+    """Return the first and last frames to bake. They enclose all keys of the track and the function, and the range.
 
-    The scene range is included if the function continues outside its keys.
+    If the function varies outside its keys, they also enclose the scene range.
     """
     places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
     scene = bpy.context.scene
@@ -167,7 +168,7 @@ def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> 
 
 
 class _Intervals(NamedTuple):
-    """Intervals between scene frames, with the frames of the motion that the function plays at their ends."""
+    """Intervals between scene frames, and the motion frames that the function plays at their ends."""
 
     start: Float64Array
     end: Float64Array
@@ -176,17 +177,17 @@ class _Intervals(NamedTuple):
 
     @property
     def change(self) -> Float64Array:
-        """Return the frames of the motion that each interval covers."""
+        """Return the change in motion frames over each interval."""
         change: Float64Array = np.abs(self.played_at_end - self.played_at_start)
         return change
 
     def take(self, mask: BoolArray) -> _Intervals:
-        """Return some of the intervals."""
+        """Return the intervals selected by the mask."""
         return _Intervals(*(array[mask] for array in self))
 
 
 def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, Float32Array]:
-    """Return the frames just before and just after each jump of the function, found by bisection."""
+    """Return the frames just before and just after each jump in the function, found by bisection."""
     frames = grid.astype(np.float64)
     played = function(frames)
     intervals = _Intervals(frames[:-1], frames[1:], played[:-1], played[1:])
@@ -201,7 +202,7 @@ def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, F
 
 
 def _steeper_halves(function: FrameFunction, intervals: _Intervals) -> _Intervals:
-    """Return the half of each interval in which the function changes more."""
+    """Return, for each interval, the half in which the function changes more."""
     start, end, played_at_start, played_at_end = intervals
     middle = (start + end) / 2.0
     played = function(middle)
@@ -215,7 +216,7 @@ def _steeper_halves(function: FrameFunction, intervals: _Intervals) -> _Interval
 
 
 def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -> Float32Array:
-    """Return the approximate frames at which the function passes keys of the motion, which may be corners.
+    """Return the approximate frames at which the function passes keys of the motion, where the motion may have corners.
 
     Frames close to the grid are omitted.
     """
@@ -223,7 +224,7 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
     low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
     first = np.searchsorted(keys, low, side="right")
     count = np.maximum(np.searchsorted(keys, high) - first, 0)
-    # One row for each key within an interval of the grid.
+    # There is one row for each key within an interval of the grid.
     interval = np.repeat(np.arange(len(first)), count)
     key = np.arange(len(interval)) - np.repeat(np.cumsum(count) - count - first, count)
     share = (keys[key] - played[interval]) / (played[interval + 1] - played[interval])
@@ -232,7 +233,7 @@ def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -
 
 
 def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> Places:
-    """Return the sample frames of a spline. `played` contains the values of F at the frames."""
+    """Return the sample frames of a spline. `played` contains the values of F at `frames`."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
@@ -246,7 +247,7 @@ def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Flo
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
     """Return a mask of the frames to sample.
 
-    Frames at the ends, outside the keys, are omitted if F is constant there.
+    If F is constant at the ends, outside the keys, these frames are omitted.
     """
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
@@ -275,20 +276,20 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
 
 
 def _is_followable(spline: TrackSpline, frames: Float64Array) -> bool:
-    """Return whether the orientations at the frames are close enough to determine the turns between them."""
+    """Return whether the orientations at the frames are close enough together to unwrap the turns between them."""
     quaternions = spline.spline(frames)
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 
 def _size(kind: str, change: Float64Array) -> Float64Array:
-    """Return the sizes of changes in channel values, at least the angles of the changes for a rotation."""
+    """Return the sizes of changes in channel values. For a rotation, these are upper bounds of the angles."""
     size: Float64Array
     if kind == "VECTOR":
         size = np.abs(change).max(axis=1)
     elif kind == "EULER":
         size = np.abs(change).sum(axis=1)
     elif kind == "QUATERNION":
-        # Small changes in unit quaternions have half the length of the angle.
+        # The length of a small change in a unit quaternion is half the angle.
         size = 2.0 * np.linalg.norm(change, axis=1)
     else:
         size = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)

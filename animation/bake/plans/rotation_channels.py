@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Channel values of rotations: conversion from orientations without jumps, and values at keys."""
+"""Channel values of rotations: conversion of orientations to continuous values, and the values at keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
     """Return the spline with the channel values at the keys.
 
-    If the motion passes through the keys, these are the values of the keys.
+    If the motion passes through the keys, these are the keys' values.
     """
     if spline.spline.interpolating:
         return spline
@@ -56,7 +56,7 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
 
 @record()
 class Followed:
-    """Samples of a rotation as channel values, which continue from the values of each key."""
+    """Samples of a rotation as channel values that are continuous from each key on."""
 
     numbers: Float64Array
     """Channel values of the samples, shape (m, components)."""
@@ -69,14 +69,14 @@ class Followed:
 def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
     """Convert samples to channel values without jumps between keys.
 
-    `raw` contains the channel values of the keys, and `key_rows` their rows among the samples.
+    `raw` contains the keys' channel values, and `key_rows` their rows among the samples.
     """
     convert = _signed if track.kind == "QUATERNION" else _unwrapped
     return convert(track, quaternions, raw, key_rows)
 
 
 def _signed(_track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Return quaternions with the signs of the keys."""
+    """Return the quaternions with signs that match the keys."""
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     chain = rotations.unroll_signs(quaternions)
     signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
@@ -89,7 +89,7 @@ def _signed(_track: Track, quaternions: Float64Array, raw: Float64Array, key_row
 
 
 def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Return angles that continue from the values of each key."""
+    """Return angles that are continuous from each key's values on."""
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     first = int(key_rows[0])
     chain = _follow(track, quaternions[first:], raw[0])
@@ -113,7 +113,7 @@ def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Flo
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
-    """Return the values of a key, with a unit axis as in samples."""
+    """Return the values of a key, with a unit axis as in the samples."""
     if track.kind != "AXIS_ANGLE":
         return raw
     length = float(np.linalg.norm(raw[1:]))
@@ -121,7 +121,7 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def other_turns(track: Track, frames: Float32Array) -> list[Finding]:
-    """Return the note on keys where Euler angles jump. Jumps of signs and axes are not reported."""
+    """Return a note on keys where Euler angles jump. Jumps in signs and axes are not reported."""
     if track.kind != "EULER" or not len(frames):
         return []
     return [track.finding("EULER_OTHER_WAY", tuple(frames.tolist()))]

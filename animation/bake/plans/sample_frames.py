@@ -14,7 +14,7 @@ from ...memoize import memoized
 from ...records import record
 
 GUARD = 1 / 32
-"""Number of frames in which a channel returns to its start after a repeated cycle ends."""
+"""Number of frames in which a channel returns to its start value at the end of a repeated cycle."""
 PICKED = 0.5
 """In frames. Closer keys can't be selected separately in the Dope Sheet."""
 APART = 0.0125
@@ -23,7 +23,7 @@ APART = 0.0125
 
 @record()
 class Sampling:
-    """Samples every `step` frames, counted from `origin`, between `low` and `high`, which enclose the keys."""
+    """Samples every `step` frames, counted from `origin`, from `low` to `high`, a range that includes the keys."""
 
     step: float
     origin: float
@@ -34,8 +34,8 @@ class Sampling:
     def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
         """Return the frames of samples between and outside the keys, except frames close to a key.
 
-        Samples outside the keys cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
-        there is one sample at each end of the range.
+        Outside the keys, samples cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
+        there is only one sample at each end of the range.
         """
         if len(keys) < 2:
             return keys[:0]
@@ -49,7 +49,7 @@ class Sampling:
         return away_from(frames, keys)
 
     def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
-        """Return the samples of the cycles outside the keys, including the frames where cycles start."""
+        """Return the sample frames of the cycles outside the keys, including the frames where cycles start."""
         first, last = float(keys[0]), float(keys[-1])
         low, high = self.low, self.high
         period = last - first
@@ -58,7 +58,7 @@ class Sampling:
         if cycle == "REPEAT":
             wraps = np.concatenate((wraps, wraps + GUARD))
         every = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
-        # Frames too close to the start of a cycle or to an end of the range are omitted.
+        # Omit frames that are too close to the start of a cycle or to an end of the range.
         for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
             every = np.unique(np.concatenate((every, away_from(more, every))))
         outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
@@ -89,7 +89,7 @@ def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
 
 
 def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the frames that are too close to a key to be selected separately."""
+    """Return a mask of the frames too close to a key to be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 
@@ -97,7 +97,7 @@ def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
 def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:
     """Return the ascending union of all frames, except frames that Blender would merge with the previous frame.
 
-    Frames in `others` that are close to each other or to one of `keys` are omitted.
+    Frames in `others` that are too close to each other or to one of `keys` are omitted.
     """
     if len(keys) == 1 and len(others) == 1:
         return np.sort(np.concatenate((thinned(keys[0], ONE_KEY), others[0])))
@@ -112,7 +112,7 @@ def has_merged(frames: Float32Array) -> bool:
 
 
 def thinned(frames: Float32Array, apart: float) -> Float32Array:
-    """Return ascending frames, except frames within `apart` of the last remaining frame."""
+    """Return the ascending frames without those within `apart` of the previous remaining frame."""
     if (np.diff(frames) > apart).all():
         return frames
     kept: list[float] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output SAMPLES: linear keys on the splines, at regular frames and at the frames of the animator's keys."""
+"""The output SAMPLES: linear keys on the splines, at regular intervals and at the animator's keys."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _FASTER = 3.0
 """Assumed maximum ratio of the peak to the mean angular speed between two keys."""
 _MOST_PARTS = 64
 _SAME = 1e-14
-"""Unit quaternions whose dot product is this close to 1 have the same orientation."""
+"""Unit quaternions whose dot product differs from 1 by less than this have the same orientation."""
 
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """Return the plan for a track's splines. The splines contain the channel values at the keys."""
+    """Return the plan for a track's splines, which must contain channel values at the keys."""
     ends_on = goes_on(scope, splines)
     frames = united(
         [spline.frames for spline in splines],
@@ -50,14 +50,14 @@ def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
 @record()
 class ValueSamples(Plan):
-    """Samples of a track's components, which are interpolated separately."""
+    """The plan that samples a track's separately interpolated components."""
 
     scope: Scope
     splines: Sequence[TrackSpline]
     frames: Float32Array
     """Frames of the samples and of the animator's keys."""
     goes_on: bool
-    """True if a component is linearly extrapolated outside its keys."""
+    """True if any component is extrapolated linearly outside its keys."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -87,7 +87,7 @@ class ValueSamples(Plan):
 
 
 def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
-    """Return the frames, and additional frames to compute the slopes at the spline's first and last keys."""
+    """Return the frames, with additional frames from which to compute the slopes at the first and last keys."""
     return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
 
 
@@ -98,7 +98,7 @@ def component_keys(
     values: Float64Array,
     maps: Maps | None = None,
 ) -> list[ComponentKeys]:
-    """Return linear keys of a spline's components at the frames from `values`, shape (components, n).
+    """Return linear keys for a spline's components at the frames, with `values`, shape (components, n).
 
     The values of the animator's keys are written into `values`. `maps` contains factors and terms, shape (keys,
     components), that convert values of the spline's keys to channel values.
@@ -118,7 +118,7 @@ def component_keys(
 
 @memoized
 def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the keys whose frame is exactly in `frames`, and their rows in `frames`."""
+    """Return the rows of the keys whose exact frames are in `frames`, and their rows in `frames`."""
     rows = nearest_rows(keys, frames)
     exact = np.flatnonzero(frames[rows] == keys)
     return exact, rows[exact]
@@ -126,7 +126,7 @@ def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, I
 
 @record()
 class RotationSamples(Plan):
-    """Samples of a rotation, converted to channel values."""
+    """The plan that samples a rotation and converts the samples to channel values."""
 
     scope: Scope
     spline: TrackSpline
@@ -142,15 +142,15 @@ class RotationSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """Return the spline and the frames of samples, keys, and additional samples to unwrap angles."""
+        """Return the spline with the frames of samples, of keys, and of additional samples for unwrapping angles."""
         return [Evaluation(self.spline.spline, self.at)]
 
     def compose(self, results: Results) -> Baked:
-        """Compose the samples as channel values."""
+        """Compose keys from the samples, converted to channel values."""
         quaternions = next(results.values)
         numbers, maps = _channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
         if self._stands_still(quaternions):
-            # Samples are unit quaternions or axes, but keys may have any length.
+            # Samples are unit quaternions or unit axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
         values = numbers.take(self.rows, axis=0).T
         if self.goes_on and len(self.spline.frames) > 1:
@@ -183,7 +183,7 @@ def _channel_numbers(
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
-    """Return, for each key, the number of subdivisions between the following samples, to unwrap angles."""
+    """Return, for each key, the number of subdivisions between the samples after it, for unwrapping angles."""
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
@@ -195,9 +195,9 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
 def _rotation_frames(
     frames: Float32Array, keys: Float32Array, parts: IndexArray, ends_on: bool
 ) -> tuple[Float64Array, IndexArray, IndexArray]:
-    """Return `at`, `rows` and `key_rows` of `RotationSamples`.
+    """Return the fields `at`, `rows` and `key_rows` of `RotationSamples`.
 
-    Intervals between samples and keys are divided into `parts` after each key.
+    The intervals between samples and keys are divided into the number of `parts` given for each key.
     """
     every = np.unique(np.concatenate((frames, keys)).astype(np.float64))
     if ends_on and len(keys) > 1:

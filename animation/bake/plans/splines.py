@@ -44,7 +44,7 @@ _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 
 @record()
 class TrackSpline:
-    """A spline of a track: the spline of a rotation, or of the components keyed at the same frames."""
+    """A spline of a track: that of the rotation, or of components keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
@@ -66,7 +66,7 @@ class TrackSpline:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Return the largest value range of any component's keys, and the largest absolute value of the keys."""
+        """Return the largest range of any component's key values, and the largest absolute value of the keys."""
         values = self.spline.keys.values
         lowest, highest = np.minimum.reduce(values).tolist(), np.maximum.reduce(values).tolist()
         spread = max(high - low for low, high in zip(lowest, highest, strict=True))
@@ -74,7 +74,7 @@ class TrackSpline:
 
     @cached_property
     def runs(self) -> list[TrackSpline]:
-        """Return a track spline for each run."""
+        """Return one track spline per run."""
         return [self._run(own) for own in _runs(self.between)]
 
     def run_of(self, row: int) -> tuple[TrackSpline, int]:
@@ -100,9 +100,9 @@ def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
-    """Return the splines of the track. `defaults` contains the parameters for keys without parameters.
+    """Return the splines of the track. `defaults` contains the parameters of keys that have none of their own.
 
-    Raises AnimationError, which names the key, if the keys or their parameters do not define a spline.
+    If the keys or their parameters do not define a spline, raises AnimationError, which names the key.
     """
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
@@ -115,9 +115,9 @@ def track_splines(
 
 
 def _pieces(between: BoolArray) -> list[slice]:
-    """Return slices of keys, one slice per spline. Consecutive runs of one key are combined, which saves time.
+    """Return the keys of each spline as a slice. Consecutive single-key runs are combined, which saves time.
 
-    The first and the last run are separate, because the motion continues from these runs.
+    The first and the last run stay separate, because the motion outside the keys continues from them.
     """
     runs = _runs(between)
     found = runs[:1]
@@ -132,12 +132,12 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment after keys. This takes a quarter of the time of `any`."""
+    """Return whether Blender plays any segment. This takes a quarter of the time of `any`."""
     return b"\1" in between[:-1].tobytes()
 
 
 def _runs(between: BoolArray) -> list[slice]:
-    """Return the runs of keys that form splines. `between` is a mask of the keys that begin other segments."""
+    """Return the runs of keys that form splines. `between` is a mask of the keys at which other segments begin."""
     if not _plays_any(between):
         return [slice(0, len(between))]
     bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
@@ -190,7 +190,7 @@ def _columns(own: Sequence[OwnKeys]) -> Float64Array:
 
 
 def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
-    """Return the keys of a spline at validated frames. `are_small` means that the values are validated too."""
+    """Return the keys of a spline at validated frames. If `are_small` is true, the values are validated too."""
     if are_small:
         return _at_frames(frames.astype(np.float64)).with_values(values, parameters)
     return Keys(frames.astype(np.float64), values, *parameters)
@@ -198,7 +198,7 @@ def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, 
 
 @memoized
 def _at_frames(frames: Float64Array) -> Keys:
-    """Return cached keys at frames. Small values need no further checks, because no two frames are equal."""
+    """Return cached keys at the frames. Small values need no further checks, because no two frames are equal."""
     return Keys(frames, np.zeros(len(frames)))
 
 
@@ -226,7 +226,7 @@ def bends_by_parameters(track: Track, settings: Settings) -> bool:
 
 
 def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, Any]:
-    """Return the keyword arguments of the method's class besides keys and cycle."""
+    """Return the keyword arguments of the method's class, other than keys and cycle."""
     options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
     if "velocities" in setting_names(track, settings):
         options["velocities"] = _velocities(track, own, frames)
@@ -236,7 +236,7 @@ def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frame
 
 
 def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Float64Array:
-    """Return the velocities of the keys. Raise AnimationError if an angular velocity is too fast to be visible."""
+    """Return the keys' velocities. Raise AnimationError if an angular velocity is too fast to be visible."""
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]
@@ -248,7 +248,7 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) 
 def _rotation(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> TrackSpline:
-    """Create the spline of a rotation, with keys at the union of its channels' frames."""
+    """Create the splines of a rotation, with keys at the union of its channels' frames."""
     components = list(range(len(track.rest)))
     if [*originals] == components and len({own.timing for own in originals.values()}) == 1:
         frames, values = originals[0].frames, _columns([*originals.values()])
@@ -284,7 +284,7 @@ def _rotation(
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
     """Return the cycle of a spline with several runs.
 
-    A loop with several runs is interrupted and becomes a repetition.
+    A loop with several runs is interrupted, so it becomes a repetition.
     """
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
@@ -292,9 +292,9 @@ def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
 def _between(
     own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, rows: IndexArray
 ) -> ChannelSegments:
-    """Return the segments played by Blender after the keys in `rows`, from the animator's keys and handles.
+    """Return the segments after the keys in `rows`, as Blender plays them with the animator's keys and handles.
 
-    Components without a segment there are linear.
+    Components without such a segment are linear.
     """
     pattern = next(each.keys for each in own.values() if each is not None)
     ends = np.stack((rows, rows + 1), axis=1).ravel()
@@ -314,7 +314,7 @@ def _between(
 
 
 def _widened(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
-    """Return a mask of the segments of a rotation that overlap channel segments played by Blender.
+    """Return a mask of a rotation's segments that overlap channel segments played by Blender.
 
     The mask is extended until it covers complete segments of all channels.
     """
@@ -349,9 +349,9 @@ def _rotation_spline(
     defaults: Mapping[str, float],
     is_between: bool,
 ) -> tuple[Spline, Float64Array | None]:
-    """Return the spline, and the angles between keys if they may exceed half a turn.
+    """Return the spline of a rotation, and the angles between keys if these may exceed half a turn.
 
-    With `is_between`, Blender plays all segments, so only the track's keys matter.
+    If `is_between` is true, Blender plays all segments, so only the track's keys matter.
     """
     are_small = all(each.every.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
@@ -370,7 +370,7 @@ def _rotation_spline(
             arcs = np.zeros(len(frames) - 1) if is_between else _arcs(keys.values)
             if "path" not in options:
                 check_turns(track, settings, frames, arcs, np.pi)
-            # Rotations below half a turn need no unwrapping between samples.
+            # Rotations of less than half a turn need no unwrapping between samples.
             return spline, arcs if arcs.max(initial=0.0) > np.pi else None
         walk = walk_of(track, raw)
         turns = np.linalg.norm(walk, axis=1)
@@ -382,14 +382,14 @@ def _rotation_spline(
             options.pop("path", None)
             return made.from_walk(keys, walk, settings.cycle, **options), turns
         check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
-        # Choose the sign on the path that the values of the keys define.
+        # Choose the signs for the path that the keys' values define.
         return made(_on_way(keys, walk), settings.cycle, **options), turns
     except KeysError as error:
         raise error_of_keys(track, error, frames) from error
 
 
 def _on_way(keys: Keys, walk: Float64Array) -> Keys:
-    """Return quaternion keys with the signs for which the arcs match the rotation vectors of a walk."""
+    """Return quaternion keys with signs for which the arcs between keys match the rotation vectors of `walk`."""
     q = keys.values
     reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
     flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
@@ -397,7 +397,7 @@ def _on_way(keys: Keys, walk: Float64Array) -> Keys:
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
-    """Return the angle from each quaternion to the next, up to a whole turn because signs count, shape (n - 1,)."""
+    """Return the angle from each quaternion to the next, up to a whole turn because signs matter, shape (n - 1,)."""
     unit = rotations.normalise(quaternions)
     apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
     arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
@@ -405,7 +405,7 @@ def _arcs(quaternions: Float64Array) -> Float64Array:
 
 
 def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
-    """Convert a rotation's channel values to quaternions, which may have any length."""
+    """Convert a rotation's channel values to quaternions of any length."""
     if track.kind == "EULER":
         return rotations.from_euler(raw, track.order)
     if track.kind == "AXIS_ANGLE":
@@ -421,7 +421,7 @@ def walk_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return the channel's value at each frame: the value of its key, or else of the animator's curve."""
+    """Return the channel's value at each frame: the value of its key or, without a key, of the animator's curve."""
     own = original.keys.frames
     if len(own) == len(frames):
         # All frames are in the union, so equal numbers of frames mean equal frames.
@@ -436,7 +436,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array)
 
 
 def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return the values of the animator's curve of a channel, evaluated by Blender."""
+    """Return the values of the animator's curve of this channel, evaluated by Blender."""
     if plays_its_own_keys(track, index) and not original.edited:
         channel = track.channels[index]
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)

@@ -68,7 +68,7 @@ class ParameterDrag:
     chosen
         The keys before the drag.
     defaults
-        Parameters of keys without parameters.
+        Parameters of keys that have none of their own.
     """
 
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:

@@ -32,7 +32,7 @@ def set_parameters(
 ) -> None:
     """Set parameters and the interpolation of the keys. A parameter has one value for all keys, or one per key.
 
-    The track becomes TCB if it is plain. `defaults` contains the parameters for keys without parameters. With
+    The track becomes TCB if it is plain. `defaults` contains the parameters of keys that have none of their own. With
     `defaults`, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be
     changed or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is
     changed.

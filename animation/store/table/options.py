@@ -36,7 +36,7 @@ class Options:
     sample_limit : int
         Maximum number of samples. A larger bake is refused.
     defaults : mapping of parameter name to float
-        Parameters of keys without parameters.
+        Parameters of keys that have none of their own.
     value_tolerance : float or None
         Maximum error of curves in the property's units. If None, 1e-4 of the range of the track's keys is used.
     rotation_tolerance : float
