@@ -18,7 +18,7 @@ _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 @checked
 def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
-    """Yield the animated datablocks among an object, its data, shape keys, materials and their node trees.
+    """Yield the animated datablocks among an object, its data, its shape keys, its materials and their node trees.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 
 def of_file() -> Iterator[bpy.types.ID]:
-    """Yield every animated datablock of the open file: each object with the datablocks it uses, then all others.
+    """Yield every animated datablock in the open file: each object with the datablocks it uses, then all others.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def users_of_each(
 ) -> dict[bpy.types.Action, list[bpy.types.ID]]:
     """Return the datablocks that each action currently animates. The file is searched only once.
 
-    `in_strips` also includes datablocks that use the action in an NLA strip.
+    If `in_strips` is true, datablocks that use the action in an NLA strip are included.
     """
     owners = bpy.data.user_map(subset=set(actions)) if actions else {}
     users = {}
@@ -111,7 +111,7 @@ def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
 
 
 def action_time(datablock: bpy.types.ID, frame: float) -> float:
-    """Convert a scene frame to the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    """Convert a scene frame to action time, which differs if an NLA strip of the datablock is in tweak mode."""
     animation = animation_data(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
@@ -124,10 +124,11 @@ def bone_path(bone: bpy.types.PoseBone) -> str:
 
 
 def name_of(datablock: bpy.types.ID) -> str:
-    """Return the datablock's name for users. A material's node tree is named after the material.
+    """Return the datablock's name as shown to users. A material's node tree is named after the material.
 
-    Names of datablocks other than objects include the kind, because a camera object and its camera often share a name.
-    The kind is not translated, because tables and the command's machine-readable output also contain the name.
+    For datablocks other than objects, the name includes the kind, because a camera object and its camera often share a
+    name. The kind is not translated, because tables and the machine-readable output of the command also contain the
+    name.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name

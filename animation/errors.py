@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings, that is, errors and notes that stay data until they are shown, and their exception."""
+"""Findings and their exception. Findings are errors and notes, which remain data until they are shown."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class Finding:
     code: str
     """The code of the message, such as LOCKED. It is the same in all languages and versions."""
     object: str = ""
-    """The name of the datablock, such as `Ball`, or `Cam (camera)` if it is not an object. Empty for a file."""
+    """The name of the datablock, such as `Ball`, or `Cam (camera)` for a datablock other than an object. Empty for a
+    file."""
     track: str = ""
     """The path of the track. Empty if the finding does not concern a single track."""
     frame: float | None = None
     """The frame of the key."""
     arguments: tuple[Any, ...] = ()
-    """The values in the message, in order. Each is a text, a number, a tuple of texts or numbers, a pair of a number
-    and its unit (`°` or empty), or a quoted finding."""
+    """The values in the message, in order. Each is a string, a number, a tuple of strings or numbers, a pair of a
+    number and its unit (`°` or empty), or a quoted finding."""
 
     @property
     def message(self) -> str:
@@ -52,7 +53,7 @@ class Finding:
 
     @property
     def has_nothing_to_do(self) -> bool:
-        """Return whether this counts as an error only if there was nothing to do for any other object."""
+        """Return whether this is an error only if there was nothing to do for any other object either."""
         return self.code in NOTHING_TO_DO
 
     @property
@@ -63,7 +64,8 @@ class Finding:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """Return a key that is equal for findings that differ only in their places and numbers."""
+        """Return a key that is equal for findings that differ only in their numbers and the objects, tracks and frames
+        they name."""
         values = (value.kind if isinstance(value, Finding) else value for value in self.arguments)
         return (self.code, *(value for value in values if isinstance(_first(value), str)))
 
@@ -73,11 +75,11 @@ class Finding:
 
 
 IN_RADIANS = {"unit": "radians"}
-"""Field metadata for angles, which JSON contains in degrees."""
+"""Field metadata for angles, which are in degrees in JSON."""
 
 
 def as_dict(of: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass for JSON, with angles in degrees and findings with their messages."""
+    """Return a dataclass's fields for JSON, with angles in degrees, and findings with their messages."""
     return {
         each.name: _as_json(getattr(of, each.name), is_angle=each.metadata.get("unit") == IN_RADIANS["unit"])
         for each in fields(of)
@@ -99,7 +101,7 @@ def _as_json(value: Any, is_angle: bool = False) -> Any:
 
 
 class AnimationError(Exception):
-    """An error that lists the unchanged datablock or tracks, and the reason for each.
+    """An error that names the datablock or tracks that were not changed, and the reason for each.
 
     Attributes
     ----------
@@ -120,12 +122,12 @@ class AnimationError(Exception):
         return "; ".join(finding.message for finding in self.findings)
 
     def has(self, code: str) -> bool:
-        """Return whether any finding has this code."""
+        """Return whether any of the findings has this code."""
         return any(finding.code == code for finding in self.findings)
 
 
 def size_of(number: float, is_angle: bool = False) -> tuple[float, str]:
-    """Return a number, or an angle in radians, with its unit as an argument of a finding."""
+    """Return a number, or an angle in radians, together with its unit, as an argument of a finding."""
     return (math.degrees(number), "°") if is_angle else (float(number), "")
 
 
@@ -134,14 +136,15 @@ def _first(value: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Return an argument as it appears in the text."""
+    """Return an argument as displayed in the text."""
     if isinstance(value, Finding):
         return str(value)
     return translated(value) if isinstance(value, str) else value
 
 
 class _Formatter(string.Formatter):
-    """Python's formatter with formats for sizes with units, lists of names and frames, and channels of a track."""
+    """Python's formatter, extended by formats for sizes with units, lists of names or frames, and channels of a
+    track."""
 
     def __init__(self, track: str) -> None:
         self._track = track

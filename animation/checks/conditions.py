@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conditions that a motion must meet at all times, not only at its keys.
 
-A camera needs a clip start that is less than its clip end, valid lens and sensor values, and a focus distance beyond
-the clip start. An object with a constraint that tracks a target must never look along its up axis. The scales of
-objects and bones must not pass through zero.
+A camera needs a clip start less than its clip end, valid lens and sensor values, and a focus distance beyond the clip
+start. An object that tracks a target with a constraint must never look along its up axis. The scales of objects and
+bones must not pass through zero.
 
 Source: docs/formulas, "Conditions of cameras".
 """
@@ -39,7 +39,7 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)
-"""In radians. A view that comes closer than this to the up axis rolls over within one or two frames."""
+"""In radians. A view direction closer to the up axis than this makes the object roll over within one or two frames."""
 _ZERO = 1e-6
 _REFINED = 1e-3
 """Tolerance, in frames, for the time of a zero crossing."""
@@ -80,13 +80,13 @@ class Violation:
     start: float
     end: float
     worst: float
-    """The frame with the worst violation."""
+    """The frame of the worst violation."""
     message: str
     """The description of the violation."""
 
     @property
     def finding(self) -> Finding:
-        """Return the violation as a finding at its worst frame."""
+        """Return the violation as a finding at the frame of the worst violation."""
         return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Violation:
 
 @dataclass
 class Checks:
-    """The result of a check: counts and violations."""
+    """The result of a check: counts, and the violations found."""
 
     objects: int = 0
     """The number of checked objects."""
@@ -145,22 +145,22 @@ def check(
     frame_range: FrameRange | None = None,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
-    """Check the motion of objects as Blender plays it, four times per frame and at all their keys.
+    """Check the motion of objects as Blender plays it, at four samples per frame and at all of the objects' keys.
 
     Parameters
     ----------
     datablocks : bpy.types.ID
-        Objects, including camera objects with their camera data. For other data, the objects that use the data are
-        checked.
+        Objects. A camera object is checked together with its camera data. For other datablocks, the objects that use
+        them are checked.
     frame_range : (float, float), optional
-        Frames to check. Default: the scene's frame range, extended to all keys before and after it.
+        Frames to check. Default: the scene's frame range, extended to include all keys.
     scene : bpy.types.Scene, optional
         The scene whose frames are checked. Default: the current scene.
 
     Returns
     -------
     Checks
-        Violations of conditions on scales and on the clipping, lens, focus and view of cameras.
+        Violations of the conditions on scales, and on the clipping, lens, focus and view of cameras.
 
     Raises
     ------
@@ -169,8 +169,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames, and conditions on values that are not finite, are skipped. The `errors` and `notes` of
-    the result list them.
+    Objects with too many frames are skipped, and so are conditions on values that are not finite. They are listed in
+    `errors` and `notes` of the result.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def check(
 
 
 def not_checked(reason: Finding) -> Finding:
-    """Return a finding for a check that was skipped for this reason."""
+    """Return a finding about a check that was skipped for this reason."""
     return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
 
@@ -300,7 +300,7 @@ class _ObjectCheck:
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Yield the frames at which the values change sign. Clear `zero` for samples that are 0 at a change of sign."""
+        """Yield the frames at which the values change sign. Clear `zero` at samples of 0 where the sign changes."""
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])
@@ -312,7 +312,7 @@ class _ObjectCheck:
                 yield at
 
     def views(self) -> Iterator[Violation]:
-        """Yield a violation for each range in which a tracking constraint makes the object look along its up axis."""
+        """Yield a violation for each frame range in which a tracking constraint aims the object along its up axis."""
         active = [each for each in self.item.constraints if not each.mute]
         for constraint in active:
             if constraint.type not in _TRACKING or constraint.target is None:
@@ -346,10 +346,10 @@ class _ObjectCheck:
                 )
 
     def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
-        """Return the directions from the object to the target, the forbidden directions, and their name.
+        """Return the directions from the object to the target, the forbidden directions, and the name of the latter.
 
-        The directions have the shape (frames, 3), in a space in which the forbidden directions are constant. Raises
-        UnknownMotionError.
+        The directions to the target have the shape (frames, 3). All directions are in a space in which the forbidden
+        directions are constant. Raises UnknownMotionError.
         """
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
             raise UnknownMotionError("NOT_WORLD_SPACE")
@@ -366,7 +366,7 @@ class _ObjectCheck:
                 return way, up, rpt_("the world's Z axis, its up axis")
             return _in(target, way), up, rpt_("the target's Z axis, its up axis")
         if constraint.type == "LOCKED_TRACK":
-            # The constraint rotates the object only about this axis, so the axis is the same before and after it.
+            # The constraint rotates the object only about this axis, so it does not change the axis.
             axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
             return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the locked axis")
@@ -387,7 +387,7 @@ class _ObjectCheck:
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
     def _own(self, constraint: bpy.types.Constraint, alone: bool) -> Matrices:
-        """Return the object's matrices before the constraint, or after it if there is no difference."""
+        """Return the object's matrices without the constraint, or with it if the constraint makes no difference."""
         if alone:
             try:
                 return TransformSampler(self.frames).before_constraints(self.item)
@@ -407,7 +407,7 @@ class _ObjectCheck:
         excess: Values,
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """Yield a violation for each run of bad samples. The worst sample of a run has its largest `excess`."""
+        """Yield a violation for each run of bad samples. Its worst sample is the one with the largest `excess`."""
         track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
@@ -438,7 +438,7 @@ def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values:
 
 
 def _in(matrices: Matrices, way: Values) -> Values:
-    """Convert world directions to the axes of the matrices, ignoring scale."""
+    """Convert world directions to the local axes of the matrices, ignoring scale."""
     axes = matrices[:, :3, :3]
     length = np.linalg.norm(axes, axis=1, keepdims=True)
     inside: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), way)
@@ -446,7 +446,7 @@ def _in(matrices: Matrices, way: Values) -> Values:
 
 
 def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """Return the smallest angle between the direction and any pole within each pair of samples, and its position.
+    """Return, between each two samples, the smallest angle between the direction and any pole, and its position.
 
     The position is a fraction from 0 to 1 between the two samples.
     """
@@ -457,7 +457,7 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
         across = way - along[:, np.newaxis] * pole
         step = across[1:] - across[:-1]
         size = np.einsum("ni,ni->n", step, step)
-        # The foot of the perpendicular from the pole's line to the line between the samples.
+        # Find the foot of the perpendicular from the pole's line to the line between the samples.
         part = -np.einsum("ni,ni->n", across[:-1], step) / np.where(size > 0.0, size, 1.0)
         for at in (np.clip(part, 0.0, 1.0), np.zeros_like(part), np.ones_like(part)):
             off = np.linalg.norm(across[:-1] + at[:, np.newaxis] * step, axis=1)

@@ -20,7 +20,7 @@ from ..sampling.properties import STEP, Values, sampled_frames
 
 @record()
 class Gap:
-    """The maximum distance of a bone or object from its place on its parent over a range of frames."""
+    """The maximum distance between a bone or object and its place on its parent, over a range of frames."""
 
     name: str
     """The name of the child object or bone."""
@@ -54,10 +54,10 @@ def joint_gap(
     frame_range: FrameRange | None = None,
     scene: bpy.types.Scene | None = None,
 ) -> Gap:
-    """Measure the distance of a bone's head or an object's origin from its place on the parent.
+    """Measure the distance between a bone's head or an object's origin and its place on the parent.
 
-    The motion is evaluated as Blender plays it. The place of a bone is its rest position, usually the parent's tail.
-    The place of an object is its position at the first frame.
+    The motion is evaluated as Blender plays it. A bone's place is its rest position, usually at the parent's tail. An
+    object's place is its position relative to the parent at the first frame.
 
     Parameters
     ----------
@@ -135,5 +135,5 @@ def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
 
 
 def _rounding(at: Values) -> float:
-    """Return the distance that float32 rounding of these locations can cause."""
+    """Return the largest distance that float32 rounding of these locations can cause."""
     return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))

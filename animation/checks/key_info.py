@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key of a track that the tab shows, the segments beside keys, and the current value."""
+"""The key of a track shown in the tab, the segments on either side of keys, and the current value."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 
 AT = 0.02
-"""In frames. A key this close to the current frame counts as a key at the current frame."""
+"""In frames. A key within this distance of the current frame counts as a key at that frame."""
 
 
 class Segment(NamedTuple):
-    """A segment that Blender plays, scaled to a value change of 1 and a duration of 1."""
+    """A segment played by Blender, scaled to a value change of 1 and a duration of 1."""
 
     interpolation: int
     easing: int
@@ -39,7 +39,7 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""The segments before and after a key. None means a segment of the spline, and NOTHING a missing segment at an end."""
+"""The segments before and after a key. None stands for a segment of the spline, and NOTHING for a missing segment."""
 NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
 """Marks a missing segment."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
@@ -50,9 +50,9 @@ SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
     """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
 
-    For values, the segment is from the first channel with a key at the frame. For rotations, it is from the first
-    channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the interpolation does
-    not use are 0. The result is NOTHING before the first key and after the last one, unless the track cycles.
+    For values, the segment is taken from the first channel with a key at the frame. For rotations, it is taken from the
+    first channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the interpolation
+    does not use are 0. The result is NOTHING before the first key and after the last one, unless the track cycles.
     """
     result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))
@@ -81,7 +81,7 @@ def _cycles(track: Track) -> bool:
 
 
 def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
-    """Return the segments that begin at these keys. The last key must not be among them."""
+    """Return the segments that begin at the keys in the rows `begin`, which must not include the last key."""
     keys = plain_keys(own)
     result = np.zeros(len(begin), dtype=_SEGMENT)
     kinds = result["interpolation"] = keys.interpolation[begin]
@@ -96,9 +96,9 @@ def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
 
 
 def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
-    """Return the segments that all keys have in common, or None if they differ or there are no keys.
+    """Return the segments that all keys have in common. A side is None if its segments differ or there are no keys.
 
-    Missing segments at the first and last key match any segment.
+    Missing segments before the first key and after the last key match any segment.
     """
     if not len(segments):
         return None
@@ -114,7 +114,7 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
 
 @record()
 class ShownKey:
-    """A key of a track as the tab shows it. `number` counts from 1."""
+    """A key of a track as shown in the tab. `number` counts from 1."""
 
     frame: float
     number: int
@@ -127,7 +127,7 @@ class ShownKey:
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
-    """Return the key at `frame`, or else the last key before it, or else the first key after it.
+    """Return the key at `frame`, otherwise the last key before it, otherwise the first key after it.
 
     `defaults` contains the parameters of keys that have none of their own.
     """
@@ -149,12 +149,12 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> Shown
 
 
 def values_now(track: Track, frame: float) -> dict[int, float]:
-    """Return the values of the track's F-curves at `frame`, by component, as Blender shows them."""
+    """Return the values of the track's F-curves at `frame`, by component, as shown by Blender."""
     return {index: float(fcurve.evaluate(frame)) for index, fcurve in sorted(track.channels.items())}
 
 
 class Turn(NamedTuple):
-    """The rotation of a track between two frames."""
+    """The rotation of a track from one frame to another."""
 
     start: float
     """The frame of the last key before `end`, or `end` itself if there is none."""
@@ -170,7 +170,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     Raises AnimationError if the keys do not form a spline.
     """
     function = function_of(track)
-    # The frame of the motion that plays at this frame.
+    # Find the motion frame that is played at this frame.
     frame = frame if function is None else float(function([frame])[0])
     own = read_own_keys(track)
     check_can_be_drawn(track, own)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parameters that affect the motion at keys, and the reasons why other parameters do not.
+"""The parameters that affect the motion at keys, and the reasons why others do not.
 
 Ease to acts through the left handle of a key, ease from through the right handle, and tension, continuity and bias
-through both. Parameters have no effect on a side that has no segment, or whose segment Blender plays. When handles play
-the track, parameters have no effect on a handle whose type the animator has chosen. At the ends of the spline,
-continuity and bias have no effect on values.
+through both. Parameters have no effect on a side of a key without a segment, or with a segment played by Blender. If
+handles play the track, parameters have no effect on a handle whose type was chosen by the animator. At the ends of a
+spline of values, continuity and bias have no effect.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 @record()
 class Obstacle:
-    """A reason why parameters of keys have no effect.
+    """A reason why parameters of some keys have no effect.
 
     `names` contains identifiers of interpolations, handle types or methods. For END, it contains "FIRST" or "LAST" for
-    the first or last key of the track, or "" for another end of the spline.
+    the first or last key of the track, or "" for any other end of a spline.
     """
 
     cause: Cause
@@ -44,7 +44,7 @@ class Obstacle:
 
 @record()
 class PlayedParameters:
-    """The parameters that affect the motion at one or more keys, and the obstacles to other parameters."""
+    """The parameters that affect the motion at one or more keys, and the obstacles to the others."""
 
     names: frozenset[str]
     obstacles: tuple[Obstacle, ...]
@@ -54,19 +54,19 @@ class PlayedParameters:
 class _Channel:
     """The keys of a channel or a rotation.
 
-    Arrays have the shape (n, 2), with a column for each side of a key.
+    The arrays have the shape (n, 2), with one column for each side of a key.
     """
 
     is_spline: BoolArray
     is_beyond: BoolArray
-    """Sides without a segment of the track."""
+    """Mask of the sides where the track has no segment."""
     acts: BoolArray
     interpolations: frozenset[int]
     handles: frozenset[int]
 
 
 def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
-    """Return the parameters that affect the motion at one or more keys, and the obstacles to other parameters."""
+    """Return the parameters that affect the motion at one or more keys, and the obstacles to the others."""
     names: set[str] = set()
     interpolations: set[int] = set()
     handles: set[int] = set()
@@ -76,7 +76,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
         try:
             settings = keys.track.settings
         except AnimationError:
-            # The panel of the track shows the reason.
+            # The panel of the track shows the reason for this.
             names.update(PARAMETERS)
             continue
         bends = bends_by_parameters(keys.track, settings)
@@ -104,7 +104,7 @@ def _named(names: dict[int, str], numbers: Iterable[int]) -> tuple[str, ...]:
 
 
 def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
-    """Return the parameters that affect any key. With `has_ends`, continuity and bias also affect end keys."""
+    """Return the parameters that affect any key. If `has_ends` is true, continuity and bias also affect end keys."""
     names = {name for name, acts in zip(("ease_to", "ease_from"), channel.acts.T, strict=True) if acts.any()}
     if bends:
         tangents = channel.acts.any(axis=1)
@@ -126,7 +126,8 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
             kinds = segments_beside(keys.track, group, frames)["interpolation"]
         ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
-        # In a loop, the tangents of the first and last key depend on both segments, but each key has its own ease.
+        # In a loop, the tangents of the first and last keys depend on both segments, but each of these keys has its own
+        # ease.
         is_spline = (kinds == SPLINE["interpolation"]) & ~(is_beyond & (cycle != "LOOP"))
         is_free = np.zeros((len(frames), 2), dtype=np.bool_)
         handles: set[int] = set()

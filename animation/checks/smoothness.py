@@ -13,7 +13,7 @@ from ..store.tracks import Track
 from .key_info import check_can_be_drawn
 
 MOST_KEYS = 2000
-"""Maximum number of keys. Beyond it, measuring a rotation would delay redraws."""
+"""Maximum number of keys. With more keys, measuring a rotation would delay redraws."""
 
 
 @record()
@@ -21,15 +21,15 @@ class Smoothness:
     """The smoothness of all splines of a track."""
 
     continuity: str
-    """C0, C1 or C2, for the least smooth spline. Empty if the value jumps, for example at the seam of a cycle."""
+    """C0, C1 or C2, of the least smooth spline. Empty if the value jumps, for example between the cycles of a loop."""
     jumps: list[Jump]
-    """The largest jump of the value, and of each derivative that exists for all splines."""
+    """The largest jump in the value, and in each derivative that exists for all splines."""
 
 
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
-    """Measure the smoothness of a track. `defaults` contains the parameters of keys that have none of their own.
+    """Measure a track's smoothness. `defaults` contains the parameters of keys that have none of their own.
 
-    Raises AnimationError if the keys do not form a spline, or if drawing code cannot determine the smoothness.
+    Raises AnimationError if the keys do not form a spline, or if the smoothness can't be determined while drawing.
     """
     originals = read_own_keys(track)
     if not originals:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a track: whether it is TCB, how it is played, and whether its output is up to date."""
+"""The state of a track: whether it is TCB, how it is played, and whether the playback is up to date."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATES = {
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of the bone with this path, or of the datablock without its bones.
+    """Return the tracks of the bone with this path or, if it is empty, the datablock's tracks outside bones.
 
     The list is empty if there is no animation.
     """
@@ -40,13 +40,13 @@ def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
 
 
 def lost_tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the baked tracks of `tracks_of` whose F-curves were deleted outside TCB."""
+    """Return the baked tracks, selected as in `tracks_of`, whose F-curves were deleted outside TCB."""
     try:
         channels = channels_of(datablock)
     except AnimationError:
         return []
     baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
-    # Search all tracks for renamed tracks only if a track is missing.
+    # Search for renamed tracks only if a track is missing, because this reads all tracks.
     if not baked or baked <= {fcurve.data_path for fcurve in channels}:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
@@ -85,7 +85,7 @@ def state(track: Track) -> str:
 
     PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
     keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves have been changed
-    outside TCB. OTHER_MODE: up to date, but with a rotation mode that differs from the object's or bone's.
+    outside TCB. OTHER_MODE: up to date, but for a rotation mode that differs from the object's or bone's mode.
     """
     if not track.enabled:
         return "PLAIN"
@@ -101,7 +101,7 @@ def state(track: Track) -> str:
 
 
 def _is_for_another(track: Track) -> bool:
-    """Return whether a rotation is up to date for another datablock that shares the action in a different mode."""
+    """Return whether a rotation is up to date for another datablock that uses the action in another rotation mode."""
     if not track.is_rotation or track.datablock is None:
         return False
     channels = channels_of(track.datablock)

@@ -32,35 +32,36 @@ def bake(  # noqa: PLR0913
 ) -> Report:
     """Bake the TCB tracks of the datablock. If there are none, enable and bake all its tracks.
 
-    Tracks enabled by this function get parameters 0 (or `defaults`), which changes their motion. To preserve it, call
-    `enable(datablock, keep_look=True)` first.
+    Tracks enabled by this function get the default parameters (0 or `defaults`), which changes their motion. To
+    preserve the motion, call `enable(datablock, keep_look=True)` first.
 
     If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked. Each action
-    is baked once, in its own time.
+    is baked once, in action time.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys within the tolerances,
-        which are also accurate between frames. Both lock the channels, and `free` restores the animator's keys. HANDLES
-        generates no keys. The handles of the animator's keys approximate the motion. A baked track is freed first.
+        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that play the motion
+        within the tolerances, between frames as well. Both lock the channels, and `free` restores the animator's keys.
+        HANDLES generates no keys: the handles of the animator's keys approximate the motion. A track that is already
+        baked is freed first.
     step : float
         Frames between samples, which may be less than 1.
     extend : (float, float), optional
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
-        Maximum number of samples. A larger bake is refused.
+        Maximum number of samples. If a bake would need more, nothing is baked.
     defaults : mapping, optional
         Parameters by name, for keys that have none of their own.
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        Maximum error of curves in the property's units. If the error of handles is larger, a note reports it. Default:
+        Maximum error of curves and handles, in the property's units. A note reports a larger error of handles. Default:
         1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        Maximum error of rotations in radians. Default: 0.01 degree.
+        Maximum error of rotations, in radians. Default: 0.01 degree.
     progress : callable, optional
         Called with the number of finished tracks and the total number of tracks. If `progress` raises an exception, the
         bake is completed first.
@@ -114,7 +115,7 @@ def bake_many(
 ) -> Report:
     """Bake the TCB tracks of several datablocks, as `bake` does. If there are none, enable and bake all tracks.
 
-    Tracks enabled by this function get parameters 0 (or the options' defaults), which changes their motion.
+    Tracks enabled by this function get the default parameters (0, or those in `options`), which changes their motion.
 
     Parameters
     ----------
@@ -134,8 +135,7 @@ def bake_many(
     Returns
     -------
     Report
-        Tracks that can't be baked are listed in `errors`, with the key, and are not changed. All other tracks are
-        baked.
+        Tracks that can't be baked are not changed, and are listed in `errors` with the key. All other tracks are baked.
 
     Raises
     ------

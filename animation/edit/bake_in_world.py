@@ -34,9 +34,9 @@ def bake_in_world(
 ) -> Report:
     """Bake bones, or an object with a parent, as samples, interpolating locations and rotations in world space.
 
-    The poses at the keys are preserved. Between the keys, splines with the methods and parameters of the tracks pass
-    through the world-space locations and orientations of these poses. All other TCB tracks are baked as usual. If
-    `bake` or Live bakes a track again, the track is interpolated in world space with the parent's current motion.
+    The poses at the keys are preserved. Between the keys, splines through the world-space locations and orientations of
+    these poses use the tracks' methods and parameters. All other TCB tracks are baked as usual. If `bake` or Live bakes
+    such a track again, the track is interpolated in world space with the parent's current motion.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def bake_in_world(
 def _tracks(item: Any, bone: str) -> list[Track]:
     """Return the location and rotation tracks of the object or bone.
 
-    Raise AnimationError if neither can be interpolated.
+    Raise AnimationError if neither can be interpolated in world space.
     """
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = [

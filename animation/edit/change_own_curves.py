@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of the animator's curves: keys of F-curves, or saved keys of a baked track, which is then baked again."""
+"""Edits to the animator's curves: keys of F-curves, or saved keys of a baked track, which is then baked again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..store.tracks import Track
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
-    """Return the animator's keys of each channel, and the keys of the animator's curve with the same rows."""
+    """Return the animator's keys for each channel, and the keys on the animator's curve, in the same rows."""
     return {
         index: (own, own.keys if track.is_baked else read(track.channels[index]))
         for index, own in read_own_keys(track).items()
@@ -35,7 +35,7 @@ def moved(
     frames: npt.ArrayLike | None = None,
     values: npt.ArrayLike | None = None,
 ) -> Keyframes:
-    """Return the keys in order, with new frames or values in the given rows. Handles move with their keys."""
+    """Return the keys, ordered by frame, with new frames or values in the given rows. Handles move with their keys."""
     places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
     for column, targets in enumerate((frames, values)):
         if targets is None:
@@ -49,7 +49,7 @@ def moved(
 
 
 def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray, values: Numbers) -> Keyframes:
-    """Return the keys of a channel from `own_points`, with new values of the animator's keys in the given rows."""
+    """Return a channel's keys from `own_points`, with new values for the animator's keys in the given rows."""
     shown = points.values[rows]
     negated = np.zeros(len(rows), dtype=np.bool_) if track.is_baked else (own.placed[rows] & NEGATED) != 0
     after = values_shown(values.astype(np.float32), own.keys.values[rows], shown, negated)
@@ -57,7 +57,7 @@ def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray,
 
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
-    """Replace the keys of the animator's curves. Bake the track again if it is baked."""
+    """Replace the keys of the animator's curves. If the track is baked, bake it again."""
     if track.is_baked:
         assert track.state is not None
         before = track.state
@@ -66,7 +66,7 @@ def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyfra
         return
     for index, own in keys.items():
         write(track.channels[index], own)
-        # Update automatic handles of these keys and of adjacent keys.
+        # Update the automatic handles of these keys and of the adjacent keys.
         track.channels[index].update()
     evaluate_anew(channels.action)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: makes tracks TCB and fits parameters to the motion of their Bezier keys."""
+"""Enable: makes tracks TCB, and fits parameters to the motion of their Bezier keys."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _Prefixes = Iterable[str] | None
 _Made = dict[tuple[int, int, str], tuple[Channels, Track]]
 """The tracks to enable, with their channels, by action, slot and path."""
 MAX_CHANGE = (math.radians(1.0), 0.01)
-"""Smallest visible change: an angle in radians, and a fraction of a track's range."""
+"""Changes greater than this count as visible: an angle in radians, and a fraction of a track's range."""
 _CLEARLY_LESS = 0.8
-"""Enable chooses the other interpretation of turns if the ratios of the largest changes and of the mean changes are
-below this value."""
+"""Enable chooses the other interpretation of turns if it reduces both the largest and the mean change to less than this
+fraction."""
 _ROUNDED_TURN = math.radians(1.0)
 """Rotations within this angle of half a turn or a whole turn are not reported as long turns."""
 _OTHER = np.ones(256, dtype=np.bool_)
@@ -68,8 +68,8 @@ def enable(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        Fit parameters to the current motion as in `enable_many`. Otherwise, parameters are 0, and linear and easing
-        keys become keys of the spline.
+        Fit parameters to the current motion as in `enable_many`. Otherwise, all parameters are set to the defaults, and
+        linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -78,8 +78,8 @@ def enable(
     Returns
     -------
     Report
-        Counts, changes in the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
-        listed in `errors`. If two keys are at the same frame, a note reports them, and a bake refuses the track.
+        Counts, changes to the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
+        listed in `errors`. If two keys are at the same frame, a note reports them, and the track can't be baked.
 
     Raises
     ------
@@ -116,15 +116,16 @@ def enable_many(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        Fit the parameters of Bezier keys to the current motion and report the change. If keys of a rotation are more
-        than half a turn apart, choose the `path` that changes the motion less. Blender continues to play segments with
-        other interpolations, and a note reports them. A track with only linear keys is an exception: it plays TCB, and
-        a note reports this. If false, all keys get the defaults, and linear and easing keys become keys of the spline.
+        If true, fit the parameters of Bezier keys to the current motion, and report the change. If a rotation turns by
+        more than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
+        segments with other interpolations, and a note reports them. A track with only linear keys is an exception: it
+        plays TCB, and a note reports this. If false, all keys get the defaults, and linear and easing keys become keys
+        of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
-        An angle in radians and a fraction of a track's range. Larger changes in preserved motion are visible and
-        reported.
+        An angle in radians, and a fraction of a track's range. Larger changes to the preserved motion count as visible
+        and are reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
         How rotations turn between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
         with `keep_look` the path that changes the motion less.
@@ -132,8 +133,8 @@ def enable_many(
     Returns
     -------
     Report
-        Tracks that can't be TCB are listed in `errors` and are not changed. If two keys are at the same frame, a note
-        reports them.
+        Tracks that can't be made TCB are listed in `errors` and are not changed. If two keys are at the same frame, a
+        note reports them, and the track can't be baked.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def enable_many(
             report.errors += refusal.findings
             continue
         found.append((editable, [_found_in(datablock, channels, own_prefixes) for channels in editable.sets]))
-    # Reading all keys together is faster than reading the keys of each datablock.
+    # Reading all keys together is faster than reading those of one datablock at a time.
     own_keys = _OwnKeysOfTracks()
     every = [each for _, sets in found for each in sets]
     own_keys.read([track for each in every for track in each.tracks if not each.reasons.get(id(track))])
@@ -177,7 +178,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return the datablocks that have tracks but no TCB track. A bake makes all their tracks TCB."""
+    """Return the datablocks that have tracks but no TCB tracks. A bake makes all their tracks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -192,14 +193,14 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
 
 @record(eq=False)
 class _FoundSet:
-    """The tracks of one set of F-curves of a datablock, with the reasons why tracks can't be TCB."""
+    """The tracks in one of a datablock's sets of F-curves, with the reasons why some can't be made TCB."""
 
     datablock: bpy.types.ID
     channels: Channels
     prefixes: _Prefixes
     tracks: list[Track]
     reasons: dict[int, Finding | None]
-    """Reasons by the `id` of the tracks that are not TCB yet."""
+    """Reasons (or None) for the tracks that are not TCB yet, by the `id` of the track."""
 
 
 def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: _Prefixes) -> _FoundSet:
@@ -209,13 +210,13 @@ def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: _Prefixes) 
 
 
 class _OwnKeysOfTracks:
-    """Cache of the animator's keys for each track."""
+    """A cache of each track's keys by the animator."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}
 
     def read(self, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-        """Return the animator's keys of each track. Only keys that are not cached are read."""
+        """Return each track's keys by the animator. Only keys that are not cached are read."""
         fresh = [track for track in tracks if id(track) not in self._known]
         self._known |= {id(track): (track, own) for track, own in zip(fresh, read_all_own_keys(fresh), strict=True)}
         return [self._known[id(track)][1] for track in tracks]
@@ -224,7 +225,7 @@ class _OwnKeysOfTracks:
 def _find_plain(
     editable: EditableSets, sets: Sequence[_FoundSet], own_keys: _OwnKeysOfTracks, made: _Made, report: Report
 ) -> None:
-    """Add a datablock's tracks to enable to `made`, each shared track once. Raise AnimationError if there are none."""
+    """Add a datablock's tracks to enable to `made`, but shared tracks only once. Raise AnimationError if none exist."""
     datablock = sets[0].datablock
     report.errors += editable.refused
     if editable.left:
@@ -273,7 +274,7 @@ def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, re
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Finding]:
-    """Return a note on the first two keys at the same frame, which a bake would refuse."""
+    """Return a note on the first two keys at the same frame, which prevent a bake."""
     try:
         for own in originals.values():
             check_frames(track, own.keys.frames)
@@ -283,10 +284,10 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 
 
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys, with all interpolations except Bezier recorded as chosen. A note reports this.
+    """Return the track's keys, with all interpolations except Bezier recorded as chosen, and add a note on them.
 
-    Keys that already have parameters, such as pasted keys, are returned unchanged. The same applies to tracks with only
-    linear keys.
+    If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The same
+    applies to tracks with only linear keys.
     """
     if _have_parameters(originals):
         return dict(originals)
@@ -330,10 +331,10 @@ def _keep_look(
     report: Report,
     path: Path | None,
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
-    """Fit parameters to the current motion. Return the parameters and settings of each track.
+    """Fit parameters to the current motion. Return the parameters and settings for each track.
 
-    Parameters are by channel index, with one value per key. A track with only linear keys keeps the defaults, and its
-    change is only reported.
+    Parameters are grouped by channel index, with one value per key. A track with only linear keys keeps the defaults,
+    and the change to its motion is only reported.
     """
     linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
     readings = [
@@ -381,9 +382,9 @@ def _keep_look(
 
 
 def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
-    """Return a note on the first turn of 180 to 360 degrees that is kept as keyed, or an empty list.
+    """Return a list with a note on the first turn of 180 to 360 degrees kept as keyed, or an empty list.
 
-    Longer turns are intended, because only whole turns produce them.
+    Longer turns need no note. They must be intended, because they consist of whole turns.
     """
     for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
         turns = np.empty(0) if spline.turns is None else spline.turns
@@ -395,7 +396,7 @@ def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
 
 
 def _changes_less(look: Look, other: Look) -> bool:
-    """Return whether the largest and the mean change are clearly smaller in `look` than in `other`."""
+    """Return whether the largest and the mean changes are clearly smaller for `look` than for `other`."""
     less = look.change < _CLEARLY_LESS * other.change and look.mean < _CLEARLY_LESS * other.mean
     return less and other.change > MAX_CHANGE[0]
 
@@ -403,9 +404,9 @@ def _changes_less(look: Look, other: Look) -> bool:
 def _of_channels(
     originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
 ) -> dict[int, Numbers]:
-    """Return each channel's parameters from a track's, shape (5, keys), with NaN for the default."""
+    """Return each channel's parameters, given the track's parameters, shape (5, keys), with NaN for the default."""
     frames = union([own.keys.frames for own in originals.values()])
-    # `parameters` ends at the last fitted key. Later keys, in channels with one key, keep 0.
+    # `parameters` ends at the last fitted key. Later keys belong to channels with only one key, and keep 0.
     every = np.zeros((len(PARAMETERS), len(frames)))
     every[:, : parameters.shape[1]] = parameters
     given = [
@@ -423,10 +424,10 @@ def _of_channels(
 def _readings(
     place: int, track: Track, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the interpretation of a track's turns by `path`.
+    """Return the interpretation of a track's turns that `path` selects.
 
-    If `path` is None, the other interpretation is also returned if it differs. The list is empty if Blender
-    plays all segments of the track, or if the track has parameters or can't be baked.
+    If `path` is None, return both interpretations if they differ. The list is empty if Blender plays all segments of
+    the track, or if the track already has parameters or can't be baked.
     """
     settings = _settings(track, path)
     splines = _splines(track, settings, originals, defaults)
@@ -439,12 +440,12 @@ def _readings(
 
 
 def _settings(track: Track, path: Path | None) -> Settings:
-    """Return the settings for a plain track. `path` applies to rotations if it is not None."""
+    """Return the settings for a plain track. If `path` is not None, it applies to rotations."""
     return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 
 
 def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
-    """Return whether values of neighboring rotation keys differ by more than half a turn."""
+    """Return whether the values of neighboring keys of a rotation differ by more than half a turn."""
     if track.kind == "QUATERNION":
         return bool((np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0).any())
     return spline.turns is not None and bool((spline.turns > math.pi).any())
@@ -464,7 +465,7 @@ def _splines(
 
 
 def _compared(look: Look, was_linear: bool, max_change: tuple[float, float]) -> Report:
-    """Report the change in a track's motion. A change larger than `max_change` is visible."""
+    """Report the change in a track's motion. A change greater than `max_change` counts as visible."""
     track, change, at = look.track, look.change, round(look.frame, 1)
     report = Report(looks_kept=int(not was_linear))
     size = size_of(change, track.is_rotation)

@@ -56,7 +56,7 @@ def enable_and_bake(
     Returns
     -------
     Report
-        The report of the bake, with the figures on preserved motion.
+        The report of the bake, including the figures on preserved motion.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def enable_and_bake(
 
 
 def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, str]]) -> None:
-    """Make tracks plain again if they were not TCB `before` and no bake plays them."""
+    """Make tracks plain again unless they were TCB `before` or are now played by the bake."""
     for datablock in plain:
         for place, track in _tracks(datablock):
             if track.enabled and not track.is_played and place not in before:
@@ -91,7 +91,7 @@ def _remove_unbaked(plain: Iterable[bpy.types.ID], before: Set[tuple[Hashable, s
 
 
 def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:
-    """Return the tracks in all sets of F-curves of the datablock, each with an identifier."""
+    """Return the tracks in all of the datablock's sets of F-curves, each with an identifier."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations: finds keys that make a rotation flip or jump, and replaces their values with equivalent values.
+"""Fix Rotations: finds keys at which a rotation flips or jumps, and replaces their values with equivalent values.
 
 The pose at every key is preserved. This works on plain and TCB tracks, and on every action, played or not. See
 `interp/rotations/equivalent.py` for the mathematics.
@@ -40,7 +40,7 @@ Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
 
 @dataclass(frozen=True)
 class RotationFault:
-    """Keys of one track with the same fault. `str()` returns a message that names the keys."""
+    """The keys of one track that have the same fault. `str()` returns a message that lists the keys."""
 
     datablock: str
     """Name of the datablock, or of the action if it has no users."""
@@ -51,7 +51,7 @@ class RotationFault:
     """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within one frame. TURN: more
     than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
-    """Frames of the keys, in action time. For a flip, jump or turn, this is the frame of its second key."""
+    """Frames of the keys, in action time. For a flip, jump or turn, the frame of its second key."""
     repairable: bool
     """True if `fix_rotations` repairs the fault with the same options."""
     reason: Finding | None
@@ -71,7 +71,7 @@ class RotationFault:
 def find_rotation_faults(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> list[RotationFault]:
-    """Find keys that are near gimbal lock, or that make rotations flip, jump or turn by more than 180 degrees.
+    """Find keys that are close to gimbal lock, or at which rotations flip, jump or turn by more than 180 degrees.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def find_rotation_faults(
 def fix_rotations(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
-    """Replace the values of keys whose rotation flips or jumps, so that the motion takes the shorter path.
+    """Replace the values of keys at which a rotation flips or jumps, so that the motion takes the shortest path.
 
     The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without a
-    fault are unchanged, bit for bit. Handles of TCB tracks are updated. Baked tracks are refused.
+    fault are unchanged, bit for bit. The handles of TCB tracks are updated. Baked tracks are not repaired.
 
     Parameters
     ----------
@@ -122,15 +122,16 @@ def fix_rotations(
     prefixes : iterable of str, optional
         Repair only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be a spin
-        or a jump by a whole turn. Both have the same keys, and a lost spin can't be recovered. KEEP therefore repairs
-        only jumps within one frame. SHORTEST makes all rotations take the shorter path.
+        How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be an
+        intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin can't be
+        recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the shortest
+        path.
 
     Returns
     -------
     Report
-        Counts of repaired tracks and changed keys. Notes list the repaired and the remaining faults. `errors` lists
-        faults that could not be repaired.
+        Counts of repaired tracks and changed keys. `notes` lists the repaired faults and the faults that were left, and
+        `errors` the faults that could not be repaired.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def fix_rotations(
 
 
 def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
-    """Yield each set of F-curves, with the datablocks that it animates directly or in NLA strips."""
+    """Yield each set of F-curves, with the datablocks that it animates directly or through NLA strips."""
     if not isinstance(datablock, bpy.types.Action):
         channels = channels_for(datablock)
         owners = users_of_each([channels.action], in_strips=True)[channels.action]
@@ -190,14 +191,14 @@ def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channe
 
 
 def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
-    """Return the owners of an action that use its slot in `channels`."""
+    """Return the owners that use the action's slot in `channels`."""
     if not HAS_SLOTS:
         return list(owners)
     return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
 
 
 def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
-    """Yield the slot and blend mode of each use of the action by an owner."""
+    """Yield the slot and the blend mode of each use of the action by this owner."""
     data: Any = animation_data(owner)
     uses = [(data, data.action_blend_type)] if data.action == channels.action else []
     for use, blending in [*uses, *((strip, strip.blend_type) for strip in strips_of(owner, channels.action))]:
@@ -207,7 +208,7 @@ def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
 
 @record(eq=False)
 class _Examined:
-    """A track with its faults and the changes that repair them."""
+    """A track with its faults, and the changes that repair them."""
 
     track: Track
     faults: list[RotationFault]
@@ -238,7 +239,7 @@ def _examine(
 
 
 def _name_of(track: Track) -> str:
-    """Return the name of the track's rotation representation."""
+    """Return the name of the rotation representation that the track uses."""
     if track.kind != "EULER":
         return track.kind
     return track.order if track.in_use else UNKNOWN_ORDER
@@ -268,7 +269,7 @@ def _faults_of(
         moves = np.ones(len(frames), dtype=np.bool_)
     if len(own) < len(track.rest):
         if track.kind == "EULER":
-            name = UNKNOWN_ORDER  # Whole turns of an angle do not depend on the other angles.
+            name = UNKNOWN_ORDER # Whole turns in one angle do not depend on the other angles.
         else:
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
@@ -292,10 +293,10 @@ def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
 
 
 def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> Finding | None:
-    """Return the reason why the track's keys can't be changed, or None."""
+    """Return the reason why the track's keys can't be changed, or None if they can."""
     if track.is_baked:
         return track.finding("NOT_REPAIRED_BAKED")
-    # Channels of an unused rotation mode can be repaired as well.
+    # The channels of an unused rotation mode can be repaired as well.
     (reason,) = blocking_reasons([replace(track, in_use=True)])
     if reason:
         return reason
@@ -307,7 +308,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier changes the pose of equivalent keys. All modifiers except Cycles without offset do."""
+    """Return whether a modifier can change the pose if keys get equivalent values. Only Cycles without offset can't."""
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
@@ -335,7 +336,7 @@ def _listed(
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
-    """Write equivalent values into keys and handles, and update tracks played by handles."""
+    """Write equivalent values into keys and handles. Update the track if it is played by handles."""
     track, changed = examined.track, examined.maps.changed
     played = track.settings.options
     if track.is_played:

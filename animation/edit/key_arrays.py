@@ -58,7 +58,7 @@ _ALONE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class KeyArrays:
-    """The keys of a track as arrays, as returned by `get_keys` and accepted by `set_keys`.
+    """The keys of a track as arrays, in the form returned by `get_keys` and accepted by `set_keys`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class KeyArrays:
     values: Float64Array
     """Values, shape (n, d), with one column per component."""
     tension: Float64Array
-    """Tension, shape (n,). Parameters that are not set are 0."""
+    """Tension, shape (n,). Like all parameters, 0 where not set."""
     continuity: Float64Array
     bias: Float64Array
     ease_to: Float64Array
@@ -83,7 +83,7 @@ class KeyArrays:
     interpolation: list[str]
     """Interpolation of each key."""
     dialect: Dialect
-    """Always 3DS, the parameters of this extension."""
+    """Always 3DS, the convention of this extension."""
 
 
 @checked
@@ -105,9 +105,10 @@ def set_keys(  # noqa: PLR0913
 ) -> Report:
     """Replace the keys of a track with keys that have TCB parameters or tangents from another program.
 
-    With 3D Studio or 3ds Max parameters from -1 to 1, the track becomes TCB and is played by handles. Other parameters
-    become TCB if 3D Studio parameters with the same tangents exist. Otherwise, the track stays plain, with handles that
-    play the tangents exactly, and a note reports this. If the track is baked, the bake and its keys are discarded.
+    With 3D Studio or 3ds Max parameters from -1 to 1, the track becomes TCB and is played by handles. With other
+    parameters, the track becomes TCB if 3D Studio parameters with the same tangents exist. Otherwise, the track stays
+    plain, with handles that play the tangents exactly, and a note reports this. If the track is baked, the bake and the
+    saved keys are discarded.
 
     Parameters
     ----------
@@ -116,9 +117,9 @@ def set_keys(  # noqa: PLR0913
     track : str
         The property path, for example `location` or `pose.bones["Arm"].rotation_quaternion`.
     frames : array_like, shape (n,)
-        In ascending order, at least 0.0125 apart.
+        Frames in ascending order, at least 0.0125 apart.
     values : array_like, shape (n, d), or (n,) for one component
-        All components of the property.
+        Values of all components of the property.
     tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
         One parameter for all keys, or one per key.
     tangents_in, tangents_out : array_like, shape (n, d), optional
@@ -127,7 +128,7 @@ def set_keys(  # noqa: PLR0913
     interpolation : str or sequence of str
         "BEZIER", "LINEAR" or "CONSTANT", for the segment after each key.
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        The program that defines the parameters: 3D Studio and 3ds Max, LightWave 6 and newer, FBX, or the paper by
+        The convention that defines the parameters: 3D Studio and 3ds Max, LightWave 6 and later, FBX, or the paper by
         Kochanek and Bartels.
 
     Returns
@@ -140,7 +141,7 @@ def set_keys(  # noqa: PLR0913
     AnimationError
         The property does not exist or can't be keyed. Nothing was changed.
     TypeError, ValueError
-        Arrays do not match or are not finite. The text names the argument.
+        The arrays do not match, or a value is not finite. The text names the argument.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def set_keys(  # noqa: PLR0913
 
 @checked
 def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
-    """Return the animator's keys of a track as arrays for `set_keys`. For a baked track, return the saved keys.
+    """Return the animator's keys on a track as arrays for `set_keys`. For a baked track, return the saved keys.
 
     Parameters
     ----------
@@ -201,8 +202,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     Returns
     -------
     KeyArrays
-        Frames, values, parameters, tangents and interpolations. As in Blender, numbers are float32. Keys written by
-        `set_keys` and not edited are therefore returned bit for bit.
+        Frames, values, parameters, tangents and interpolations. As in Blender, numbers have float32 precision. Keys
+        written by `set_keys` and not edited since are returned bit for bit.
 
     Raises
     ------
@@ -291,7 +292,7 @@ def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
 
 
 def _property(datablock: bpy.types.ID, path: str) -> Track:
-    """Return the property as a track. Raise AnimationError if it can't be keyed."""
+    """Return the property as a track. Raise AnimationError if the property can't be keyed."""
     check_can_have_keys(datablock)
     found = Properties(datablock).track(path)
     if found is None:
@@ -307,7 +308,7 @@ def check_can_have_keys(datablock: bpy.types.ID) -> None:
 
 
 def check_can_be_keyed(track: Track) -> None:
-    """Raise AnimationError if the keys of the track can't be replaced."""
+    """Raise AnimationError if the track's keys can't be replaced."""
     reason = blocking_reason(track, without_keys=True)
     if reason is None and edited_outside([track])[0]:
         reason = track.finding("EDITED_OUTSIDE")
@@ -316,7 +317,7 @@ def check_can_be_keyed(track: Track) -> None:
 
 
 def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
-    """Return the channels for writing new keys. Remove TCB from the tracks with these paths first."""
+    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
     if tcb_paths:
         report.notes += remove_tracks(datablock, tcb_paths).notes
     channels = ensured_channels(datablock)
@@ -332,7 +333,7 @@ def _chosen(
     dialect: Dialect,
     kinds: npt.NDArray[np.uint8],
 ) -> tuple[dict[str, Float64Array] | None, tuple[Float64Array, Float64Array] | None]:
-    """Return the parameters of a TCB track, or else the slopes before and after the keys of a plain track."""
+    """Return the parameters if the track can be TCB. Otherwise, return the slopes before and after the keys."""
     within = all(((given[name] >= LIMITS[name][0]) & (given[name] <= LIMITS[name][1])).all() for name in PARAMETERS)
     has_tangents = any(side is not None for side in sides)
     if dialect == "3DS" and within and not has_tangents:
@@ -384,7 +385,7 @@ def _enable(
     kinds: npt.NDArray[np.uint8],
     report: Report,
 ) -> None:
-    """Make a track TCB with its parameters, and play it by handles."""
+    """Make a track TCB with these parameters, and play it with handles."""
     channels = ensured_channels(datablock)
     track = find_track(datablock, path)
     numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}
@@ -434,7 +435,7 @@ def _keyframes(
 
 
 def group_of(path: str) -> str:
-    """Return the channel group that Blender would use for the property."""
+    """Return the name of the channel group that Blender would use for the property."""
     bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
     if bone:
         return str(bpy.utils.unescape_identifier(bone[1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keying of complete rotations. All channels get a key at each key frame, as handles and relaxation require."""
+"""Keying of complete rotations: every channel gets a key at each key frame, as handles and relaxation require."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
 def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Report:
     """Key one track, and bake it again if it was played.
 
-    If keys of different channels are too close to each other, raises AnimationError and changes nothing.
+    Raises AnimationError, without changing anything, if keys of different channels are too close together.
     """
     whole = completed(track, own)
     played = track.settings.options

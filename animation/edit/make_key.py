@@ -16,9 +16,9 @@ from .track_settings import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Key the track's current motion at `frame` in all channels. Bake the track again if it is baked.
+    """Key the track's current motion at `frame` in all channels. If the track is baked, bake it again.
 
-    Raises AnimationError if there is already a key, or the track can't be edited.
+    Raises AnimationError if there is already a key at the frame, or if the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track), within=ONE_KEY).any():
         raise track.error("KEY_AT_FRAME", frame=frame)
@@ -39,7 +39,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
-    """Return the keys with an additional key that has the attributes of the previous key, or else of the first key."""
+    """Return the keys with an additional key that has the attributes of the previous key or, if first, of the next."""
     previous = max(0, int(np.searchsorted(keys.frames, frame)) - 1)
     place = np.array([[frame, value]], dtype=np.float32)
     one_frame = np.array([[1.0, 0.0]], dtype=np.float32)

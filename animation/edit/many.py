@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Functions for several datablocks.
 
-They take the same arguments as the functions for one datablock, and collect refusals in the report.
+They take the same arguments as the functions for one datablock. The report lists the datablocks that can't be
+processed.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ _P = ParamSpec("_P")
 
 
 def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
-    """Call the function for each datablock with its prefixes, and add up the reports. Refusals are listed in `errors`.
+    """Call the function for each datablock with its prefixes, and add up the reports. List failures in `errors`.
 
-    Datablocks that share F-curves are processed with the first one, so it is not an error if nothing remains to do for
-    the others.
+    F-curves that several datablocks share are processed with the first of these datablocks. It is therefore not an
+    error if nothing remains to be done for the others.
     """
     report = Report()
     for datablock, prefixes in datablocks.items():
@@ -57,7 +58,7 @@ def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID]
 
 
 def _described(function: Callable[_P, Report]) -> Callable[_P, Report]:
-    """Add the sections that these functions have in common to a docstring, after its first paragraph."""
+    """Insert the sections that all these functions have in common after the first paragraph of a docstring."""
     _, *others = map(str, inspect.signature(function).parameters.values())
     names = [re.split("[:=]", each)[0] for each in others]
     which = ", or a mapping from each datablock to its prefixes" if "prefixes" in names else " with the track"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames and values of keys: moves keys in time and sets their values.
+"""Functions that move keys in time and set their values.
 
 Keys keep their identities and therefore their parameters. Baked tracks are baked again. Tracks played by handles are
-updated later, as after an edit in an animation editor.
+updated later, in the same way as after an edit in an animation editor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .track_settings import writable
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:
-    """Return the animator's values for each channel, one per key, or NaN where a channel has no key."""
+    """Return the animator's values in each channel, one per key, with NaN where the channel has no key."""
     result = {}
     for index, own in keys.own.items():
         numbers = np.full(len(keys), np.nan)
@@ -32,7 +32,8 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
 def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
     """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved to these frames.
 
-    Reasons are a track that can't be edited, a frame outside Blender's range, or another key at the same frame.
+    Keys can't be moved on a track that can't be edited, outside Blender's range of frames, or to the frame of another
+    key.
     """
     _, track = writable(keys.datablock, keys.track)
     targets = np.asarray(frames, dtype=np.float32)
@@ -51,9 +52,9 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
 
 
 def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
-    """Move keys to other frames of their action, one per key, even past other keys. Handles move with them.
+    """Move keys to other frames of their action, one frame per key, even past other keys. Handles move with their keys.
 
-    Raises AnimationError as `check_can_move` does. In this case, nothing is changed.
+    Raises AnimationError, without changing anything, in the same cases as `check_can_move`.
     """
     targets = check_can_move(keys, frames)
     channels, track = writable(keys.datablock, keys.track)
@@ -65,10 +66,10 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
-    """Set a component of the keys' values, with one value for all keys or one per key. Handles move with them.
+    """Set one component of the keys' values, with one value for all keys or one per key. Handles move with their keys.
 
-    Keys without this component are unchanged. Raises AnimationError if the track can't be changed. In this case,
-    nothing is changed.
+    Keys without this component are unchanged. Raises AnimationError, without changing anything, if the track can't be
+    changed.
     """
     channels, track = writable(keys.datablock, keys.track)
     wanted = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
@@ -79,6 +80,6 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
-    """Return the rows of the animator's keys at the frames, and a mask of the frames with a key."""
+    """Return the rows of the animator's keys at these frames, and a mask of the frames that have a key."""
     rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
     return rows, is_among(frames, own.keys.frames)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits after which TCB plays keys with handle types or an interpolation chosen by the animator."""
+"""Edits that let TCB play keys whose handle types or interpolation the animator had chosen."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT)
 
 
 def free_handles(keys: TrackKeys) -> None:
-    """Set handles whose type the animator has chosen to *Free*, so that TCB places them.
+    """If the animator has chosen the type of a handle, set the type to *Free*, so that TCB places the handle.
 
     Raises AnimationError if the track can't be changed.
     """
     channels, track = writable(keys.datablock, keys.track)
     if not track.is_played_by_handles:
         return
-    # Otherwise, a handle whose type is not recorded as chosen would look like a dragged handle.
+    # Otherwise, a handle whose type is not recorded as chosen would seem to have been dragged.
     bake_again(channels, [track])
     track = find_track(keys.datablock, track.path)
     for index, (own, points) in own_points(track).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of tracks before an edit such as a drag, which is restored when the edit is canceled."""
+"""The state of tracks before an edit, for example a drag. It is restored if the edit is canceled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RecordedTrack:
                 bpy.data.actions.remove(action)
             return
         if action.library is not None:
-            # A track that was restored before has assigned the linked action.
+            # Another track, restored before this one, may have assigned the linked action already.
             return
         fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == self.path}
         for index in fcurves.keys() - self.recorded_channels.keys():
@@ -69,7 +69,7 @@ class RecordedTrack:
 def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[RecordedTrack]:
     """Record the current keys and table entries of tracks, each given with its datablock."""
     pairs = list(places)
-    # Reading all keys together is faster than reading each F-curve.
+    # Reading all keys together is faster than reading one F-curve at a time.
     keys = iter(read_joined([fcurve for _, track in pairs for fcurve in track.channels.values()]).channels)
     recorded = []
     for datablock, track in pairs:

@@ -2,8 +2,8 @@
 """Free Bake, Restore, Remove and Apply: their effects on curves, parameters and the table.
 
 Free Bake restores the animator's keys as they were before the bake. Restore returns the animator's curves to their
-state before TCB, and keeps the parameters. Remove also removes the parameters. Apply keeps the current curves and
-removes the parameters.
+state before TCB, and keeps the parameters. Remove also deletes the parameters. Apply keeps the current curves and
+deletes the parameters.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
 @record()
 class _Done:
-    """The result for one track: the number of frames with keys, and the code of a note, or an empty string."""
+    """The result for one track: the number of frames with keys, and the code of a note (empty if none)."""
 
     keys: int
     note: str
@@ -69,9 +69,9 @@ _Strip = Callable[[Channels, Track], None]
 def free(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
-    """Free the bake of the datablock's tracks: restore the animator's keys and unlock the channels.
+    """Free the bake of the datablock's tracks, that is, restore the animator's keys and unlock the channels.
 
-    Each track returns to its state before the bake: it is played by handles, or it is off.
+    Each track returns to its state before the bake, in which it was either played by handles or off.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def free(
     Returns
     -------
     Report
-        Counts of freed tracks and keys. Refused tracks are listed in `errors`.
+        Counts of freed tracks and keys. Tracks that can't be changed are listed in `errors`.
 
     Raises
     ------
     AnimationError
-        Nothing is baked, all tracks were refused, or the datablock can't be edited. Nothing was changed.
+        Nothing is baked, no track can be freed, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
 
 @checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of the datablock's tracks to their state before TCB, and keep later edits.
+    """Restore the F-curves of the datablock's tracks to their state without TCB, but keep later edits.
 
-    Parameters and settings are kept. Live is turned off if nothing plays a track of the action any longer.
+    Parameters and settings are kept. If no track of the action is played any longer, Live is turned off.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Returns
     -------
     Report
-        Counts of restored tracks and keys. Refused tracks are listed in `errors`.
+        Counts of restored tracks and keys. Tracks that can't be changed are listed in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is baked or played by handles, all tracks were refused, or the datablock can't be edited. Nothing was
+        No track is baked or played by handles, no track can be restored, or the datablock can't be edited. Nothing was
         changed.
 
     Examples
@@ -172,12 +172,12 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Returns
     -------
     Report
-        Counts of tracks and keys that are plain again. Refused tracks are listed in `errors`.
+        Counts of the tracks and keys that are plain again. Tracks that can't be changed are listed in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is TCB, all tracks were refused, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, no TCB track can be changed, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
 @checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Keep the F-curves as they play, and remove all TCB data. The result is plain animation.
+    """Keep the motion as plain animation, and remove all TCB data.
 
     Placed handles are kept, generated keys become ordinary keys, and baked channels are unlocked. Baked curves that
     were edited outside TCB are kept unchanged.
@@ -200,17 +200,17 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Apply only to tracks whose paths start with one of the prefixes.
+        Convert only tracks whose paths start with one of the prefixes.
 
     Returns
     -------
     Report
-        Counts of tracks and keys that are now plain. Refused tracks are listed in `errors`.
+        Counts of the tracks and keys that are now plain. Tracks that can't be changed are listed in `errors`.
 
     Raises
     ------
     AnimationError
-        No track is TCB, all tracks were refused, or the datablock can't be edited. Nothing was changed.
+        No track is TCB, no TCB track can be changed, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -222,10 +222,10 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
-    """Remove TCB from the tracks with exactly these paths, but keep the frame functions.
+    """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
 
-    Unlike the prefix `size`, the path `size` does not include `size_y`. `only` is the identity of the F-curves to
-    search.
+    For example, the path `size` does not include `size_y`, whereas the prefix `size` does. `only` is the identity of
+    the F-curves to search.
     """
 
     def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
@@ -243,10 +243,10 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 
 
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
-    """Return a note if the datablock's last TCB track was removed but its frame function remains.
+    """Return a note if the datablock's last TCB track was removed but the datablock's frame function remains.
 
-    The frame function belongs to no track, and an animator may have edited it, so it is kept. The next bake will play
-    it.
+    This frame function is kept, because it belongs to no track, and an animator may have edited it. The next bake will
+    use it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
@@ -255,7 +255,7 @@ def _function_left(datablock: bpy.types.ID) -> list[Finding]:
 
 @record()
 class _Task:
-    """Work on tracks of a datablock. Locked tracks are refused."""
+    """The work to do on each track of a datablock. Locked tracks are reported as errors."""
 
     work: _Work
     nothing: str
@@ -265,16 +265,16 @@ class _Task:
     """Function that removes all traces of TCB from a track without a table entry. If given, table entries are
     removed."""
     takes_edited: bool = False
-    """True if tracks that were edited outside TCB are processed, too."""
+    """True if tracks that were edited outside TCB are also processed."""
     paths: Collection[str] | None = None
     """The exact paths of the tracks. If None, all tracks with the prefixes are processed."""
 
 
 def _work_on(datablock: bpy.types.ID, task: _Task, only: Hashable = None) -> Report:
-    """Process tracks of the datablock's action, and of NLA strips with TCB tracks.
+    """Process tracks in the datablock's action, and in NLA strips with TCB tracks.
 
-    `only` is the identity of the F-curves to process. A damaged table is removed completely if the task removes
-    entries.
+    `only` is the identity of the F-curves to process. If the task removes entries, a damaged table is removed
+    completely.
     """
     report = Report.on([datablock])
     lost = task.strip is not None and _remove_lost_slots(datablock, report)
@@ -389,7 +389,7 @@ def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: _Task) -> list
 
 
 def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
-    """Write the states of tracks to the table, or remove their entries and damaged entries."""
+    """Write the tracks' states to the table, or remove these entries and damaged entries."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
         remove_entries(action, gone)
@@ -407,7 +407,7 @@ def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     """Remove entries of tracks whose slot was removed from the datablock's action.
 
-    Return whether any entry was removed.
+    Return true if any entry was removed.
     """
     if datablock.library is not None:
         return False
@@ -428,7 +428,7 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
 
 
 def _reason_left(track: Track, removes: bool) -> Finding | None:
-    """Return the reason for not changing a track, or None if it is changed or needs no message."""
+    """Return the reason why a track is not changed, or None if it is changed or needs no message."""
     if not removes and track.table.error:
         return track.table.error.on(track.name, track.path)
     if not track.enabled and looks_baked(track):
@@ -475,7 +475,7 @@ def _remove_generated(channels: Channels, track: Track) -> None:
 
 
 def _make_plain(_channels: Channels, track: Track) -> None:
-    """Make the keys in the track's curves ordinary keys, and unlock the curves."""
+    """Convert the keys on the track's curves to ordinary keys, and unlock the curves."""
     is_baked = looks_baked(track)
     for fcurve in track.channels.values():
         remove_cycles(fcurve)
@@ -497,7 +497,7 @@ def _are_generated(keys: Keyframes) -> BoolArray:
 
 
 def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
-    """Return the keys, with generated keys converted to ordinary keys that have the float attributes of new keys."""
+    """Return the keys. Generated keys become ordinary keys with the float attributes of new keys."""
     plain = {"amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD, "back": DEFAULT_BACK}
     floats = {name: np.where(generated, np.float32(value), getattr(keys, name)) for name, value in plain.items()}
     return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)
@@ -510,7 +510,7 @@ def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> 
 
 
 def _count_saved(bake: Bake) -> int:
-    """Return the number of frames with saved keys in a bake."""
+    """Return the number of frames at which a bake has saved keys."""
     return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
 
 
@@ -521,12 +521,12 @@ def _restore(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) 
 
 
 def _count(own: Iterable[OwnKeys]) -> int:
-    """Return the number of frames with keys in the channels."""
+    """Return the number of frames at which the channels have keys."""
     return len(union([each.keys.frames for each in own]))
 
 
 def restore_if_played(channels: Channels, track: Track) -> None:
-    """Restore a track if it is played."""
+    """Restore a track if a bake or handles play it."""
     if track.is_played:
         restore_tracks(channels, [track])
         assert track.state is not None

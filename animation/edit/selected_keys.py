@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys selected in the animation editors: finds, selects and deselects keys by track.
+"""Keys selected in the animation editors: functions that find, select and deselect keys by track.
 
-A key is also selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only the
-handle.
+A key counts as selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only
+the handle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .track_keys import TrackKeys, keys_on_paths
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
-    """Return the animator's selected keys on the F-curves shown in an editor, for each track with such keys."""
+    """Return the animator's selected keys on the F-curves shown in an editor, for each track that has any."""
     result = []
     for keys in keys_among(visible, only_selected=True):
         if keys.selected.any():
@@ -31,9 +31,9 @@ def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
 
 
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
-    """Yield all of the animator's keys of each track with an F-curve shown in an editor.
+    """Yield all of the animator's keys on each track with an F-curve shown in an editor.
 
-    `only_selected` omits F-curves without selected keys, and tracks without other F-curves.
+    With `only_selected`, F-curves without selected keys are ignored, and tracks without other F-curves are omitted.
     """
     wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
     for datablock, channels, pointers in _users_of(wanted):
@@ -48,7 +48,7 @@ def baked_among(fcurves: Iterable[bpy.types.FCurve]) -> set[int]:
 
 
 def baked_tracks_selected(visible: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
-    """Return the baked tracks with a selected key or handle on one of the F-curves, and their actions."""
+    """Return the baked tracks that have a selected key or handle on one of the F-curves, and their actions."""
     return baked_tracks_among(fcurve for fcurve in visible if fcurve.lock and _has_selected(fcurve))
 
 
@@ -63,7 +63,7 @@ def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.ty
 
 
 def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
-    """Yield the datablocks and channels of each action of the F-curves, with the pointers of the given F-curves."""
+    """Yield the datablocks and channels of each action of the F-curves, with the pointers of its given F-curves."""
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
     for fcurve in fcurves:
@@ -77,8 +77,8 @@ def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.I
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
-    """Yield one datablock animated by each slot of the action, with its F-curves."""
-    # Slots list their users quickly. This function is called on every redraw.
+    """Yield, for each slot of the action, one datablock that it animates, with its F-curves."""
+    # This function is called on every redraw, and slots list their users quickly.
     users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
     seen = set()
     for user in users:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of the keys of an object or bone to a table."""
+"""Export of an object's or bone's keys to a table."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @checked
 def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]:
-    """Return a table of the animator's keys on the object and its bones, data and shape keys, or on one bone.
+    """Return a table with the animator's keys on an object, its bones, data and shape keys, or on a single bone.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object. Properties are named by their paths from the object.
+        The object. In the table, properties have their paths relative to the object.
     bone : str
-        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported. They are named
-        by their paths from the bone, so that another bone can import them.
+        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported, with their paths
+        relative to the bone, so that another bone can import them.
 
     Returns
     -------
     table : formats.table.Table
-        A table for `formats.table.write`. It has one row for each frame with keys.
+        A table for `formats.table.write`, with one row for each frame that has keys.
     report : Report
         `keys` is the number of rows.
 
@@ -80,7 +80,7 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
 
 
 def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
-    """Yield the tracks in use that have keys, with their datablocks and their names in the table."""
+    """Yield the tracks in use that have keys, each with its datablock and its name in the table."""
     data: object = item.data
     keys = getattr(data, "shape_keys", None)
     for datablock in [item] if bone else of_object(item):
@@ -99,20 +99,20 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
 
 
 def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
-    """Return the row of each key's frame. Frames that differ only by rounding have the same row."""
+    """Return the row for each key's frame. Frames that differ only by rounding share a row."""
     rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
     rows -= np.abs(frames[np.maximum(rows - 1, 0)] - keyed) < np.abs(frames[rows] - keyed)
     return rows
 
 
 def _changes_sign(quaternions: Float32Array) -> bool:
-    """Return whether any quaternion is more than 90 degrees from the previous one, ignoring rows with NaN."""
+    """Return whether any quaternion is more than 90 degrees away from the previous one. Rows with NaN are ignored."""
     whole = quaternions[~np.isnan(quaternions).any(axis=1)]
     return bool((rotations.unroll_signs(whole) != whole).any())
 
 
 def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
-    """Return a rotation property if all components have values in the same rows, or else separate channels."""
+    """Return a rotation property if all components have values in the same rows, and separate channels otherwise."""
     owner, dot, name = path.rpartition(".")
     empty = np.isnan(values)
     whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import of a table as keys of an object, a bone, or the object's data and shape keys."""
+"""Import of a table as keys of an object, of one of its bones, or of its data and shape keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotatio
 from .key_arrays import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _SHEARED = 1e-4
-"""Maximum cosine of the angle between a matrix's axes. Above this limit, the matrix has shear, which scale can't
+"""Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't
 represent."""
 _UNSCALED = 1e-5
 """Maximum deviation of a rotation matrix's scale from 1. Numbers in text files have few digits."""
@@ -62,22 +62,23 @@ class TableKeys:
     use_tcb: bool = IMPORT_TABLE["use_tcb"].default
     """True if the tracks become TCB."""
     replace: bool = IMPORT_TABLE["replace"].default
-    """If true, replace existing keys. Their interpolation is kept at frames with rows. If false, the import is
-    refused."""
+    """If true, replace existing keys, but keep their interpolation at frames with rows. If false and there are keys,
+    nothing is imported."""
     known_only: bool = IMPORT_TABLE["known_only"].default
-    """If true, skip columns that do not name a float property. If false, the import is refused."""
+    """If true, skip columns that do not name a float property. If false and there are such columns, nothing is
+    imported."""
 
     def __post_init__(self) -> None:
         check_fields(self)
 
 
 _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "COLUMN_NOTHING_ROTATES")
-"""Codes of the errors for columns that do not name a property."""
+"""Codes of the errors about columns that do not name a property."""
 
 
 @record(eq=False)
 class _Keyed:
-    """Keys of components of one property, all at the same frames."""
+    """The keys of some components of one property, all at the same frames."""
 
     track: Track
     components: tuple[int, ...]
@@ -94,15 +95,17 @@ def import_table(
     Parameters
     ----------
     item : bpy.types.Object
-        The object. Paths that begin with "data." refer to its data, and "data.shape_keys." to its shape keys.
+        The object. Paths that begin with "data." refer to its data, and paths that begin with "data.shape_keys." to its
+        shape keys.
     table : formats.table.Table
         A table from `formats.table.read`.
     how : TableKeys
         Options of the import.
     bone : str
-        Path of a bone of the object, for example `pose.bones["Arm"]`. Properties without an owner belong to the bone.
+        Path of a bone of the object, for example `pose.bones["Arm"]`. Properties whose paths have no owner belong to
+        the bone.
     progress : callable, optional
-        Called with the number of finished steps and the total number of steps, two per property.
+        Called with the number of finished steps and the total number of steps. Each property has two steps.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def import_table(
     Raises
     ------
     AnimationError
-        Nothing was changed. The text names the property, and the line of an invalid row.
+        The import failed, and nothing was changed. The text names the property and, for an invalid row, the line.
 
     Examples
     --------
@@ -140,7 +143,7 @@ def import_table(
 def _read_keyed(
     item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report, progress: Progress | None
 ) -> dict[bpy.types.ID, list[_Keyed]]:
-    """Return the keys to import, by datablock. For columns without a property, add a note or raise AnimationError."""
+    """Return the keys to import, by datablock. If columns have no property, add a note or raise AnimationError."""
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}
     owners: dict[bpy.types.ID, Properties] = {}
     known = False
@@ -231,7 +234,7 @@ def _keyed(
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
-    """Yield the keys of a property, for each group of components with the same empty cells. Raises AnimationError."""
+    """Yield a property's keys for each group of components with the same empty cells. Raises AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
             raise track.error("COLUMN_BEYOND", len(track.rest), index)
@@ -280,7 +283,7 @@ def _reason_unknown(datablock: bpy.types.ID, path: str) -> Finding:
 
 
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
-    """Return whether keys can animate the property. It must not belong to animation data or to another datablock."""
+    """Return whether keys can animate the property. Animation data and other datablocks can't be animated."""
     owner_path, name = split(path)
     owner: bpy.types.bpy_struct = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
@@ -351,7 +354,7 @@ def _matrices(
     table: Table,
     rows: npt.NDArray[np.intp],
 ) -> Iterator[_Keyed]:
-    """Decompose matrices for column vectors as Blender does. Mirrored matrices get negative scales."""
+    """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales."""
     size = 4 if values.shape[1] == 16 else 3
     matrices = values.reshape(-1, size, size)
     axes = matrices[:, :3, :3]
@@ -418,7 +421,7 @@ def _write(
 
 
 def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
-    """Copy the interpolation and easing of previous keys that were not Bezier to keys at their frames."""
+    """Copy the interpolation and easing of previous keys, except Bezier keys, to the new keys at their frames."""
     former = before.take((before.interpolation != INTERPOLATION["BEZIER"]) & is_among(before.frames, frames))
     if not len(former):
         return

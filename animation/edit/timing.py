@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Timing of motion: creates and removes frame functions, which `store/frame_functions.py` reads.
+"""Creation and removal of frame functions, which retime motion and which `store/frame_functions.py` reads.
 
-A new frame function is an ordinary F-curve with a few keys, which the animator can edit. It has a modifier if the keys
-repeat or run from 0 to 1.
+A new frame function is an ordinary F-curve with a few keys, which the animator can edit. It has a modifier if its keys
+repeat or their values run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Timing:
     curve : bpy.types.FCurve
         The F-curve of the frame function.
     speed_change : float or None
-        Maximum relative error of the distance per frame for constant speed, with the curve evaluated by Blender. None
-        for all other shapes.
+        For constant speed, the maximum relative error in the distance per frame, with the curve evaluated by Blender.
+        None for all other shapes.
     """
 
     curve: bpy.types.FCurve
@@ -71,7 +71,7 @@ def retime(  # noqa: PLR0913
     length: Positive = RETIME["length"].default,
     defaults: Parameters | None = None,
 ) -> Timing:
-    """Create or replace the frame function of a track, datablock or scene. Bake to play the new timing.
+    """Create or replace the frame function of a track, datablock or scene. Then bake to play the new timing.
 
     Parameters
     ----------
@@ -88,15 +88,15 @@ def retime(  # noqa: PLR0913
         CONSTANT_SPEED keeps a constant speed along the path of the track, or of the track `by`.
         CONSTANT_SPEED_KEYS keeps a constant speed between neighboring keys.
     track : str
-        Path of the track to time. If empty, the datablock is timed, with all its tracks.
+        Path of the track to retime. If empty, the datablock is retimed, with all its tracks.
     by : str
-        Path of the track whose speed becomes constant. Default: `track`.
+        Path of the track whose speed is to be constant. Default: `track`.
     of : bpy.types.ID, optional
         Datablock of the track whose speed becomes constant, for example an object of a scene. Default: `datablock`.
     scale : float
         Factor by which to scale the duration, greater than 0.
     frame : float, optional
-        The frame to hold. Default: the middle.
+        The frame to hold. Default: the middle of the motion.
     length : float
         Number of frames to hold.
     defaults : mapping, optional
@@ -105,7 +105,7 @@ def retime(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        There is no motion that the shape can be applied to, or the datablock can't be edited.
+        There is no motion to which the shape can be applied, or the datablock can't be edited.
     ValueError
         There is no such shape, or a number is out of range.
 
@@ -146,7 +146,7 @@ def retime(  # noqa: PLR0913
 
 @checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
-    """Remove the frame function of the datablock or of one of its tracks. Bake to play the motion without it.
+    """Remove the frame function of the datablock or of one of its tracks. Then bake to play the original timing.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
 
 
 def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
-    """Return the first and last frame of the motion, which is the range of the keys or of a scene."""
+    """Return the first and last frames of the motion, that is, the range of the keys or of the scene."""
     if isinstance(datablock, bpy.types.Scene) and not track:
         first, last = float(datablock.frame_start), float(datablock.frame_end)
     else:
@@ -317,7 +317,7 @@ def _speed_error(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     ends = np.minimum(frames + 1.0, edges[-1])
     played = [[fcurve.evaluate(frame) for frame in some.tolist()] for some in (frames, ends)]
     ways = speed.arc.at(played[1]) - speed.arc.at(played[0])
-    # If a key changes the speed within a frame, the distance is between the distances at the two speeds.
+    # If a key changes the speed within a frame, the distance must be between the distances at the two speeds.
     wanted = speed.arc.at(speed(ends)) - speed.arc.at(speed(frames))
     moves = wanted > 0.0
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))

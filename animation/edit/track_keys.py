@@ -24,7 +24,7 @@ from .track_settings import find_track
 
 @record(eq=False)
 class TrackKeys:
-    """Some of the animator's keys of a track, as returned by `track_keys` and used by `relax`.
+    """Some of the animator's keys on a track, as returned by `track_keys` and accepted by `relax`.
 
     Examples
     --------
@@ -56,13 +56,13 @@ class TrackKeys:
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Return each parameter with one value per key. Unset values come from `defaults`. Raises AnimationError."""
+        """Return each parameter, with one value per key. `defaults` replaces unset values. Raises AnimationError."""
         return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
         """Return the velocities, with one row per key and one column per component.
 
-        They are angular for rotations, and 0 if not set.
+        For rotations, these are angular velocities. Velocities that are not set are 0.
         """
         return read_velocities(self.track, self.own, self.frames)
 
@@ -88,7 +88,7 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 
 
 def goes_by_velocities(track: Track) -> bool:
-    """Return whether the track's method uses velocities. False if the settings can't be read."""
+    """Return whether the track's method uses velocities. If the settings can't be read, return False."""
     try:
         return "velocities" in setting_names(track, track.settings)
     except AnimationError:
@@ -96,7 +96,7 @@ def goes_by_velocities(track: Track) -> bool:
 
 
 def interpolations_of(keys: TrackKeys) -> set[str]:
-    """Return the interpolations that play the keys. Keys that begin a spline segment have "BEZIER"."""
+    """Return the interpolations with which the keys are played. It is "BEZIER" where a spline segment begins."""
     names = {number: name for name, number in INTERPOLATION.items()}
     found = set()
     for own in keys.own.values():
@@ -108,7 +108,7 @@ def interpolations_of(keys: TrackKeys) -> set[str]:
 
 @checked
 def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
-    """Return all of the animator's keys of a track, for example to relax keys of several tracks together.
+    """Return all of the animator's keys on a track, for example to relax keys of several tracks together.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
     Returns
     -------
     TrackKeys
-        The keys. `take` selects a subset with a mask of one boolean per key.
+        The keys. `take` selects a subset of them by a mask with one boolean per key.
 
     Raises
     ------
@@ -139,16 +139,16 @@ def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
 
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
-    """Return all of the animator's keys of the track."""
+    """Return all of the animator's keys on the track."""
     return _keys_read(datablock, track, track.channels, read_own_keys(track))
 
 
 def keys_on_paths(
     datablock: bpy.types.ID, channels: Channels, paths: Collection[str], visible: Collection[int] | None = None
 ) -> Iterator[TrackKeys]:
-    """Yield all of the animator's keys of each track of the datablock with one of the given paths.
+    """Yield all of the animator's keys on each of the datablock's tracks with one of the given paths.
 
-    `visible` contains the pointers of the F-curves on which selected keys count. By default, all F-curves count.
+    `visible` contains the pointers of the F-curves whose selected keys count. By default, all F-curves count.
     """
     tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
     for track, own in zip(tracks, read_all_own_keys(tracks), strict=True):
@@ -167,14 +167,14 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
 
 
 def _keys_read(datablock: bpy.types.ID, track: Track, visible: Iterable[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
-    """Return all keys. Keys selected on a visible channel are marked as selected."""
+    """Return all keys. Keys that are selected on a visible channel are marked as selected."""
     frames = union([channel.keys.frames for channel in own.values()])
     selected = union([_selected(track, index, own[index].keys) for index in visible if index in own])
     return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
 
 
 def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
-    """Return the frames of the animator's keys that are selected or have a selected handle in animation editors."""
+    """Return the frames at which the animator's keys, or their handles, are selected in the animation editors."""
     if not track.is_baked:
         return own.frames[_any_flag(own)]
     # The saved keys have the selection from before the bake.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of TCB tracks, and access to tracks for editing. Enable is in enable.py."""
+"""Settings of TCB tracks, and access to tracks for editing. For Enable, see `enable.py`."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     datablock : bpy.types.ID
         The datablock with the track.
     name : str
-        Path of the track. `rotation` is the track of the current rotation mode, `pose.bones["Arm"].rotation` for a
-        bone.
+        Path of the track. `rotation`, or `pose.bones["Arm"].rotation` for a bone, is the rotation track of the current
+        rotation mode.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Change settings of a TCB track. A baked track is baked again. Other tracks use the settings at the next update.
+    """Change settings of a TCB track. A baked track is baked again. Other tracks use the settings from the next update.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         Path of the track, as for `find_track`.
     **choices : str
         Settings with the identifiers of `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for the
-        motion outside the keys. Rotations also have `ends`, the rule of the TCB method for the first and last key, and
-        `construction`, the formulas between keys. `path` defines whether they turn the shorter way. `angles` is the
-        method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored but have
-        no effect.
+        motion outside the keys. Rotations also have `ends`, the TCB method's rule for the first and last keys,
+        `construction`, the formulas between keys, `path`, which specifies whether they take the shortest path, and
+        `angles`, the method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are
+        stored but have no effect.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         settings = chosen(settings, choice, option)
     made_by(found, settings)
     if found.is_baked:
-        # Refuses a track that was edited outside TCB.
+        # This raises AnimationError for a track that was edited outside TCB.
         writable(datablock, found)
     channels = editable_channels(datablock)
     changed = find_track(datablock, found.path)

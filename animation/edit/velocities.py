@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Velocities and accelerations of TCB tracks as custom properties.
 
-They are derivatives of the splines through the keys, independent of the samples of a bake.
+They are the derivatives of the splines through the keys, and do not depend on the samples of a bake.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Velocities:
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
-        Quantities to write. For rotations, they are angular, in radians, in the parent's frame. The speed is the
-        magnitude of the velocity.
+        Quantities to write. For rotations, these are angular quantities in radians, relative to the parent's axes. The
+        speed is the magnitude of the velocity.
     step : float
         Frames between samples, which may be less than 1.
     unit : "FRAME" or "SECOND"
@@ -86,7 +86,7 @@ class Velocities:
 
 @record(eq=False)
 class _Moving:
-    """A TCB track with its splines and the frame function that times it."""
+    """A TCB track with its splines, and the frame function that retimes it."""
 
     track: Track
     splines: list[TrackSpline]
@@ -117,7 +117,7 @@ def write_velocities(
     prefixes : iterable of str, optional
         Write only tracks whose paths start with one of the prefixes.
     how : Velocities, optional
-        Options. Without quantities, previously written properties are removed.
+        Options. If there are no quantities, previously written properties are removed.
 
     Returns
     -------
@@ -131,10 +131,10 @@ def write_velocities(
 
     Notes
     -----
-    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed.
-    F-curves with such names have ordinary linear keys and are not tracks. Bakes, Restore, Remove and edits do not
-    change these F-curves. They change only when they are written again. If a frame function times the track, the
-    properties describe the timed motion.
+    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed. Their
+    F-curves have ordinary linear keys, and are not tracks. Bakes, Restore, Remove and edits do not change these
+    F-curves. The F-curves change only when they are written again. If a frame function retimes the track, the
+    properties describe the retimed motion.
 
     Examples
     --------
@@ -199,10 +199,11 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
-    """Return frames at each step from the first to the last frame. The last frame replaces a frame too close to it."""
+    """Return the frames at each step from the first to the last frame. The last one replaces a frame too close to
+    it."""
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
-    # Rounded to float32 like key frames, so that values are exact at these frames.
+    # Round these to float32 like key frames, so that values are exact at these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
     if high - rounded[-1] < 1e-3 * step:
         return rounded
@@ -211,7 +212,7 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
 
 
 def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
-    """Return the quantities by name, shape (samples, components). Add a note on quantities that the method lacks."""
+    """Return the quantities by name, shape (samples, components). Add a note on quantities that do not exist."""
     track = each.track
     measured: dict[str, Float64Array] = {}
     timing = None if each.function is None else each.function.with_rates(frames)
@@ -253,7 +254,7 @@ def _path_of(track: Track, kind: str) -> str:
 
 
 def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:
-    """Return the owner and the name of a custom property. Raises ValueError if the owner does not exist."""
+    """Return the owner and the name of a custom property. Raise ValueError if the owner does not exist."""
     owner, name = split(path)
     thing = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     return thing, bpy.utils.unescape_identifier(name[1:-1])
@@ -267,7 +268,7 @@ def _write(datablock: bpy.types.ID, channels: Channels, path: str, frames: Float
 
 
 def _remove(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> None:
-    """Remove the custom properties with these paths, and their F-curves."""
+    """Remove the custom properties at these paths, and their F-curves."""
     for fcurve in [fcurve for fcurve in channels if fcurve.data_path in paths]:
         channels.remove(fcurve)
     for path in paths:
@@ -279,7 +280,7 @@ def _remove(datablock: bpy.types.ID, channels: Channels, paths: Collection[str])
 def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
     """Return whether velocities were written to the datablock.
 
-    `prefixes` has the same meaning as in `write_velocities`.
+    `prefixes` limits the tracks as in `write_velocities`.
     """
     try:
         return any(True for _ in _written(channels_of(datablock), prefixes))
@@ -288,7 +289,7 @@ def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = Non
 
 
 def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
-    """Return the paths of the written F-curves."""
+    """Return the paths of the previously written F-curves."""
     starts = ("",) if prefixes is None else tuple(prefixes)
     return (c.data_path for c in channels if c.data_path.startswith(starts) and is_derived(c.data_path))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a datablock's animation can't be edited: no animation, NLA strips only, no slot, several layers.
+"""Reasons why a datablock's animation can't be edited: no animation, only NLA strips, no slot, or several layers.
 
-In an action with more than one layer or strip, the motion depends on more than one set of F-curves.
+An action with more than one layer or strip can't be edited, because its motion depends on several sets of F-curves.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:
 
 
 def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> AnimationError:
-    """Return the error for a datablock without F-curves in its action."""
+    """Return the error about a datablock without F-curves in its action."""
     return AnimationError(Finding("NO_FCURVES", name_of(datablock), arguments=(action.name,)))
 
 
 def layered_reason(action: bpy.types.Action) -> Finding | None:
-    """Return the reason why an action with several layers or strips can't be edited, or None if it can.
+    """Return the reason why the action's layers or strips prevent editing, or None if they don't.
 
     Blender 5.2 reads and plays multi-layer actions, but cannot create them yet.
     """
@@ -53,9 +53,9 @@ def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
 
 
 def layered_refusals(action: bpy.types.Action) -> list[Finding]:
-    """Return a refusal for each datablock animated by an action with more than one layer or strip.
+    """If the action has more than one layer or strip, return an error for each datablock that it animates.
 
-    Return none for other actions.
+    For other actions, the list is empty.
     """
     reason = layered_reason(action)
     return [reason.on(name_of(user)) for user in users_of(action)] if reason else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectorized evaluation of Bezier F-curve segments, as in Blender.
+"""Vectorized evaluation of Bezier segments of F-curves, as in Blender.
 
 Source: docs/formulas, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
 computes in float32; this module computes in float64.
@@ -17,15 +17,15 @@ from .keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Ind
 _SOLVED = 1e-12
 """Tolerance relative to the segment length, far below the precision of a float32 frame."""
 _UPRIGHT = 1e-6
-"""Minimum rate of frames relative to the segment's mean rate. Below this rate, the tangent is vertical."""
+"""If the rate of frames, relative to the segment's mean rate, is lower than this, the tangent counts as vertical."""
 _STEPS = 60
 """Iteration limit. Bisection converges in 40 steps."""
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
-    """Return a mask of the keys that begin a Bezier segment whose handles both point into the segment.
+    """Return a mask of the keys at which a Bezier segment begins whose handles both point into the segment.
 
-    In other segments the cubic may have several roots, and the value depends on the root that Blender finds first.
+    In other segments, the cubic may have several roots, and the value depends on the root that Blender finds first.
     """
     plain = np.zeros(len(keys), dtype=np.bool_)
     frames = keys.frames
@@ -35,7 +35,7 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame. `begin` contains the key at the start of each frame's segment.
+    """Return values, or derivatives per frame, at the frames. `begin` is the key at the start of each frame's segment.
 
     The segments must be plain. `nu` is the order of the derivative: 0 (values), 1 or 2.
     """
@@ -52,7 +52,7 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
         ((3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square)
         for linear, square, cube in (paces, values)
     )
-    # A vertical handle makes the tangent vertical and the derivative infinite.
+    # If a handle is vertical, the tangent is vertical and the derivative is infinite.
     pace = np.maximum(pace, _UPRIGHT)
     slope = rate / pace
     derivative = slope if nu == 1 else (bend - slope * quickening) / pace**2
@@ -61,7 +61,7 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
 
 
 def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
-    """Insert keys at ascending frames in plain segments without changing the curve.
+    """Insert keys at ascending frames into plain segments without changing the curve.
 
     Uses de Casteljau's algorithm.
     """
@@ -72,7 +72,7 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
     co = _polar(segments.points[:, inverse], t, t, t)
     co[:, 0] = frames
     result = merged(keys, made_like(keys.take(begin), co, co, co))
-    # Parameters within the original segment of each resulting key and of the key after it.
+    # For each resulting key and the key after it, find the parameters within the original segment.
     places = np.searchsorted(result.frames, frames)
     here, there = np.zeros(len(result)), np.ones(len(result))
     here[places], there[places - 1] = t, t
@@ -85,7 +85,8 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
 
 
 class _Segments(NamedTuple):
-    """Bezier segments with handles limited as in Blender: vectors of frame and value, shape (n, 2) each."""
+    """Bezier segments, with handles shortened as in Blender. Each field contains vectors (frame, value), shape (n,
+    2)."""
 
     start: Float64Array
     chord: Float64Array
@@ -100,7 +101,7 @@ class _Segments(NamedTuple):
         start, end = keys.co[first].astype(np.float64), keys.co[first + 1].astype(np.float64)
         chord = end - start
         leaving, arriving = keys.handle_right[first] - start, end - keys.handle_left[first + 1]
-        # Blender shortens a handle that is longer than the segment.
+        # Blender shortens handles that are longer than the segment.
         for handle in (leaving, arriving):
             handle *= (chord[:, 0] / np.maximum(chord[:, 0], handle[:, 0]))[:, np.newaxis]
         return cls(start, chord, leaving, arriving)
@@ -112,12 +113,13 @@ class _Segments(NamedTuple):
         return np.stack([self.start, self.start + self.leaving, end - self.arriving, end])
 
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the parameters at frames, and the coefficients of the cubics of frames and of values.
+        """Return the parameters at the frames, and the coefficients of the cubics for frames and for values.
 
-        `inverse` is the segment index of each frame. Frames are relative to the start and length of their segment.
+        `inverse` is the segment index of each frame. Frames are normalized: 0 at the start of their segment, 1 at its
+        end.
         """
         _, chord, leaving, arriving = self
-        # Power coefficients of the frames, relative to the segment length, and of the values.
+        # Compute the power coefficients for frames, relative to the segment length, and for values.
         cubic = np.stack(
             [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
         )
@@ -128,7 +130,7 @@ class _Segments(NamedTuple):
 
 
 def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Array) -> Float64Array:
-    """Return the polar form of cubics with the given control points, shape (n, 2).
+    """Return the polar form (blossom) of the cubics with these control points, shape (n, 2).
 
     At (a, a, b) it is the first handle of the part from a to b. At (a, b, b) it is the second handle.
     """
@@ -139,7 +141,7 @@ def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Arr
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
-    """Solve cubics that rise from 0 to 1 for the parameters where they equal u (Newton's method with bisection)."""
+    """Return the parameters at which cubics that rise from 0 to 1 equal u (Newton's method with bisection)."""
     result = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
     t, going = u, np.arange(len(u))

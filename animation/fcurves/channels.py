@@ -24,7 +24,7 @@ class Channels:
 
     action: bpy.types.Action
     slot_handle: int
-    """0 if the action has no slots."""
+    """Handle of the slot, or 0 if the action has no slots."""
     bag: Any
     """The channelbag, or the action in 4.2. Both have `fcurves` and `groups`."""
 
@@ -37,13 +37,13 @@ class Channels:
         return iter(self.bag.fcurves)
 
     def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
-        """Add an unselected F-curve to a channel group.
+        """Add an unselected F-curve in a channel group.
 
-        `group` is a group or a name. A missing group is created.
+        `group` is a group or the name of one, which is created if it is missing.
         """
         fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
-        # Blender selects new F-curves. While any channel is selected, Blender pastes and inserts keys only in selected
-        # channels.
+        # Blender selects new F-curves. As long as any channel is selected, Blender pastes and inserts keys only in
+        # selected channels.
         fcurve.select = False
         if isinstance(group, str):
             group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
@@ -61,7 +61,7 @@ class Channels:
 
 
 def channels_of(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate `datablock`. In NLA tweak mode, these F-curves belong to the tweaked strip.
+    """Return the F-curves that animate `datablock`. In NLA tweak mode, these are the F-curves of the tweaked strip.
 
     Raises AnimationError with the reason if there are none.
     """
@@ -109,15 +109,15 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     """Yield the F-curves of each slot of `action`.
 
-    An action with several layers or strips yields the F-curves of each strip, which are read-only.
+    For an action with several layers or strips, yield the F-curves of each strip, which are read-only.
     """
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return
     for strip in _keyframe_strips(action):
         for slot in action.slots:
-            # Iterating over `channelbags` yields references with owners. From 5.0 on, each key read through them gets
-            # these owners too, which makes reading five times slower.
+            # Iterating over `channelbags` yields references that store their owners. From 5.0 on, each key read through
+            # such a reference also stores the owners, which makes reading five times slower.
             bag = strip.channelbag(slot)
             if bag is not None:
                 yield Channels(action, slot.handle, bag)
@@ -137,7 +137,7 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
 
 
 def is_without_curves(datablock: bpy.types.ID) -> bool:
-    """Return whether the datablock has no F-curves but can be animated."""
+    """Return whether the datablock can be animated but has no F-curves."""
     animation = animation_data(datablock)
     if animation is None:
         return True
@@ -173,13 +173,14 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
 def evaluate_anew(action: bpy.types.Action) -> None:
     """Make Blender reevaluate the action at the current frame.
 
-    This discards unkeyed poses. `update_tag` alone keeps them, but does not evaluate keys that were written in bulk.
+    This discards unkeyed poses. Calling only `update_tag` would keep them, but would not evaluate keys that were
+    written in bulk.
     """
     action.update_tag(refresh={"TIME"})
 
 
 def played_now(users: Iterable[bpy.types.ID], fcurves: Iterable[bpy.types.FCurve]) -> list[float]:
-    """Return the values of F-curves of the users' action at the current frame of each scene."""
+    """Return the values of the F-curves, which are in the users' action, at the current frame of each scene."""
     scenes: Any = bpy.data.scenes
     curves = list(fcurves)
     frames = {action_time(user, scene.frame_current_final) for user in users for scene in scenes}
@@ -187,7 +188,7 @@ def played_now(users: Iterable[bpy.types.ID], fcurves: Iterable[bpy.types.FCurve
 
 
 def evaluate_if(changed: bool, action: bpy.types.Action) -> None:
-    """Reevaluate the action if values at the current frame have changed. Otherwise, unkeyed poses are kept."""
+    """Reevaluate the action if the values at the current frame have changed. Otherwise, keep unkeyed poses."""
     if changed:
         evaluate_anew(action)
     else:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's own, and the modifier that repeats a curve played by handles."""
+"""Cycles modifiers of F-curves: the animator's, and the modifier with which the extension repeats curves played by
+handles."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _REPEATS = {
 
 
 def repeats(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether one of the animator's Cycles modifiers repeats the curve."""
+    """Return whether a Cycles modifier added by the animator repeats the curve."""
     return any(
         modifier.type == "CYCLES" and not modifier.mute and modifier.name != _OURS for modifier in fcurve.modifiers
     )
@@ -35,9 +36,9 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
-    """Add or reset our Cycles modifier, which repeats the curve endlessly.
+    """Add or reset the Cycles modifier with which the extension repeats the curve endlessly.
 
-    Remove the modifier if it is not `wanted`.
+    If the modifier is not `wanted`, remove it.
     """
     ours = _ours(fcurve) if wanted or len(fcurve.modifiers) else []
     if not (ours or wanted):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Closed-form evaluation of all F-curve interpolation types except Bezier, with derivatives.
+"""Closed-form evaluation of all interpolation types of F-curves except Bezier, with derivatives.
 
 Each easing type is a function of the elapsed fraction of the segment, from 0 at its start to 1 at its end. The
-functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of both. They are
-Penner's equations in float64. As in Blender, the exponential and elastic equations are modified, with amplitude in
-units of the value and period in frames.
+functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of each. The
+functions are Penner's equations, evaluated in float64. As in Blender, the exponential and elastic equations are
+modified. The amplitude is in units of the value, and the period in frames.
 
 Source: docs/formulas, "Easing types of F-curves".
 """
@@ -22,10 +22,10 @@ Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values, first derivatives and second derivatives of a function."""
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
-"""Types whose automatic easing is "ease out". The automatic easing of all other types is "ease in"."""
+"""Types for which automatic easing is "ease out". For all other types, it is "ease in"."""
 _FLATTEST = float(np.finfo(np.float32).eps)
-"""Smallest distance from the end at which the derivatives of circular easing are computed, as a fraction of the
-segment. The tangent is vertical at the end, and float32 does not distinguish closer frames."""
+"""Smallest distance from the end at which derivatives of circular easing are computed, as a fraction of the segment.
+The tangent at the end is vertical, and float32 can't distinguish closer frames."""
 _IN_AND_OUT = 1.525
 """Overshoot factor of Back for "ease in and out"."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
@@ -35,7 +35,7 @@ _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.6
 
 @record(eq=False)
 class Segments:
-    """Segments of one interpolation type. Each field has one number per segment, shape (n,)."""
+    """Segments with one interpolation type. Each field has one number per segment, shape (n,)."""
 
     change: Float64Array
     """Value of the second key minus value of the first key."""
@@ -50,7 +50,7 @@ def progress(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) 
     """Return the change in value in segments of one type at `t`, with its derivatives with respect to t.
 
     All three have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of `segments`
-    may also have one element for all segments.
+    may also have a single element, which applies to all segments.
     """
     none = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:
@@ -121,11 +121,11 @@ def _bounce(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivativ
 
 
 def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
-    """Return values instead of fractions of the change, because the curve oscillates even if the change is 0."""
+    """Return values, not fractions of the change, because the curve oscillates even if the change is 0."""
     change, duration = segments.change, segments.duration
     period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
     size = np.abs(change)
-    # If the amplitude is less than the change, Blender uses the change, reduced along the segment, as the amplitude.
+    # If the amplitude is less than the change, Blender uses as the amplitude the change, reduced along the segment.
     short = (segments.amplitude == 0.0) | (segments.amplitude < size)
     swing = np.where(short, change, segments.amplitude)
     lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
@@ -162,4 +162,5 @@ _PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = 
     INTERPOLATION["BACK"]: _back,
     INTERPOLATION["BOUNCE"]: _bounce,
 }
-"""Functions that return the fraction of the change for "ease in". The last argument is true for "ease in and out"."""
+"""Functions that return the fraction of the change for "ease in". The last argument is true if they are used for "ease
+in and out"."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check whether a datablock's animation can be edited. Linked data cannot. An override gets a local copy."""
+"""Checks whether a datablock's animation can be edited. Linked data can't be edited, but a library override gets a
+local copy."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from .channels import Channels, assign, channels_of
 
 
 def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = None) -> Channels:
-    """Return the F-curves of the datablock for editing. Raise AnimationError if its data is linked.
+    """Return the datablock's F-curves for editing. Raise AnimationError if its data are linked.
 
     A library override with a linked action gets a local copy of the action, which `notes` reports.
     """

@@ -9,8 +9,8 @@ from ..memoize import memoized
 from .keyframes import BoolArray, Float32Array, IndexArray
 
 SAME_FRAME = 1e-3
-"""Keys closer than this, in frames, are at the same frame. Moving a key in float32 causes far smaller errors, and
-Blender merges keys at ten times this distance."""
+"""Keys closer together than this, in frames, are at the same frame. The errors from moving a key in float32 are far
+smaller, and Blender merges keys at ten times this distance."""
 ONE_KEY = 0.0101
 """In frames. Blender replaces a key within 0.01 of a pasted or moved key."""
 LAST_FRAME = 1_048_574
@@ -33,7 +33,7 @@ def union(arrays: list[Float32Array]) -> Float32Array:
 
 
 def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME) -> BoolArray:
-    """Return a mask of the frames that are in `own`, which is ascending, within a tolerance of `within` frames."""
+    """Return a mask of the frames that are within `within` frames of a frame in `own`, which is ascending."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)

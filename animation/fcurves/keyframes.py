@@ -36,12 +36,12 @@ EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
 AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""True if Blender places the handle automatically, for each handle type."""
+"""For each handle type, whether Blender places the handle automatically."""
 AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""
 
-# Blender's values for new keys, used if the values of a key are unknown.
+# These are Blender's values for new keys, used if a key's values are unknown.
 DEFAULT_BACK = 1.70158
 DEFAULT_AMPLITUDE = 0.8
 DEFAULT_PERIOD = 4.1
@@ -49,9 +49,10 @@ DEFAULT_PERIOD = 4.1
 
 @record()
 class Keyframes:
-    """The keys of a channel, ordered by frame.
+    """The keys of one channel, ordered by frame.
 
-    Fields have the names of `bpy.types.Keyframe` attributes. `co` and handles have shape (n, 2), all other fields (n,).
+    The fields have the names of attributes of `bpy.types.Keyframe`. `co` and handles have shape (n, 2), all other
+    fields (n,).
     """
 
     co: Float32Array
@@ -82,7 +83,7 @@ class Keyframes:
 
     @property
     def stepped(self) -> BoolArray:
-        """Return a mask of the keys with CONSTANT interpolation, where a spline ends on both sides."""
+        """Return a mask of the keys with CONSTANT interpolation, at which splines end on both sides."""
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
@@ -91,7 +92,7 @@ class Keyframes:
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
 
     def replaced(self, rows: BoolArray, others: Keyframes) -> Keyframes:
-        """Return a copy with `others` in place of the keys in the mask `rows`."""
+        """Return a copy in which `others` replaces the keys in the mask `rows`."""
         result = self.copy()
         for name in NAMES:
             getattr(result, name)[rows] = getattr(others, name)
@@ -123,13 +124,15 @@ KINDS = ("handle_left_type", "handle_right_type", "interpolation")
 
 
 def both(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with both elements true. This takes a tenth of the time of `all`."""
+    """Return a mask of the pairs, shape (n, 2), whose elements are both true. This takes a tenth of the time of
+    `all`."""
     true: BoolArray = pairs[:, 0] & pairs[:, 1]
     return true
 
 
 def either(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with any element true. This takes a tenth of the time of `any`."""
+    """Return a mask of the pairs, shape (n, 2), with at least one true element. This takes a tenth of the time of
+    `any`."""
     true: BoolArray = pairs[:, 0] | pairs[:, 1]
     return true
 
@@ -156,7 +159,7 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
-    """Return the keys of both, ordered by frame."""
+    """Return the keys of both arguments, ordered by frame."""
     both = end_to_end([first, second])
     return both.take(np.argsort(both.frames, kind="stable"))
 
@@ -173,7 +176,7 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
 
 
 class KeyframesSlice(Keyframes):
-    """The keys of one channel as a view of the keys of many channels. Attributes are sliced on first access.
+    """The keys of one channel, as a view of the keys of many channels. Attributes are sliced on first access.
 
     A channel has fourteen attributes, and most callers need only a few. `every` contains the concatenated keys of all
     channels, and `rows` is the slice for this channel.
@@ -197,7 +200,7 @@ class KeyframesSlice(Keyframes):
 
 
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
-    """Concatenate the keys of channels. Consecutive parts of the same keys are not copied."""
+    """Concatenate the keys of several channels. Consecutive slices of the same keys are not copied."""
     parts = [keys for keys in channels if isinstance(keys, KeyframesSlice)]
     if parts and len(parts) == len(channels) and all(part.every is parts[0].every for part in parts):
         spans = [part.rows for part in parts]
@@ -218,7 +221,7 @@ def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray
 
 @record(eq=False)
 class Joined:
-    """The concatenated keys of several channels. A NumPy call takes as long for ten keys as for a thousand.
+    """The concatenated keys of several channels. For ten keys, a NumPy call takes as long as for a thousand.
 
     `counts` contains the number of keys per channel.
     """
@@ -230,7 +233,7 @@ class Joined:
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
-        """Concatenate the keys of channels."""
+        """Concatenate the keys of several channels."""
         return cls(end_to_end(channels), [len(keys) for keys in channels])
 
     @cached_property
@@ -243,7 +246,7 @@ class Joined:
         return in_parts(array, self.counts)
 
     def sums(self, mask: BoolArray) -> IndexArray:
-        """Count the rows per channel for which a mask is true."""
+        """Return the number of rows per channel for which the mask is true."""
         before = np.concatenate(([0], np.cumsum(mask, dtype=np.intp)))
         starts = self.starts
         counts: IndexArray = before[starts + self.counts] - before[starts]
@@ -265,7 +268,7 @@ class Joined:
 
 
 Write = Callable[[Sequence[bpy.types.FCurve], Joined], None]
-"""`write_joined`, or a function with the same result at the end of a bake."""
+"""`write_joined`, or a function that has the same effect by the end of a bake."""
 
 MARKS = ("co", "type", "back", "amplitude", "period")
 """Attributes that hold the position and identity of a key."""
@@ -279,9 +282,9 @@ def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAME
 
 
 class KeyBlock:
-    """Reads keys of many F-curves, given as Blender collections, into one block of memory.
+    """A reader of many F-curves' keys, given as Blender collections, into one block of memory.
 
-    All attributes of the same type use the same slice for an F-curve, because creating a slice takes a quarter of the
+    For each F-curve, all attributes of the same type share one slice, because creating a slice takes a quarter of the
     time of reading ten keys.
     """
 
@@ -294,7 +297,7 @@ class KeyBlock:
 
     @cached_property
     def _gets(self) -> list[Callable[[str, memoryview], None]]:
-        """Return the read method of each collection. A lookup takes a fifth of the time of reading ten keys."""
+        """Return the read method of each collection. Looking it up takes a fifth of the time of reading ten keys."""
         return [points.foreach_get for points in self.every]
 
     def read(self, name: str) -> npt.NDArray[Any]:
@@ -311,9 +314,9 @@ class KeyBlock:
 
 
 def sliced(array: npt.NDArray[Any], ends: Sequence[int]) -> list[memoryview]:
-    """Return slices of a contiguous array between consecutive ends. Blender can read and write them.
+    """Return slices of a contiguous array between consecutive ends, which Blender can read and write.
 
-    Array slices would take a third longer to create, and Blender would take a seventh longer to use them.
+    NumPy slices would take a third longer to create, and Blender would take a seventh longer to use them.
     """
     flat: Any = array.reshape(-1)
     memory = memoryview(flat)
@@ -325,12 +328,12 @@ def _width(name: str) -> int:
 
 
 def _shaped(name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an attribute with its shape in `Keyframes`."""
+    """Return an attribute in the shape that it has in `Keyframes`."""
     return array.reshape(-1, 2) if name in _PAIRS else array
 
 
 def read_anew(joined: Joined, names: Iterable[str]) -> Joined:
-    """Read more attributes of keys that were just read."""
+    """Read additional attributes of keys that were just read."""
     block = joined.block
     assert block is not None
     arrays = {name: _shaped(name, block.read(name)) for name in names}
@@ -343,7 +346,7 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
 
 
 _FEW = 30
-"""If fewer than one in this many keys have handles off the key, writing the handles one by one is faster."""
+"""If fewer than one in this many keys has handles off the key, writing these handles one by one is faster."""
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
@@ -352,10 +355,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
-    """Replace all keys of F-curves. This is fastest if nearly all handles are on their keys.
+    """Replace all keys of the F-curves. This is fastest if nearly all handles are on their keys.
 
-    With `flags`, the selection is also written, which takes longest. `FCurve.update` is not called, because it would
-    move handles and merge keys.
+    If `flags` is true, the selection is also written, which takes longest. `FCurve.update` is not called, because it
+    would move handles and merge keys.
     """
     keys, counts = joined.keys, joined.counts
     ends = [0, *accumulate(counts)]
@@ -366,7 +369,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
     in_pairs = [2 * end for end in ends]
     parts = {name: sliced(getattr(keys, name), in_pairs if name in _PAIRS else ends) for name in wanted}
     left, right = (side[apart].tolist() for side in (keys.handle_left, keys.handle_right)) if any(few) else ([], [])
-    # New keys have easing 0, as most keys do.
+    # New keys have easing 0, which most keys need.
     none_eased = not np.count_nonzero(keys.easing)
     for place, (fcurve, count) in enumerate(zip(fcurves, counts, strict=True)):
         points = fcurve.keyframe_points
@@ -392,7 +395,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
 
 
 def write_some(fcurves: Sequence[bpy.types.FCurve], keys: Keyframes, chosen: Mapping[str, BoolArray]) -> None:
-    """Write attributes of existing keys to the F-curves in the mask of each attribute.
+    """Write attributes of existing keys. `chosen` contains a mask of the F-curves for each attribute.
 
     `keys` contains the same number of keys for each F-curve.
     """
@@ -408,7 +411,7 @@ def write_some(fcurves: Sequence[bpy.types.FCurve], keys: Keyframes, chosen: Map
 
 
 def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
-    """Return a mask of the keys that have a handle off the key, compared exactly. The arrays may have any shape."""
+    """Return a mask of the keys with a handle that is not exactly on the key. The arrays may have any shape."""
     at, *sides = (_bits(places) for places in (co, left, right))
     apart: BoolArray = (sides[0] != at) | (sides[1] != at)
     return apart
@@ -427,9 +430,9 @@ def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
-    """Set the extrapolation of the curve. Return whether it changed.
+    """Set the curve's extrapolation. Return whether it changed.
 
-    Call this before writing keys, because Blender updates the curve when the extrapolation changes.
+    Call this before writing keys, because Blender updates a curve when its extrapolation changes.
     """
     if fcurve.extrapolation == extrapolation:
         return False

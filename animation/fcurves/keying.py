@@ -10,8 +10,8 @@ import numpy.typing as npt
 from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOLATION
 
 _EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""Blender's defaults for new keys. Keys added in bulk have 0, which would make Bezier keys useless if an animator later
-changes them to Back or Elastic."""
+"""Blender's defaults for new keys. Keys added in bulk have 0, so Back or Elastic would have no effect if an animator
+later chooses them."""
 
 
 def key_curve(
@@ -20,7 +20,7 @@ def key_curve(
     values: npt.NDArray[np.floating],
     interpolation: str = "BEZIER",
 ) -> None:
-    """Replace the keys of the curve with keys at ascending frames. Bezier keys get automatic handles."""
+    """Replace the curve's keys with keys at ascending frames. Bezier keys get automatic handles."""
     points = fcurve.keyframe_points
     points.clear()
     points.add(len(frames))
@@ -32,6 +32,6 @@ def key_curve(
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return
-    # Setting co_ui also moves the handles. Writing handles would double the time, and only Bezier keys use them.
+    # Setting co_ui also moves the handles. Writing the handles would take as long again, and only Bezier keys use them.
     points.foreach_set("co_ui", co.ravel())
     points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))

@@ -20,7 +20,8 @@ _depth: list[None] = []
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Share one scratch action among all evaluations in the context. Creating actions is slow in large files."""
+    """Share one scratch action among all evaluations in this context, because creating actions is slow in large
+    files."""
     _depth.append(None)
     try:
         yield
@@ -33,7 +34,7 @@ def kept() -> Iterator[None]:
 def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate a curve with the given keys at frames. If the keys were `edited`, update automatic handles first."""
+    """Evaluate a curve with these keys at the frames. If the keys were `edited`, update automatic handles first."""
     with _curve(keys) as fcurve:
         fcurve.extrapolation = extrapolation
         if edited:
@@ -42,16 +43,16 @@ def evaluate(
 
 
 def with_handles(keys: Keyframes) -> Keyframes:
-    """Return the keys with automatic handles computed by Blender."""
+    """Return the keys with their automatic handles computed by Blender."""
     with _curve(keys) as fcurve:
-        # FCurve.update would merge keys at the same frame.
+        # `FCurve.update` would merge keys at the same frame.
         fcurve.keyframe_points.handles_recalc()
         return read(fcurve)
 
 
 @contextmanager
 def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
-    """Provide a temporary F-curve with the given keys."""
+    """Provide a temporary F-curve with these keys."""
     with kept():
         if not _kept:
             _kept.append(bpy.data.actions.new("TCB scratch"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectorized evaluation of F-curve segments of all interpolation types, with derivatives.
+"""Vectorized evaluation of F-curve segments with any interpolation type, including derivatives.
 
-The computation is in float64, from key arrays, without F-curves.
+Segments are evaluated in float64 from arrays of keys, without F-curves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Ke
 
 @record(eq=False)
 class ChannelSegments:
-    """Channel segments of a track, which `interp.PiecewiseSpline` plays between its splines.
+    """A track's segments played by Blender, which `interp.PiecewiseSpline` uses between its splines.
 
     Attributes
     ----------
@@ -23,8 +23,7 @@ class ChannelSegments:
         Start frame and duration in frames, which is greater than 0. A segment may be part of a segment between two of
         the channel's own keys.
     keys : Keyframes
-        The two keys around each segment, for all segments of one channel after the other. There are 2 n rows per
-        channel.
+        The two keys around each segment, 2 n rows per channel, one channel after another.
     """
 
     starts: Float64Array
@@ -33,12 +32,12 @@ class ChannelSegments:
 
     @classmethod
     def between(cls, frames: Float32Array, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
-        """Create the segments that begin at the given rows of `frames`, from the pairs of keys of each channel."""
+        """Create the segments that begin at these rows of `frames`, from each channel's pairs of keys."""
         at = frames.astype(np.float64)
         return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return the channel values (nu = 0) or derivatives with respect to u, at u in [0, 1], shape (channels, m)."""
+        """Return the channel values (nu = 0), or derivatives with respect to u, at u in [0, 1], shape (channels, m)."""
         count = len(self.starts)
         channels = len(self.keys) // (2 * count)
         frames = self.starts[segment] + u * self.lengths[segment]
@@ -48,7 +47,7 @@ class ChannelSegments:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame (`nu` 1 or 2).
+    """Return the values at the frames, or derivatives per frame (`nu` 1 or 2).
 
     `begin` contains the first key of each segment. The two keys of a segment must be at different frames.
     """

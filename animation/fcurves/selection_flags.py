@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Selection flags of keys written in bulk. Selection flags are the slowest attributes to write."""
+"""Selection flags of keys that are written in bulk. They are the slowest attributes to write."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
-"""True if Blender can deselect all keys of an action in one call. Blender 4.5 can, 4.2 can't."""
+"""True if Blender can deselect all keys of an action in one call. Blender 4.5 can, but 4.2 can't."""
 
 
 _FEW = 20
-"""If fewer than one in this many keys are selected, deselecting all keys and selecting single keys is faster."""
+"""If fewer than one in this many keys is selected, it is faster to deselect all keys and then select single keys."""
 
 
 class _Written(NamedTuple):
@@ -41,14 +41,14 @@ class _Written(NamedTuple):
 
 
 class Writer:
-    """Writes keys of F-curves at once and their selection flags at the end."""
+    """A writer that writes keys immediately, and their selection flags at the end."""
 
     def __init__(self) -> None:
         self._curves: dict[Any, list[_Written]] = {}
         """Written F-curves by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-        """Write keys, as `write_joined` does. Postpone the selection if Blender can deselect all keys at once."""
+        """Write keys, as `write_joined` does. If Blender can deselect all keys at once, postpone the selection."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if not CAN_DESELECT:
             return
@@ -62,13 +62,13 @@ class Writer:
             self._curves.setdefault(fcurve.id_data, []).append(written)
 
     def select(self) -> None:
-        """Set the selection of all written keys without changing the selection of other keys in the actions."""
+        """Set the selection of all written keys. The selection of other keys in the actions does not change."""
         for action, curves in self._curves.items():
             _select(action, curves)
 
 
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
-    """Set the selection of the keys on the given F-curves without changing other keys of the action."""
+    """Set the selection of the keys on these F-curves. Other keys of the action do not change."""
     free = sum(each.size for each in curves if each.has_few)
     is_free = bool(free) and _deselect(action, {each.fcurve.as_pointer() for each in curves}, free // 2)
     for each in curves:
@@ -84,9 +84,10 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
 
 
 def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
-    """Deselect all keys of the written F-curves and return True. Otherwise, return False and change nothing.
+    """Deselect all keys of the written F-curves and return True, or change nothing and return False.
 
-    The other F-curves must be restored afterward. If these have more than `most` keys, nothing is changed.
+    The selection on all other F-curves of the action must be restored. If they have more than `most` keys, nothing is
+    changed.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > most:
@@ -119,5 +120,5 @@ def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
 
 
 def _is_any(flags: Sequence[BoolArray]) -> bool:
-    # Twenty times as fast as `any` for arrays with up to a few hundred elements.
+    # This is twenty times as fast as `any` for arrays of up to a few hundred elements.
     return any(b"\1" in array.tobytes() for array in flags)

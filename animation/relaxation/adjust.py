@@ -110,8 +110,7 @@ def relax(  # noqa: PLR0913
     tolerance : float
         The maximum error.
     frame_range : (float, float), optional
-        The frames in which the condition must hold. Default: the scene's frame range, extended to all keys before and
-        after it.
+        The frames in which the condition must hold. Default: the scene's frame range, extended to include all keys.
     defaults : mapping, optional
         Parameters for keys without their own parameters, on tracks that are not baked.
     scene : bpy.types.Scene, optional

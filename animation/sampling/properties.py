@@ -123,8 +123,8 @@ def sampled_frames(
 ) -> Frames:
     """Return ascending sample frames: every `step` frames of the range, and the owners' keys within it.
 
-    The default range is the scene's frame range, extended to all keys before and after it. Raises AnimationError if
-    there are too many frames.
+    The default range is the scene's frame range, extended to include all keys. Raises AnimationError if there are too
+    many frames.
     """
     owners = list(owners)
     keys = np.concatenate([np.empty(0), *map(all_keys, owners)])

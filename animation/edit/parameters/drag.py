@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parameter drags. A drag is prepared once, shown at each step, and written at the end.
 
-For live tracks played by handles, a step shows a preview of the handles. When the drag ends, it removes the preview and
-sets the parameters as any other edit does. The result is the same as without a drag. To cancel a drag, only the preview
-must be removed. Other tracks, for example baked tracks, are written at each step.
+For live tracks played by handles, each step shows a preview of the handles. When the drag ends, the preview is removed
+and the parameters are set as by any other edit, so the result does not depend on the drag. To cancel a drag, it is
+enough to remove the preview. Other tracks, for example baked tracks, are written at each step.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ All tracks have the same names. Only tracks with velocities also have velocity n
 """
 
 QUICK, REST = 0.04, 0.1
-"""In seconds. After a slow step, later steps wait this long, and only the last of these steps is shown."""
+"""In seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is shown."""
 
 
 class Pace:
-    """Limits the rate of slow steps, so that they never queue up."""
+    """A limit for the rate of slow steps, so that they never queue up."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -51,7 +51,7 @@ class Pace:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Measure the duration of a step, and delay the next steps if it was slow."""
+        """Measure the duration of a step. If the step was slow, delay the next steps."""
         start = self._clock()
         try:
             yield
@@ -61,12 +61,12 @@ class Pace:
 
 
 class ParameterDrag:
-    """Shows parameters of keys during a drag, then sets the new parameters or restores the old parameters.
+    """A drag that shows parameters of keys, and then sets the new parameters or restores the old ones.
 
     Parameters
     ----------
     chosen
-        The keys before the drag.
+        The keys as they were before the drag.
     defaults
         Parameters of keys that have none of their own.
     """
@@ -120,7 +120,7 @@ class ParameterDrag:
         self._end()
         errors = self._write(range(len(self.chosen)), is_drag_step=True)
         for action in dict.fromkeys(map(_action_of, self.chosen)):
-            # Undo reevaluates only data that was evaluated during the undo step.
+            # Undo reevaluates only data that were evaluated during the undo step.
             evaluate_anew(action)
         end_drag()
         return errors
@@ -172,7 +172,7 @@ class ParameterDrag:
                     name: np.concatenate([self._given[number][name] for number in numbers])
                     for name in self._given[numbers[0]]
                 }
-                # If the parameters define no motion, the end of the drag reports it.
+                # If the parameters define no motion, this is reported when the drag ends.
                 with suppress(KeysError):
                     preview.show(given)
             if self._others:
@@ -199,7 +199,7 @@ class ParameterDrag:
 
 
 def _kind(given: Mapping[str, Numbers]) -> str:
-    """Return the kind of values that change on a track. Only parameters can be previewed."""
+    """Return the kind of values that change on a track. Only changes to parameters can be previewed."""
     if not given:
         return ""
     return "PARAMETERS" if LIMITS.keys() >= given.keys() else "VELOCITIES"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sets parameters of the key at a frame, for scripts."""
+"""The function that sets parameters of the key at a frame, for scripts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def key_set(
     interpolation: str | None = None,
     **parameters: float,
 ) -> None:
-    """Set parameters of the key of `track` at `frame`. The track becomes TCB if it is plain.
+    """Set parameters of the key of `track` at `frame`. A plain track becomes TCB.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def key_set(
 
 
 def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
-    """Return a velocity as parameters. Raise AnimationError if its size differs from the track's."""
+    """Return a velocity as parameters. Raise AnimationError if the number of components does not fit the track."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
         raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)

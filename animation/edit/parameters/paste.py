@@ -26,7 +26,7 @@ class CopiedKey:
 
 
 def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKey]:
-    """Return copies of the keys of a track, ordered by frame. Raises AnimationError."""
+    """Return copies of a track's keys, ordered by frame. Raises AnimationError."""
     own = keys.parameters(defaults)
     parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
     if not goes_by_velocities(keys.track):
@@ -38,7 +38,7 @@ def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKe
 def assign_to_keys(
     copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
 ) -> list[list[CopiedKey]] | None:
-    """For each chosen key, return the copied key to paste, by track, or None if no rule applies.
+    """Return the copied key to paste onto each chosen key, by track, or None if no rule applies.
 
     `copied` contains the path of each track and its copied keys. The rules, in order:
 
@@ -61,7 +61,7 @@ def assign_to_keys(
 
 
 def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
-    """Paste parameters and velocities onto keys. Return the code of a note on omitted data, or an empty string.
+    """Paste parameters and velocities onto keys. Return the code of a note on omitted velocities, or an empty string.
 
     Velocities that do not fit the track are omitted. Raises AnimationError if the track can't be changed.
     """
@@ -72,7 +72,7 @@ def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, f
 
 
 def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
-    """Return the velocities to paste, and the code of the reason if some are omitted."""
+    """Return the velocities to paste, and the code of the reason why some were omitted, if any."""
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
         return {}, "PASTED_NO_VELOCITIES" if moving else ""

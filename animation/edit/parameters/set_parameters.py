@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sets the parameters of many keys, or resets them to defaults."""
+"""Functions that set the parameters of many keys, or reset them to defaults."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ def set_parameters(
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
 ) -> None:
-    """Set parameters and the interpolation of the keys. A parameter has one value for all keys, or one per key.
+    """Set parameters and the interpolation of keys. Each parameter has one value for all keys, or one per key.
 
-    The track becomes TCB if it is plain. `defaults` contains the parameters of keys that have none of their own. With
-    `defaults`, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be
-    changed or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is
-    changed.
+    A plain track becomes TCB. `defaults` contains the parameters of keys that have none of their own. If given, a value
+    of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed or a value is
+    out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is changed.
     """
     for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
         raise error
@@ -49,7 +48,7 @@ def set_parameters_of_each(
 ) -> list[AnimationError]:
     """Set parameters of keys on several tracks, as `set_parameters` does.
 
-    With `is_drag_step`, live tracks are baked again, and the action is otherwise not evaluated.
+    With `is_drag_step`, live tracks are updated immediately. Apart from this, the action is not evaluated.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -76,7 +75,7 @@ def set_parameters_of_each(
 
 
 def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
-    """Return the change that sets parameters. Make the track TCB if it is plain."""
+    """Return the change that sets these parameters. Make a plain track TCB."""
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():
         check_parameter(keys.track, name, values, keys.frames)
@@ -101,9 +100,9 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
-    """Return the keys with their channels and track, ready for writing.
+    """Return the keys with their current channels and track, ready for writing.
 
-    Parameters implied by edits are set first. Otherwise, they would later replace the new parameters.
+    Parameters implied by earlier edits are set first. Otherwise, they would later replace the new parameters.
     """
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
+"""Writing of new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
 
 @record()
 class Change:
-    """New numbers for the keys of a TCB track at some frames."""
+    """New numbers for keys of a TCB track at some frames."""
 
     channels: Channels
     track: Track
@@ -55,9 +55,9 @@ class Change:
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column of a number in a channel's rows, or None if the rows do not contain the number.
+    """Return the column of a number in a channel's rows, or None if its rows do not contain the number.
 
-    Rows of a value channel contain only this channel's component of a velocity.
+    The rows of a value channel contain only the velocity component of this channel.
     """
     if track.is_rotation or not name.startswith(VELOCITY):
         return column_of(name)
@@ -65,10 +65,10 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 
 
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
-    """Write new rows for keys of different tracks of one action, with the numbers from each change's `changed`.
+    """Write new rows for keys on different tracks of one action, with the numbers that each change's `changed` returns.
 
-    An `interpolation` is recorded as chosen by the animator. With `is_drag_step`, live tracks are baked again
-    immediately, because a step of a drag has no undo step.
+    An `interpolation` is recorded as chosen by the animator. With `is_drag_step`, live tracks are updated immediately,
+    because a step of a drag has no undo step.
     """
     edited: list[OwnChannel] = []
     owners: list[int] = []
@@ -100,7 +100,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
-    """Play the tracks with their new numbers. Baked tracks are baked again, and during a drag the other tracks too.
+    """Play the tracks with their new numbers. Bake baked tracks again and, during a drag, update all other tracks.
 
     `baked_states` contains the previous table entries of the baked tracks, which are restored if the bake fails.
     """
@@ -111,7 +111,8 @@ def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked
     baked = [track for track in tracks if track.is_baked]
     if baked:
         bake_again(channels, baked, baked_states)
-    # Live will evaluate the tracks with the new numbers, but undo reevaluates only data evaluated during the undo step.
+    # Live will evaluate the tracks with the new numbers. However, undo reevaluates only data that were evaluated during
+    # the undo step.
     evaluate_anew(channels.action)
     end_drag()
 
@@ -125,9 +126,9 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 
 
 def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
-    """Return the animator's keys, with an interpolation chosen by the animator for some keys.
+    """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
 
-    With Bezier, TCB plays the keys. If Blender played a Bezier segment before, the spline then places its handles.
+    Bezier keys are played by TCB. If Blender played a Bezier segment before, the spline then places its handles.
     """
     kinds = np.where(is_chosen, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     is_bezier = interpolation == "BEZIER"
