@@ -64,8 +64,7 @@ class Finding:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """Return a key that is equal for findings that differ only in their numbers and the objects, tracks and frames
-        they name."""
+        """Return a key that is equal for findings that differ only in their numbers, objects, tracks and frames."""
         values = (value.kind if isinstance(value, Finding) else value for value in self.arguments)
         return (self.code, *(value for value in values if isinstance(_first(value), str)))
 
@@ -143,8 +142,7 @@ def _shown(value: Any) -> Any:
 
 
 class _Formatter(string.Formatter):
-    """Python's formatter, extended by formats for sizes with units, lists of names or frames, and channels of a
-    track."""
+    """Python's formatter, with formats for sizes with units, lists of names or frames, and channels of a track."""
 
     def __init__(self, track: str) -> None:
         self._track = track

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memoize array functions. Most tracks of a character are keyed at the same frames, so bakes share much of the work."""
+"""A decorator that memoizes array functions. Most tracks of a character have keys at the same frames and share work."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KEPT = 8
 
 
 def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Memoize the latest results of a function of arrays and hashable values. Returned arrays become read-only.
+    """Cache the latest results of a function of arrays and hashable values. Returned arrays become read-only.
 
-    Arrays are compared only by their bytes, so each argument must always have the same type and number of dimensions.
+    Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
     """
     kept: OrderedDict[Hashable, _Result] = OrderedDict()
 

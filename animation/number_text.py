@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Format numbers for panels, messages and reports as Blender's fields do, without exponents and without "-0"."""
+"""Format numbers for panels, messages and reports as in Blender's fields, without exponents and "-0"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DECIMALS = 4
 
 
 def number_text(number: float, decimals: int = _DECIMALS) -> str:
-    """Format a number with at most `decimals` decimals."""
+    """Format a number with at most `decimals` decimal places."""
     text = f"{number:.{decimals}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -17,12 +17,13 @@ def number_text(number: float, decimals: int = _DECIMALS) -> str:
 
 
 def angle_text(radians: float) -> str:
-    """Format an angle in degrees with one decimal."""
+    """Format an angle, given in radians, in degrees with one decimal place."""
     return f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
 
 
 def size_text(size: float, is_angle: bool = False) -> str:
-    """Format a size such as an error, in units or radians. Sizes below the displayed precision appear as "<0.1"."""
+    """Format a size, for example an error, in units or radians. Sizes below the displayed precision appear as
+    "<0.1"."""
     if is_angle:
         return "<0.1°" if 0.0 < math.degrees(size) < 0.05 else angle_text(size)
     smallest = 10.0**-_DECIMALS

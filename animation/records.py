@@ -12,9 +12,9 @@ _Class = TypeVar("_Class")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(*, eq: bool = True) -> Callable[[type[_Class]], type[_Class]]:
-    """Turn a class into a dataclass that is frozen for type checkers. With `eq`, records are hashed by their fields.
+    """Turn a class into a dataclass that is frozen for type checkers. With `eq`, records are compared by their fields.
 
-    A bake creates ten thousand records, and a dataclass frozen at run time takes five times as long to create. Classes
-    that scripts fill in are frozen at run time instead, because their fields are checked only once.
+    A bake creates ten thousand records, and creating a dataclass that is frozen at run time takes five times as long.
+    Classes that scripts fill in are frozen at run time, because their fields are checked only once.
     """
     return dataclass(eq=eq, unsafe_hash=eq)

@@ -199,8 +199,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
-    """Return the frames at each step from the first to the last frame. The last one replaces a frame too close to
-    it."""
+    """Return the frames from the first to the last, `step` apart. The last frame replaces a frame too close to it."""
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
     # Round these to float32 like key frames, so that values are exact at these frames.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's, and the modifier with which the extension repeats curves played by
-handles."""
+"""Cycles modifiers of F-curves: the animator's, and the extension's, which repeat curves played by handles."""
 
 from __future__ import annotations
 

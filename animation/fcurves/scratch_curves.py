@@ -20,8 +20,7 @@ _depth: list[None] = []
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Share one scratch action among all evaluations in this context, because creating actions is slow in large
-    files."""
+    """Share one scratch action among all evaluations in this context. Creating actions is slow in large files."""
     _depth.append(None)
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents of a key as functions of tension, continuity and bias, and the parameters that best fit given tangents."""
+"""A key's tangents as functions of tension, continuity and bias, and the parameters that best fit given tangents."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """Columns of the parameters that affect tangents."""
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
-"""Limit for tangents, relative to the combined length of both chords. Parameters cannot exceed this limit."""
+"""Limit for tangents, relative to the combined length of both chords. No parameters lead to longer tangents."""
 _NEAR = 0.02
-"""Maximum error of a tangent that counts as equal to the goal, relative to the combined length of both chords."""
+"""If the error of a tangent, relative to the combined length of both chords, is within this limit, the goal is
+reached."""
 Tangents = dict[str, Float64Array]
 """Tangents by side, per unit of the local segment parameter, shape (d,)."""
 Run = tuple[TrackSpline, int]
@@ -32,7 +33,7 @@ Run = tuple[TrackSpline, int]
 
 @record(eq=False)
 class Bent:
-    """Parameters for which a key's tangents best fit the given tangents."""
+    """The parameters with which a key's tangents best fit given tangents."""
 
     parameters: Float64Array
     """Tension, continuity and bias."""
@@ -60,18 +61,18 @@ class KeyTangents:
 
     @cached_property
     def present(self) -> Float64Array:
-        """Return the current tension, continuity and bias of the key."""
+        """Return the key's current tension, continuity and bias."""
         run, place = self.runs[0]
         present: Float64Array = run.spline.keys.parameters[BENDING, place]
         return present
 
     @cached_property
     def now(self) -> Tangents:
-        """Return the current tangents."""
+        """Return the key's current tangents."""
         return self.at(self.present)
 
     def with_bending(self, parameters: Float64Array) -> OwnChannels:
-        """Return the animator's keys, with the given parameters on this key."""
+        """Return the animator's keys, with these parameters on this key."""
         result = {}
         for index, each in self.own.items():
             numbers = each.numbers.copy()
@@ -80,7 +81,7 @@ class KeyTangents:
         return result
 
     def at(self, parameters: Float64Array) -> Tangents:
-        """Return the tangents of the splines with the given parameters on the key."""
+        """Return the key's tangents with these parameters."""
         parts: dict[str, list[Float64Array]] = {}
         for run, place in self._runs(self.with_bending(parameters)):
             spline: Spline = run.spline
@@ -94,13 +95,13 @@ class KeyTangents:
         return whole if self.seen is None else {side: self.seen @ each for side, each in whole.items()}
 
     def width(self, side: str) -> float:
-        """Return the length of the segment on a side in frames. The segment must exist."""
+        """Return the length in frames of the segment on this side of the key. The segment must exist."""
         run, place = self.runs[0]
         start = place - (side == "handle_left")
         return float(run.frames[start + 1]) - float(run.frames[start])
 
     def is_eased(self, side: str) -> bool:
-        """Return whether an ease in the segment on this side defines the velocity at the key."""
+        """Return whether the velocity at the key is defined by an ease in the segment on this side."""
         for run, place in self.runs:
             eases = run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
             start = place - (side == "handle_left")
@@ -109,10 +110,11 @@ class KeyTangents:
         return False
 
     def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
-        """Return parameters that best fit the goals, which are tangents by side.
+        """Return the parameters that best fit the goals, which are tangents by side.
 
-        Return None if no parameters can place the handle: next to an ease, at the end of a loop, and where there is no
-        segment. `stays` is the weight of the current tangent on a side without a goal, relative to the other side.
+        Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
+        without a segment. `stays` is the weight of the current tangent on a side without a goal, relative to the other
+        side.
         """
         if any(self.is_eased(side) for side in goals):
             return None
@@ -130,11 +132,11 @@ class KeyTangents:
 
     @cached_property
     def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords before and after the key, and each segment's fraction of the total duration."""
+        """Return the chords before and after the key, and each segment's fraction of the two segments' duration."""
         run, place = self.runs[0]
         widths = np.diff(run.frames[place - 1 : place + 2].astype(np.float64))
         shares = widths / widths.sum()
-        # With bias 1 and -1, a tangent is a chord times twice the fraction.
+        # At bias 1 or -1, a tangent is a chord times twice this fraction.
         before, after = (
             np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
             for tangents in (self.at(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
@@ -163,7 +165,7 @@ class KeyTangents:
         return Bent(found.parameters[:, 0], off <= _NEAR * size)
 
     def _bent_end(self, goals: Mapping[str, Float64Array]) -> Bent:
-        """Return the best parameters of the first or last key, whose tangent depends on its tension."""
+        """Return the best parameters for the first or last key, whose tangent depends only on its tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = self.present.tolist()
         slack, tense = (self.at(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
@@ -182,6 +184,6 @@ def _shortened(tangent: Float64Array, most: float) -> Float64Array:
 
 
 def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> Run:
-    """Return the spline that contains a key of the channels, and the row of the key in it."""
+    """Return the spline that contains a key of these channels, and the row of the key in the spline."""
     (whole,) = track_splines(track, track.settings, own, defaults)
     return whole.run_of(row)

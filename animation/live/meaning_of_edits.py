@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The meaning of edits: parameters implied by edits of keys. They are found by comparing keys with their records.
+"""The meaning of edits: parameters implied by edits to keys. They are found by comparing keys with their records.
 
 `mirrored_keys` finds keys mirrored in time. On a track played by handles, a key inserted by Blender preserves the
-curve, but a dragged handle changes it. In both cases, the key gets the tension, continuity and bias that best fit the
+curve, and a dragged handle changes it. In both cases, the key gets the tension, continuity and bias that best fit the
 curve. The result depends only on the keys and the table, so it is the same after every undo.
 
 These conditions distinguish a drag from Blender's own changes to handles:
@@ -11,8 +11,8 @@ These conditions distinguish a drag from Blender's own changes to handles:
 - The key has not moved, but a handle placed by the bake has a different slope.
 - The handle is selected without its key, or no key of the track has moved.
 
-A handle with the same slope but a different length does not change any parameter. Blender may have left the handle
-there after a key was inserted next to it and deleted.
+A handle with the same slope but a different length does not change any parameter, because this also happens if a key is
+inserted next to it in Blender and then deleted.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
 _SHORTEST = 1e-3
-"""In frames. Shorter handles, above or below the key, are treated as handles of this length."""
+"""In frames. Handles that are shorter in time, such as vertical handles, are treated as if they had this length."""
 _ROUNDED = 1e-6
-"""Rounding error of handles in frame and value, relative to the key's frame or value if that is greater than 1."""
+"""Rounding error of handles in frame and value, relative to the key's frame or value, or to 1 if that is larger."""
 _STEP = 1e-3
 """Step in frames of the central differences that give derivatives of curves."""
 _ON_CURVE = 1e-4
-"""Tolerance relative to the range of values, because keys that Blender inserts on a curve are rounded."""
+"""Tolerance relative to the range of values. Keys that Blender inserts on a curve are rounded."""
 _TURN = 1e-6
-"""Angle in radians of the central differences that give angular velocities."""
+"""Step in radians of the central differences that give angular velocities."""
 
 
 @record(eq=False)
 class _Goal:
-    """The velocity that a key's channels should have on one side of the key."""
+    """The velocity that the channels should have on one side of a key."""
 
     numbers: Float64Array
     """Channel values at the key, shape (c,)."""
@@ -77,13 +77,13 @@ class _Goal:
 
 
 _Goals = dict[int, dict[str, _Goal]]
-"""Goals by row of the key and by side."""
+"""Goals by row of the key, then by side."""
 
 
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
     """Return, for each track, whether edits can imply parameters of the animator's keys.
 
-    Edits cannot imply parameters if the keys are unchanged since they were written and no handle of an unmoved key was
+    Edits can imply parameters only if keys have changed since they were written, or if a handle of an unmoved key was
     moved while the key or the handle was selected.
     """
     places, owns, written = [], [], []
@@ -115,9 +115,9 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
 
 
 def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
-    """Return a mask of the keys whose handles may have moved since they were placed.
+    """Return a mask of the keys whose handles may have been moved since they were placed.
 
-    All true if positions are unknown.
+    If the positions are unknown, all elements are true.
     """
     now = together.as_read
     if now is None:
@@ -126,7 +126,7 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
-    """Set the parameters that edits since the last bake imply on the animator's keys.
+    """Set, on the animator's keys, the parameters implied by edits since the last bake.
 
     Return the keys, with notes on failures. `defaults` contains the parameters of keys that have none of their own.
     """
@@ -146,19 +146,19 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
 
 
 def _bends(track: Track) -> bool:
-    """Return whether parameters can adjust the track's handles to a goal."""
+    """Return whether parameters can bring the track's handles to a goal."""
     return bends_by_parameters(track, track.settings) and function_of(track) is None
 
 
 def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _Goals:
-    """Return the goals at keys of channels with a common spline. `every` contains all channels of the track."""
+    """Return the goals at keys, for channels with a common spline. `every` contains all channels of the track."""
     return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
 def are_implied(track: Track, own: OwnChannels) -> bool:
-    """Return whether edits since the last bake imply parameters that the next bake will set on the animator's keys.
+    """Return whether edits since the last bake imply parameters for the animator's keys, which the next bake will set.
 
-    This bake would reverse or replace parameters that are set before it.
+    The next bake would reverse or replace any parameters set before it.
     """
     if not may_imply([track], [own])[0]:
         return False
@@ -169,7 +169,7 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
-    """Return the groups of channels with a common spline. Empty if the track is not played by handles."""
+    """Return the groups of channels with a common spline. The list is empty if the track is not played by handles."""
     if not track.is_played_by_handles or not own:
         return []
     if not track.is_rotation:
@@ -178,7 +178,7 @@ def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
 
 
 def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
-    """Return the goals at dragged handles. `every` contains all channels of the track."""
+    """Return the goals defined by dragged handles. `every` contains all channels of the track."""
     stand = {index: _stand(track, index, each) for index, each in every.items()}
     moved = not all(each.all() for each in stand.values())
     sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
@@ -197,7 +197,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
 def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
     """Return a mask of a channel's keys that are unchanged since they were written.
 
-    All false if keys were added or removed.
+    If keys were added or removed, all elements are false.
     """
     written = written_keys(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
@@ -208,7 +208,7 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
 def _sides_dragged(
     track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Return masks of a channel's keys whose left handle, and whose right handle, was dragged.
+    """Return a mask of the channel's keys whose left handles were dragged, and a mask for right handles.
 
     `moved` is true if any key of the track has moved since the keys were written.
     """
@@ -236,9 +236,9 @@ def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
 def _may_be_dragged(
     keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
-    """Return masks of the keys whose handles may be dragged, and of keys with selected left and right handles.
+    """Return a mask of the keys whose handles may have been dragged, and masks of selected left and right handles.
 
-    `stand` is a mask of the keys that have not moved. `all_stand` is true if no other key of the track has moved.
+    `stand` is a mask of the keys that have not moved. `all_stand` is true if no key of the track has moved.
     """
     # Scaling values moves the handles of keys with value 0, but not the keys.
     may_be_dragged = stand & (all_stand | ~keys.select_control_point)
@@ -261,7 +261,7 @@ def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) ->
 
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
-    """Return a mask of the handles that have the same direction as `others`, except for rounding. Shapes (n, 2)."""
+    """Return a mask of the handles with the same direction as `others`, except for rounding. Handles: shape (n, 2)."""
     one, other = (each.astype(np.float64) - keys for each in (handles, others))
     rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
@@ -271,20 +271,20 @@ def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:
-    """Return the derivative per frame defined by a handle."""
+    """Return the derivative per frame that a handle defines."""
     frames, values = (getattr(keys, side)[key] - keys.co[key]).astype(np.float64)
     away = max(abs(frames), _SHORTEST)
     return float(values / (away if side == "handle_right" else -away))
 
 
 def _inserted(track: Track, own: OwnChannels) -> _Goals:
-    """Return the goals at keys that were inserted on the curves since the curves were written."""
+    """Return the goals at keys that were inserted on the curves since these were written."""
     fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
     if not fresh.any():
         return {}
     goals: _Goals = {}
     curves = {index: _curve(written) for index in own if (written := written_keys(track, index)) is not None}
-    # The negated quaternion is the same orientation.
+    # The negated quaternion represents the same orientation.
     signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
     for row in np.flatnonzero(fresh).tolist():
         values: dict[int, float] = {}
@@ -306,7 +306,7 @@ def _are_on(
     values: Mapping[int, float],
     sign: float,
 ) -> bool:
-    """Return whether values, multiplied by the sign, are on the curves."""
+    """Return whether the values, multiplied by the sign, are on the curves."""
     for index, curve in curves.items():
         size = float(np.ptp(curve.values.astype(np.float64))) + abs(values[index])
         if abs(courses[index][0] - sign * values[index]) > _ON_CURVE * size:
@@ -315,13 +315,13 @@ def _are_on(
 
 
 def _curve(written: Written) -> Keyframes:
-    """Return the keys of the curve as they were written."""
+    """Return the curve's keys as they were written."""
     names = ("co", *SIDES, "interpolation")
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
 
 def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
-    """Return the value and derivative of a curve inside a Bezier segment, or None elsewhere."""
+    """Return the value and derivative of the curve at the frame, or None outside Bezier segments."""
     begin = int(np.searchsorted(curve.frames, frame)) - 1
     if not 0 <= begin < len(curve) - 1 or not beziers.is_plain(curve)[begin]:
         return None
@@ -331,7 +331,7 @@ def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
 
 
 def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float], dragged: bool) -> _Goal:
-    """Create a goal. Rotation channels without a curve are constant."""
+    """Return a goal. Rotation channels without a curve are constant."""
     if not track.is_rotation:
         return _Goal(np.array(list(numbers.values())), np.array(list(slopes.values())), dragged)
     every = range(len(track.rest))
@@ -342,9 +342,9 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
-    """Return the animator's keys of channels with a common spline, with the parameters that best fit the goals."""
+    """Return the animator's keys in channels with a common spline, with the parameters that best fit the goals."""
     count = max(each.count for each in own.values())
-    # The tangents of the first and last key depend on the neighboring tangents.
+    # The tangents of the first and last keys depend on the tangents of their neighbors.
     ends = [row for row in goals if row in (0, count - 1)]
     for row in [*(row for row in goals if row not in ends), *ends]:
         sides = goals[row]
@@ -364,7 +364,7 @@ def _note_on_key(track: Track, own: OwnChannels, row: int, code: str) -> Finding
 
 
 def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
-    """Return the tangent per unit of the local segment parameter for the derivatives of the channels."""
+    """Return the tangent, per unit of the local segment parameter, for these derivatives of the channels."""
     width = key.width(side)
     if not key.track.is_rotation:
         return goal.slopes * width
@@ -372,7 +372,7 @@ def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
     tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
     around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
     ahead, behind = rotations.normalise(held.orientation(around.T).T)
-    # For a small angle, the vector part of the quaternion is half the rotation vector.
+    # For small angles, the vector part of the quaternion is half the rotation vector.
     turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
     velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
     return velocity * width

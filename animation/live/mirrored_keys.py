@@ -22,15 +22,16 @@ from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 
 _SNAPPED = 1.02
-"""In frames. Blender snaps each moved key to a whole frame separately."""
+"""In frames. Blender snaps moved keys to whole frames, each key separately."""
 _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
-"""Factors by which to multiply the columns _REVERSED to get the parameters of the reversed motion."""
+"""Factors for the columns _REVERSED that give the parameters of the reversed motion."""
 
 
 def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate bias and swap eases of keys in reversed order, for example after a mirror or negative scale in time.
+    """Negate the bias and swap the eases of keys in reversed order, for example after mirroring or a negative scale in
+    time.
 
     Source: docs/formulas, "Reversed time".
     """
@@ -48,7 +49,7 @@ def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, floa
 
 
 def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
-    """Set the parameters of the reversed motion on keys that were mirrored in time since the last bake."""
+    """Set the parameters for reversed motion on keys that were mirrored in time since the last bake."""
     if track.is_baked:
         return dict(own)
     return {index: mirrored(track, index, each, defaults) for index, each in own.items()}
@@ -64,7 +65,7 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
     moved = np.abs(now - before) > ONE_KEY
-    # If a key has copies, unmoved copies were not mirrored.
+    # If a key has copies, a copy that did not move was not mirrored.
     kept = moved | (_counts(places) == 1)
     rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
     is_single, rank = _counts(places) == 1, _ranks(places, now)
@@ -79,14 +80,14 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     off = np.abs(expected - now)
     # The key at the center of the mirror has not moved.
     mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
-    # If the original is at the mirrored frame, a copy at another frame was made after mirroring.
+    # If the original is at the mirrored frame, copies at other frames were made after mirroring.
     mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
     result: IndexArray = rows[mirrored]
     return result
 
 
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` as keys were mirrored from `before` to `now`.
+    """Mirror the frames in `every` in the same way as keys were mirrored from `before` to `now`.
 
     Return None if they were not mirrored.
     """
@@ -96,7 +97,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
         return None
     if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
-        # Two keys that moved independently always fit some factor.
+        # Two keys that moved independently are always consistent with some factor.
         return None
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
@@ -114,14 +115,14 @@ def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArra
 
 
 def _counts(places: IndexArray) -> IndexArray:
-    """Return the number of elements equal to each element."""
+    """Return, for each element, the number of elements equal to it."""
     _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
     result: IndexArray = counts[inverse]
     return result
 
 
 def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
-    """Return the number of equal elements with an earlier frame for each element."""
+    """Return, for each element, the number of equal elements with an earlier frame."""
     order = np.lexsort((frames, places))
     _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
     ranks = np.empty(len(places), dtype=np.intp)

@@ -2,11 +2,11 @@
 """Live: finds edited tracks of live actions and updates the keys that play the tracks.
 
 Blender reports that an action has changed, but not which keys have changed. The keys of each channel are therefore
-compared with the keys at the last check. A track was edited if any of its channels differs. The result of a check
-depends only on the keys and the table, not on the number of checks or on undo.
+compared with the keys at the last check. A track counts as edited if any of its channels differs. The result of a check
+depends only on the keys and the table, not on the number of checks or on previous undo steps.
 
-Baked tracks are locked. If their content is unchanged since the bake, they are baked again when their parameters,
-settings or timing have changed, and locked again when a user has unlocked them. Tracks edited outside TCB are not
+Baked tracks are locked. As long as their curves are unchanged since the bake, they are baked again if their parameters,
+settings or timing have changed, and locked again if a user has unlocked them. Tracks edited outside TCB are not
 changed.
 """
 
@@ -51,63 +51,63 @@ from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise, re
 from ..store.up_to_date import are_up_to_date
 
 Points = list[bpy.types.FCurveKeyframePoints]
-"""The keys of each channel of a track, as Blender collections."""
+"""The keys of each channel in a track, as Blender collections."""
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
 
 
 @dataclass
 class Watch:
-    """State of the TCB tracks of one slot of one action at the last check."""
+    """The state of one slot's TCB tracks at the last check."""
 
     users: list[bpy.types.ID] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
-    """Pointers of all F-curves. `tracks` is valid as long as the pointers are unchanged."""
+    """Pointers of all F-curves. As long as the pointers are unchanged, `tracks` is valid."""
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
     reader: _KeyReader | None = None
     """Reads the keys of all played tracks in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
-    """Frames and values of each played track's keys at the last check."""
+    """Frames and values of the keys in each played track at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """Identities of keys, settings and timing, which also determine whether each played track is up to date."""
+    """Key identities, settings and timing of each played track, which also determine whether it is up to date."""
     table: int = 0
-    """Stamp of the table at the last check."""
+    """The table's stamp at the last check."""
     refused: dict[str, tuple[int, Finding]] = field(default_factory=dict)
     """Checksums of the states in which tracks could not be baked again, and the reasons."""
     standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes from each track's last bake that remain valid until the track changes."""
     modes: list[Finding] = field(default_factory=list)
-    """Notes on rotations that are played in a rotation mode other than the baked mode, or not played at all."""
+    """Notes on rotations that play in another rotation mode than the baked one, or that do not play at all."""
     news: list[Finding] = field(default_factory=list)
-    """Unreported notes in `modes`."""
+    """Notes in `modes` that have not been reported yet."""
     other_state: dict[str, _OtherState] = field(default_factory=dict)
-    """All other state that an edit of a track's F-curves can change, except frames and values of keys."""
+    """The state of each track that an edit to its F-curves can change, except key frames and values."""
     unsure: list[str] = field(default_factory=list)
-    """Tracks for which only frames and values of keys have been checked."""
+    """Tracks for which only key frames and values have been checked so far."""
     outside: set[str] = field(default_factory=set)
     """Baked tracks that were edited outside TCB."""
     lost: list[Track] = field(default_factory=list)
-    """Baked tracks whose F-curves are missing, which is also an edit outside TCB."""
+    """Baked tracks whose F-curves are missing, which also counts as an edit outside TCB."""
     is_live: bool = False
     """True if the last check updated the tracks. Otherwise, edits may be pending."""
     has_new_curves: bool = False
     """True if F-curves were added or removed since the locks of groups were updated."""
 
     def forget(self) -> None:
-        """Discard all data that undo or loading a file has made invalid."""
+        """Discard all data that becomes invalid when an edit is undone or a file is loaded."""
         self.users, self.pointers, self.tracks, self.points, self.key_places, self.bake_inputs = [], [], {}, {}, {}, {}
         self.reader, self.table, self.outside, self.lost = None, 0, set(), []
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks again if `anew` is true, or if F-curves were added or removed.
+        """Find the tracks again if `anew` is true, or if F-curves have been added or removed.
 
         Return whether the F-curves have users.
         """
         if anew or not self._uses(channels):
             (self.users,) = users_of_channels([channels])
-            # Tracks refer to their datablock.
+            # Tracks refer to their datablock, so they must be found again.
             anew = True
         if not self.users:
             return False
@@ -143,9 +143,9 @@ class Watch:
         return [track for track in self.tracks.values() if track.is_played]
 
     def edited_at_first_look(self) -> list[Track]:
-        """Return the tracks whose keys were moved, added, deleted or changed in value since the last check.
+        """Return the tracks in which keys were moved, added, deleted or changed in value since the last check.
 
-        If there are none, return tracks whose key identities, settings or timing have changed.
+        If there are none, return the tracks whose key identities, settings or timing have changed.
         """
         played = self.played
         paths = [track.path for track in played]
@@ -162,7 +162,7 @@ class Watch:
         suspected = self.not_outside(suspected)
         places = [marks[track.path] for track in suspected]
         for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
-            # The table must store the new path of a track that was renamed or moved with its slot.
+            # If a track was renamed or moved with its slot, the table must store its new path.
             if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
@@ -170,7 +170,7 @@ class Watch:
         return self._worth_trying(changed)
 
     def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
-        """Return the tracks, except baked tracks that were edited outside TCB. The latter are never updated."""
+        """Return the tracks without baked tracks that were edited outside TCB, which are never updated."""
         outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
         for path, is_outside in outside.items():
             (self.outside.add if is_outside else self.outside.discard)(path)
@@ -185,7 +185,7 @@ class Watch:
         return self._worth_trying([track for track in waiting if track.in_use])
 
     def _worth_trying(self, tracks: list[Track]) -> list[Track]:
-        """Return the tracks that were not refused in their current state."""
+        """Return the tracks without those that could not be baked in their current state."""
         result = []
         for track in tracks:
             number = self.refused[track.path][0] if track.path in self.refused else 0
@@ -196,7 +196,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Return the `unsure` tracks that were edited in any way. Stop when the time is up."""
+        """Return those of the `unsure` tracks that were edited in any way. Stop when the time is up."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
@@ -238,18 +238,18 @@ def refresh(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Update the played tracks of the action that were edited since the last check.
+    """Update the action's played tracks that were edited since the last check.
 
     This fast check does not find all edits. `check_remaining` finds the others.
 
     Parameters
     ----------
     watches
-        States at the last check, by action and slot. Updated by this function.
+        States at the last check, by action and slot. The function updates them.
     action
         An editable action. Slots without users are skipped.
     options_for
-        Function that returns the options for TCB tracks that nothing plays yet, from the datablocks that use the
+        Function that returns the options for TCB tracks that nothing plays yet, given the datablocks that use the
         tracks. If None, the action is not live, and only the locks of baked tracks are updated.
     complete
         Whether to add the missing keys of partly keyed rotations, which handles need.
@@ -277,7 +277,8 @@ def check_remaining(
     complete: bool = True,
     seconds: float = math.inf,
 ) -> Report:
-    """Update tracks whose handles, interpolation or channels (extrapolation, mute, lock, modifiers) were edited.
+    """Update tracks whose handles, interpolation or channel settings (extrapolation, mute, lock, modifiers) were
+    edited.
 
     This check takes longer. If the time runs out, `is_unsure` returns True.
     """
@@ -291,7 +292,7 @@ def check_remaining(
         checked.append(watch)
     for (number, _), watch in watches.items():
         if number == action.session_uid and not any(watch is each for each in checked):
-            # The slot has no users, for example after tweak mode was exited. It is checked when it has users again.
+            # The slot has no users, for example after exiting tweak mode. It is checked when it has users again.
             watch.unsure.clear()
     return report
 
@@ -318,9 +319,9 @@ def refresh_all(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Check all tracks of the action for edits of any kind, and update the edited tracks.
+    """Check all tracks of the action for any kind of edit, and update the edited tracks.
 
-    Repeat all notes on rotation modes.
+    All notes on rotation modes are repeated.
     """
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
@@ -359,7 +360,7 @@ def _update_tracks(
 
 
 def _locked_again(watch: Watch, channels: Channels) -> Report:
-    """Lock baked channels again if they were unlocked and their content is unchanged since the bake."""
+    """Lock unlocked baked channels again if their curves are unchanged since the bake."""
     report = Report()
     baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
     # The fast check does not find all edits.
@@ -380,7 +381,7 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """Reads the keys of tracks. The tracks are given by their paths and their channels' keys."""
+    """A reader of the keys of tracks, which are given by their paths and their channels' keys."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
@@ -390,11 +391,11 @@ class _KeyReader:
         """Index of each track's first key, and the total number of keys."""
 
     def is_of(self, paths: Sequence[str]) -> bool:
-        """Return whether the reader was created for exactly these tracks with the same numbers of keys."""
+        """Return whether the reader was created for exactly these tracks, with the same numbers of keys."""
         return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
 
     def read(self, names: Sequence[str]) -> list[bytes]:
-        """Return the bytes of attributes of all keys of each track, in the order of the keys."""
+        """Return, for each track, the bytes of these attributes of all keys, in the order of the keys."""
         arrays = [self._block.read(name) for name in names]
         together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
         size, raw = together.shape[1], together.tobytes()
@@ -407,7 +408,7 @@ def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
 
 
 def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
-    """Return each track's key identities, settings and timing, which affect its motion in addition to the keys."""
+    """Return each track's key identities, settings and timing, which affect the motion in addition to the keys."""
     result: list[tuple[object, ...]] = []
     marks = reader.read([name for name in MARKS if name != "co"])
     for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
@@ -417,22 +418,23 @@ def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[obje
 
 
 def _state_mark(track: Track, every: Points) -> int:
-    """Return a checksum of key frames and values, settings, and data that can prevent the track from being baked."""
+    """Return a checksum of the key frames and values, the settings, and data that can prevent a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
     return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 class _OtherState(NamedTuple):
-    """State of a track that edits can change, except frames and values of keys and the data read by `_bake_inputs`."""
+    """The state of a track that edits can change, except key frames, key values, and the data read by
+    `_bake_inputs`."""
 
     handles: bytes
     other: tuple[object, ...]
 
     def is_like(self, other: _OtherState) -> bool:
-        """Return whether the states are equal, except for frames of handles that an editor has rounded.
+        """Return whether the states are equal, except for rounding of the handles' frames by an editor.
 
-        An editor shows the handles of an NLA strip in tweak mode in scene time, and converts them back.
+        If an NLA strip is in tweak mode, editors show its handles in scene time, and convert them back.
         """
         return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
 
@@ -448,14 +450,14 @@ def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
     """Return whether the handles that play a track are unchanged since they were placed."""
     if not track.is_played_by_handles or not track.all_written:
         return True
-    # In the order of the state, both handles of a key are adjacent.
+    # In the state, the two handles of a key are adjacent.
     every = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
     placed = b"".join([each.tobytes() for each in every])
     return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
 
 
 def _other_state(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherState]:
-    """Read the state of tracks that an edit can change, except frames and values of keys, and `_bake_inputs`."""
+    """Read the state that an edit to the tracks can change, except key frames, key values and `_bake_inputs`."""
     result = []
     kinds = reader.read((*KINDS, "easing"))
     for track, handles, own in zip(tracks, reader.read(SIDES), kinds, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drag the end of a path tangent. The tension, continuity and bias of the key follow it."""
+"""Drags of the end of a path tangent, which adjust the tension, continuity and bias of the key."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NAMES = ("tension", "continuity", "bias")
 class DraggedTangent:
     """The end of a path tangent that is dragged, on one side of a key.
 
-    Raises AnimationError if parameters do not determine the tangent. For example, the track is not TCB, its method has
-    no parameters, there is an ease beside the key, or that side has no segment.
+    Raises AnimationError if parameters do not determine the tangent: if the track is not TCB, if its method has no
+    parameters, or if that side of the key has an ease or no segment.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class DraggedTangent:
         defaults: Mapping[str, float],
         depth: Vector | None = None,
     ) -> None:
-        """Hold the tangent.
+        """Start the drag.
 
         `shown` is the vector from the key to the end of the tangent. `shown_frames` is the number of frames to the next
         key of the path on that side, which may be a key of another track. `depth` is the view direction. The position

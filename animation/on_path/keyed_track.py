@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of the values and the frame of a track's keys at one frame."""
+"""Edits to the values and the frame of a track's keys at one frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 class KeyedTrack:
-    """The keys of a track at one frame. Raises AnimationError if they cannot be changed."""
+    """The keys of a track at one frame. Raises AnimationError if the keys can't be changed."""
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
         self.datablock = datablock
@@ -37,7 +37,7 @@ class KeyedTrack:
         own = read_own_keys(self.track)
         self._pending: Values | None = None
         self._baked: dict[int, list[float]] = {}
-        """The values of the key and its handles on baked curves, if new values were written but not yet played."""
+        """The values of the key and its handles on baked curves, if new values have been written but not played yet."""
         self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
         """The components that have a key at the frame."""
         if not self.keyed:
@@ -50,22 +50,22 @@ class KeyedTrack:
         """The frames of the previous and next keys of any component. Infinite if there is none."""
 
     def values(self) -> Values:
-        """Return the values of the channels at the frame, or the current values of components without a channel."""
+        """Return the channel values at the frame, or the current values for components without a channel."""
         numbers = [self.track.component(index) for index in range(len(self.track.rest))]
         for index, fcurve in self.track.channels.items():
             point = self._point(fcurve) if index in self.keyed else None
             numbers[index] = fcurve.evaluate(self.frame) if point is None else point.co[1]
         if self.track.is_baked:
-            # A baked curve may represent the same orientation by other values.
+            # On a baked curve, other values may represent the same orientation.
             for index, own in read_own_keys(self.track).items():
                 if index in self.keyed:
                     numbers[index] = float(own.values[np.argmin(np.abs(own.frames - self.frame))])
         return np.array(numbers, dtype=np.float64)
 
     def write(self, values: Values) -> None:
-        """Move the keys and their handles to the values. Components without a key are not changed.
+        """Move the keys, with their handles, to these values. Components without a key are not changed.
 
-        `play` updates the saved keys of a baked track.
+        For a baked track, `play` updates the saved keys.
         """
         self._pending = values if self.track.is_baked else None
         for index in self.keyed:
@@ -105,7 +105,7 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Update the track if it is baked or live. Other tracks must be unchanged."""
+        """Update the track if it is baked or live. No other tracks may have been changed."""
         if self._pending is not None:
             self._put_baked_back()
             self._save(self._pending)
@@ -116,7 +116,7 @@ class KeyedTrack:
         return report
 
     def _put_baked_back(self) -> None:
-        """Restore the baked values of the keys, because other values would count as edits outside TCB."""
+        """Restore the keys' baked values, because other values would count as edits outside TCB."""
         for index, values in self._baked.items():
             point = self._point(self.track.channels[index])
             for place, value in zip((point.co, point.handle_left, point.handle_right), values, strict=True):
@@ -124,14 +124,14 @@ class KeyedTrack:
         self._baked = {}
 
     def _save(self, values: Values) -> None:
-        """Write these values to the saved keys of a baked track at the frame."""
+        """Write these values to a baked track's saved keys at the frame."""
         points = own_points(self.track)
         keys = {index: points[index][1] for index in self.keyed}
         changed = {index: moved(each, self.is_at(each), values=values[index]) for index, each in keys.items()}
         save_own_keys(self.channels, self.track, changed)
 
     def is_at(self, keys: Keyframes) -> BoolArray:
-        """Return a mask of the key at the frame."""
+        """Return a mask of the keys that is true for the key at the frame."""
         at: BoolArray = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
         return at
 
@@ -143,7 +143,7 @@ class KeyedTrack:
 
 
 def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Raise AnimationError if the track's keys play at other scene frames."""
+    """Raise AnimationError if retiming or an NLA strip shifts the track's keys to other scene frames."""
     if function_of(track) is not None:
         raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
     animation = animation_data(datablock)

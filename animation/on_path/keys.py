@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert and delete keys of a path."""
+"""Insertion and deletion of keys on a path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .points import Spot, moving_tracks
 
 
 def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
-    """Return the tracks that move the point and have a key at its frame. Raise AnimationError if any is locked."""
+    """Return the tracks that move the point and have a key at its frame. Raise AnimationError if any track is
+    locked."""
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]
     if not keyed:
@@ -25,9 +26,9 @@ def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
 
 
 def insert_key(spot: Spot) -> None:
-    """Insert a key at the path's position at the frame, in the tracks that move the point.
+    """Insert a key at the frame in all tracks that move the point, without moving the path.
 
-    Raises AnimationError if there already is a key, or a track cannot be changed.
+    Raises AnimationError if there already is a key, or if a track can't be changed.
     """
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     if not tracks:
@@ -48,9 +49,9 @@ def insert_key(spot: Spot) -> None:
 
 
 def delete_key(spot: Spot) -> None:
-    """Delete the key in the tracks that move the point.
+    """Delete the key in all tracks that move the point.
 
-    Raises AnimationError, without changing anything, if the key is the last of a channel or a track cannot be changed.
+    Raises AnimationError, without changing anything, if it is a channel's only key, or if a track can't be changed.
     """
     keyed = keyed_tracks(spot)
     for each in keyed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Move the point of a path at a key by changing the key's location or rotation."""
+"""Moves of a path's point at a key, by changing the key's location or rotation."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks
 
 _STEP = 1e-2
-"""Location change for measuring the effect of constraints, small relative to them but larger than rounding."""
+"""Location change with which to measure the effect of constraints. It is small, but larger than rounding."""
 _TURN = 1e-5
 """Step, in radians, of the finite differences for single angles."""
 _ROUNDS = 6
-"""Attempts to reach the target when constraints or drivers move the point away from its computed position."""
+"""Number of attempts to reach the target if constraints or drivers move the point away from its computed position."""
 _STEPS = 30
 _NEAR = 1e-6
-"""Relative to the distance from the old position. Smaller misses are rounding."""
+"""Relative to the distance from the old position. Misses smaller than this are rounding."""
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
-    """Return the point, ready to be moved. Raise AnimationError if its key cannot be changed.
+    """Return the point, ready to be moved. Raise AnimationError if its key can't be changed.
 
-    A location with a key at the frame is preferred to a rotation.
+    A location with a key at the frame takes precedence over a rotation.
     """
     reasons = []
     for track in moving_tracks(spot.item, spot.bone, spot.followed):
@@ -44,7 +44,7 @@ def movable_point(spot: Spot) -> MovingPlace | TurningTip:
             return TurningTip(spot, keyed) if track.is_rotation else MovingPlace(spot, keyed)
         except AnimationError as reason:
             reasons.append(reason)
-    # A locked channel is a more helpful reason than a missing key of another track.
+    # A locked channel is a more helpful reason than another track's missing key.
     raise next(iter(reasons), None) or AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
 
 
@@ -54,7 +54,7 @@ def _is_connected(spot: Spot) -> bool:
 
 
 class _World:
-    """The placement of the object or bone at the key's frame, for given values of the track."""
+    """The transform of the object or bone at the key's frame, for given values of the track."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.spot, self.track = spot, track
@@ -73,8 +73,8 @@ class _World:
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
 
-        `values` replace the values of the keys. They are written into the keys if more than F-curves and parents move
-        the object.
+        `values` replace the keys' values. If more than F-curves and parents move the object, they are written into the
+        keys.
         """
         if self._at_once is None:
             if values is not None:
@@ -92,10 +92,10 @@ class _World:
         return at
 
     def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
-        """Write and return the values that bring the point closest to the target in Blender's evaluation.
+        """Write and return the values with which Blender's evaluation brings the point closest to the target.
 
-        `values_for` returns values for the sum of all previous misses. `away` is the vector from the old position to
-        the target.
+        `values_for` returns the values for a correction, the sum of all previous misses. `away` is the vector from the
+        old position to the target.
         """
         missed = np.zeros(3)
         values = best = values_for(missed)
@@ -115,7 +115,7 @@ class _World:
 
 
 class MovingPlace:
-    """A point that is moved by changing a key of a location."""
+    """A point that is moved by changing a location key."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
@@ -135,13 +135,13 @@ class MovingPlace:
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the point of the ray that is closest to the key's current position."""
+        """Return the point on the ray that is closest to the key's current position."""
         away = direction / np.linalg.norm(direction)
         at: Vector = origin + away * float((self._place - origin) @ away)
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Move the key so that the point reaches the target, or comes closest to it, and update a live track."""
+        """Move the key so that the point reaches the target, or comes as close as possible. Update a live track."""
         away = target - self._place
         values = self._values + self._inverse @ away
         self.track.write(values)
@@ -166,7 +166,7 @@ class MovingPlace:
 
 
 class TurningTip:
-    """A point that is moved by changing a key of a rotation R.
+    """A point that is moved by changing a key of the rotation R.
 
     The vector from the origin to the point, or its direction, is `A R arm`.
     """
@@ -191,7 +191,7 @@ class TurningTip:
         self._reach = float(np.linalg.norm(self._arm))
         scaled = rotations.to_matrix(self._start) * np.where(scale == 0.0, 1.0, scale)
         self._frame = matrix[0, :3, :3] @ np.linalg.inv(scaled)
-        """The transform from the rotation's space to the world, shape (3, 3)."""
+        """The transform from the rotation's space to world space, shape (3, 3)."""
         if self._reach == 0.0 or abs(np.linalg.det(self._frame)) < 1e-12:
             raise track.track.error("NO_TIP", frame=spot.frame)
         self._into = np.linalg.inv(self._frame)
@@ -206,7 +206,8 @@ class TurningTip:
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the ray's hit on the tip's sphere that is closer to the tip, or the closest point on the sphere."""
+        """Return the ray's intersection with the tip's sphere that is closest to the tip, or else the sphere's closest
+        point."""
         into = np.eye(3) if self._axis else self._into
         radius = self._length if self._axis else self._reach
         start, along = into @ (origin - self._origin), into @ direction
@@ -224,11 +225,11 @@ class TurningTip:
         return at
 
     def move_to(self, target: Vector) -> Report:
-        """Rotate the key by the shortest arc from its old direction, and update a live track."""
+        """Rotate the key by the shortest arc from the old direction to the target, and update a live track."""
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:
-            # Correct the target by the previous miss.
+            # Correct the target by the miss of the previous attempt.
             self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
         return self.track.play()
 
@@ -247,7 +248,7 @@ class TurningTip:
         return q / size if size > 0.0 else np.array([1.0, 0.0, 0.0, 0.0])
 
     def _predicted(self, values: Values) -> Vector:
-        """Return the position of the tip for these values, computed from F-curves and parents."""
+        """Return the tip's position for these values, computed from F-curves and parents."""
         away = self._frame @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
         if self._axis:
             away = away * (self._length / np.linalg.norm(away))
@@ -255,7 +256,7 @@ class TurningTip:
         return at
 
     def _solved(self, target: Vector) -> Values:
-        """Return the values that bring the tip to the target or into its direction."""
+        """Return the values that bring the tip to the target, or turn it toward the target."""
         goal = self._into @ (target - self._origin)
         size = float(np.linalg.norm(goal))
         if size == 0.0:
@@ -264,7 +265,7 @@ class TurningTip:
             return self._solved_by_components(target)
         arm = rotations.to_matrix(self._start) @ (self._arm / self._reach)
         turned = rotations.multiply(_shortest_arc(arm, goal / size), self._start)
-        # Continue from the values of the last move, so that they do not jump by full turns.
+        # Continue from the values of the last move, so that values do not jump by full turns.
         before = self._now[:, np.newaxis]
         start = self._orientation(self._now)[:, np.newaxis]
         found: Values = self._representation.following(before, start, turned[:, np.newaxis, np.newaxis])[:, 0, 0]
@@ -273,7 +274,8 @@ class TurningTip:
         return found
 
     def _solved_by_components(self, target: Vector) -> Values:
-        """Return values that differ only in the free components and bring the tip as close as possible."""
+        """Return values that differ only in the free components and bring the tip as close to the target as
+        possible."""
         values, damping = self._now.copy(), 1e-3
         free = self._free
         size = float(np.linalg.norm(self._place - self._origin)) or 1.0
@@ -323,7 +325,7 @@ def _scale(spot: Spot) -> Vector:
 
 
 def _shortest_arc(start: Vector, end: Vector) -> Values:
-    """Return the quaternion of the shortest rotation from one direction to another."""
+    """Return the shortest rotation from one direction to another as a quaternion."""
     cosine = float(start @ end)
     if cosine > -1.0 + 1e-12:
         q = np.concatenate(([1.0 + cosine], np.cross(start, end)))

@@ -24,7 +24,7 @@ Vector = npt.NDArray[np.float64]
 
 @record()
 class Followed:
-    """The point of an object or bone whose path is shown."""
+    """The followed point of an object or bone, whose path is shown."""
 
     point: str
     """ORIGIN: an object's origin or a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
@@ -33,7 +33,7 @@ class Followed:
     """The length of the axis, in world units."""
 
     def turns(self, bone: str) -> bool:
-        """Return whether the point moves when the object, or the named bone, rotates about its origin."""
+        """Return whether the point moves if the object, or the named bone, rotates about its origin."""
         return self.point == "AXIS" or (bool(bone) and self.point == "TAIL")
 
     def arm(self, tail: float) -> Vector:
@@ -41,7 +41,7 @@ class Followed:
         return np.array(_AXES[self.axis] if self.point == "AXIS" else (0.0, tail, 0.0), dtype=np.float64)
 
     def at(self, matrices: Matrices, tail: float) -> npt.NDArray[np.float64]:
-        """Return the points for world matrices, shape (frames, 3). `tail` is the length of the bone, or 0."""
+        """Return the points for these world matrices, shape (frames, 3). `tail` is the length of the bone, or 0."""
         origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
         if self.point == "TAIL" and tail:
             return origin + tail * matrices[:, :3, 1]
@@ -79,14 +79,14 @@ class Spot(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the object or bone for users."""
+        """Return the name of the object or bone as shown to users."""
         return self.bone or str(self.item.name)
 
 
 def moving_tracks(item: Any, bone: str, followed: Followed) -> list[Track]:
-    """Return the tracks of the object's or bone's own channels that move the point, locations before rotations.
+    """Return the tracks of the object or bone itself that move the point, locations before rotations.
 
-    Raises AnimationError if the animation cannot be read.
+    Raises AnimationError if the animation can't be read.
     """
     prefix = bone_path(item.pose.bones[bone]) if bone else ""
     turns = followed.turns(bone)
