@@ -22,8 +22,7 @@ def angle_text(radians: float) -> str:
 
 
 def size_text(size: float, is_angle: bool = False) -> str:
-    """Format a size, for example an error, in units or radians. Sizes below the displayed precision appear as
-    "<0.1"."""
+    """Format a size, such as an error, in units or radians. A size below the displayed precision appears as "<0.1"."""
     if is_angle:
         return "<0.1°" if 0.0 < math.degrees(size) < 0.05 else angle_text(size)
     smallest = 10.0**-_DECIMALS

@@ -85,8 +85,7 @@ def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
 
 
 class _Segments(NamedTuple):
-    """Bezier segments with handles shortened as in Blender. Each field contains vectors (frame, value), shape (n,
-    2)."""
+    """Bezier segments, with handles shortened as in Blender. Each field contains (frame, value) pairs, shape (n, 2)."""
 
     start: Float64Array
     chord: Float64Array

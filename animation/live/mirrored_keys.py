@@ -30,8 +30,7 @@ _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
 
 
 def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate the bias and swap the eases of keys in reversed order, for example after mirroring or a negative scale in
-    time.
+    """Negate the bias and swap the eases of keys in reversed order, for example after mirroring in time.
 
     Source: docs/formulas, "Reversed time".
     """

@@ -277,8 +277,7 @@ def check_remaining(
     complete: bool = True,
     seconds: float = math.inf,
 ) -> Report:
-    """Update tracks whose handles, interpolation or channel settings (extrapolation, mute, lock, modifiers) were
-    edited.
+    """Update tracks with edits to handles, interpolation or channel settings (extrapolation, mute, lock, modifiers).
 
     This check takes longer. If the time runs out, `is_unsure` returns True.
     """
@@ -425,8 +424,7 @@ def _state_mark(track: Track, every: Points) -> int:
 
 
 class _OtherState(NamedTuple):
-    """The state of a track that edits can change, except key frames, key values, and the data read by
-    `_bake_inputs`."""
+    """The state of a track that edits can change, except key frames and values and the data read by `_bake_inputs`."""
 
     handles: bytes
     other: tuple[object, ...]

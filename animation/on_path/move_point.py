@@ -206,8 +206,8 @@ class TurningTip:
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the ray's intersection with the tip's sphere that is closest to the tip, or else the sphere's closest
-        point."""
+        """Return the intersection of the ray with the tip's sphere, or else the point of the sphere closest to the
+        ray."""
         into = np.eye(3) if self._axis else self._into
         radius = self._length if self._axis else self._reach
         start, along = into @ (origin - self._origin), into @ direction
@@ -274,8 +274,7 @@ class TurningTip:
         return found
 
     def _solved_by_components(self, target: Vector) -> Values:
-        """Return values that differ only in the free components and bring the tip as close to the target as
-        possible."""
+        """Return values that bring the tip as close to the target as possible by changing only free components."""
         values, damping = self._now.copy(), 1e-3
         free = self._free
         size = float(np.linalg.norm(self._place - self._origin)) or 1.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Join new keys to the existing keys before and after the reduced frames.
+"""Joins between new keys and the existing keys before and after the reduced frames.
 
-The existing keys do not change. Blender plays the segments between them, and their handles are preserved.
+The existing keys do not change. Blender plays the segments between these keys with their original handles.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..store.tracks import Track
 _FREE = np.uint8(HANDLE["FREE"])
 _AUTOMATIC = [HANDLE["AUTO"], HANDLE["AUTO_CLAMPED"]]
 _STEP = 1e-3
-"""Frames. The step of finite differences for quaternions."""
+"""Step of the finite differences for quaternions, in frames."""
 
 
 def sides(frames: Float32Array, range_: Float64Array) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the frames before the first frame of a range and after its last frame."""
+    """Return a mask of the frames before the range, and a mask of the frames after it."""
     return frames < range_[0] - SAME_FRAME, frames > range_[-1] + SAME_FRAME
 
 
 def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, bool]:
-    """Return whether the tracks have keys before the first frame and after the last frame."""
+    """Return whether any track has keys before the first frame, and whether any has keys after the last frame."""
     found = [
         [bool(side.any()) for side in sides(read_coordinates(fcurve)[::2], frames)]
         for track in tracks
@@ -55,7 +55,7 @@ def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, boo
 
 
 def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Finding | None:
-    """Return why new keys at these frames cannot join the track's existing keys, or None if they can.
+    """Return the reason why new keys at these frames can't join the track's existing keys, or None if they can.
 
     `raw` contains the channel values at the frames, shape (frames, components).
     """
@@ -84,9 +84,9 @@ def velocities_beside(
 ) -> Float64Array:
     """Return the slopes per frame of values or quaternions at both ends, shape (2, d).
 
-    Ends that are not in `joins` are NaN. The slope is taken from the Bezier segment outside the range. Lines bend at
-    every key, so the mean slope before and after the key is used. If nothing moves outside the range, the slope to the
-    next frame is used.
+    Ends that are not in `joins` are NaN. The slope is taken from the Bezier segment outside the range. Linear tracks
+    have a corner at every key, so the mean of the slopes before and after the key is used. If nothing moves outside the
+    range, the slope to the next frame is used.
     """
     found = np.full((2, values.shape[1]), np.nan)
     for side, row in ((0, 0), (1, -1)):
@@ -105,7 +105,7 @@ def velocities_beside(
 
 
 def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Array, side: int) -> float:
-    """Return the slope of a channel just before the first frame (side 0) or just after the last frame."""
+    """Return a channel's slope just before the first frame (`side` 0) or just after the last frame (`side` 1)."""
     inner = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
     keys, end = read(fcurve), float(frames[-side])
     beside = sides(keys.frames, frames)[side]
@@ -123,7 +123,7 @@ def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Ar
 
 
 def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
-    """Return the new keys of a curve, joined with its existing keys beside the frames, which play exactly as before.
+    """Return a curve's new keys, joined with its existing keys outside the frames, which play exactly as before.
 
     Automatic handles that Blender would recompute become free handles.
     """
@@ -150,7 +150,7 @@ def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: 
 
 
 def are_freed(track: Track, range_: Float64Array) -> bool:
-    """Return whether `joined` frees handles that Blender placed."""
+    """Return whether `joined` would make automatic handles of the track free."""
     for fcurve in track.channels.values():
         keys = read(fcurve)
         beside = np.logical_or(*sides(keys.frames, range_))
@@ -161,7 +161,8 @@ def are_freed(track: Track, range_: Float64Array) -> bool:
 
 
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
-    """Return the `rows.CHOSEN_…` bits of the animator's keys for which Blender plays the segments beside the frames."""
+    """Return the `rows.CHOSEN_…` flags with which Blender plays the segments outside the frames, for the animator's
+    keys."""
     earlier, later = sides(own.frames, frames)
     chosen = np.zeros(len(own.identities), dtype=np.uint8)
     chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT

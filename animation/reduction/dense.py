@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample dense motion of tracks, one sample per frame, and build the joints of an armature."""
+"""Sampling of dense motion, one sample per frame, and construction of an armature's joints."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .extrapolation import slopes_outside
 from .reduce_request import Together
 
 _STILL = 1e-6
-"""Relative to the largest value or 1. Tracks that move less keep one key."""
+"""Relative to the largest value, or to 1. Tracks that move less than this keep one key."""
 
 
 @dataclass(eq=False)
 class Dense:
-    """Hold a track with its values at whole frames."""
+    """A track with its values at whole frames."""
 
     track: Track
     raw: Float64Array
@@ -43,7 +43,7 @@ class Dense:
     stays: bool = False
     """True if the track keeps its keys."""
     joined: tuple[bool, bool] = (False, False)
-    """True if the track has keys before the first frame and after the last."""
+    """Whether the track has keys before the first frame, and after the last frame."""
     ends: Float64Array | None = None
     """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
     own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
@@ -56,16 +56,16 @@ class Dense:
         return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
 
     own_keys: int = 0
-    """The number of keys of all channels at these frames."""
+    """The total number of keys at these frames in all channels."""
 
     @property
     def written(self) -> int:
-        """Return the number of channels of new keys. Rotations are keyed in all channels."""
+        """Return the number of channels that get new keys. Rotations are keyed in all channels."""
         return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
 
     @property
     def owner(self) -> str:
-        """Return the path of the bone or other part that owns the property, or "" for the datablock."""
+        """Return the path of the bone or other part that owns the property, or "" for the datablock itself."""
         return split(self.track.path)[0]
 
     @property
@@ -81,7 +81,7 @@ class Dense:
 
 
 def own_count(group: Sequence[Dense]) -> int:
-    """Return the number of common keys that corresponds to the existing keys, counted by frames or by channel keys."""
+    """Return the number of common keys that corresponds to the group's existing keys, by frames or by channel keys."""
     frames = max(len(dense.own_frames) for dense in group)
     return min(frames, sum(dense.own_keys for dense in group) // max(1, sum(dense.written for dense in group)))
 
@@ -113,7 +113,7 @@ def sampled(
 ) -> Dense:
     """Sample the track's F-curves at the frames. Raises AnimationError if values are not finite.
 
-    `joins` marks the ends beyond which any track has keys.
+    `joins` states, for each end of the range, whether a track has keys beyond it.
     """
     times = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
@@ -146,7 +146,7 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
-    """Filter oscillations with periods shorter than `period` frames from the track."""
+    """Remove oscillations with periods shorter than `period` frames from the track."""
     values = low_pass(dense.values, period)
     if not dense.track.is_rotation:
         return replace(dense, raw=values, values=values)
@@ -155,9 +155,10 @@ def filtered(dense: Dense, period: float, frames: Float64Array) -> Dense:
 
 
 def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Float64Array:
-    """Convert values of keys at rows, quaternions for rotations, to channel values.
+    """Convert the values of keys in these rows, which are quaternions for rotations, to channel values.
 
-    If there are keys beside the frames, the ends equal the channels, and each key is close to the channel values there.
+    If there are keys outside the frames, the keys at the ends get the exact channel values, and all other keys get
+    values close to those of the channels.
     """
     found = values
     track, is_joined = dense.track, any(dense.joined)
@@ -179,9 +180,9 @@ def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Floa
 
 
 def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
-    """Return the outer slopes of keys whose first and last values are `ends` (2, components).
+    """Return the outer slopes of keys with the first and last values `ends`, shape (2, components).
 
-    Quaternions of keys may have signs and lengths that differ from the track's.
+    The signs and lengths of the keys' quaternions may differ from the track's.
     """
     if dense.track.kind != "QUATERNION":
         return dense.slopes
@@ -193,7 +194,7 @@ def slopes_of_keys(dense: Dense, ends: Float64Array) -> Float64Array:
 
 @dataclass(eq=False)
 class Joints:
-    """Hold the joints of an armature, with the object itself first."""
+    """The joints of an armature. The first joint is the object itself."""
 
     joints: list[Joint]
     animated: dict[int, list[Dense]]
@@ -204,12 +205,12 @@ class Joints:
     """The index of each bone in the armature, in the order of the joints."""
 
     def of_points(self, parts: Float64Array | None) -> Float64Array | None:
-        """Reorder values per bone of the armature (bones, frames) to the points of the joints."""
+        """Convert values for the armature's bones, shape (bones, frames), to values for the points of the joints."""
         return None if parts is None else parts[np.repeat(self.bones, 2)]
 
 
 def joints_of(obj: Any, every: Sequence[Dense], frames: Float64Array, together: Together) -> Joints:
-    """Return the joints of an armature as moved by F-curves and parents."""
+    """Return the joints of an armature, as moved by F-curves and parents."""
     by_owner: dict[str, list[Dense]] = {}
     for dense in every:
         if dense.part in ("location", "rotation", "scale"):
@@ -299,8 +300,8 @@ def _add(
 def places_of(obj: Any, frames: Float64Array, played: Sequence[Dense] = ()) -> Float64Array:
     """Return the world positions of all bone heads and tails, shape (points, frames, 3).
 
-    `played` contains tracks whose values replace their F-curves. Raises UnknownMotionError if more than F-curves and
-    parents move a bone.
+    `played` contains tracks whose values are used instead of their F-curves. Raises UnknownMotionError if more than
+    F-curves and parents move a bone.
     """
     moved = {
         (obj.session_uid, dense.owner + dense.part if dense.track.is_rotation else dense.track.path): dense.values
@@ -327,5 +328,5 @@ def names_of_points(obj: Any) -> list[str]:
 
 
 def is_posed(datablock: bpy.types.ID, every: Sequence[Dense]) -> bool:
-    """Return whether any bones of the datablock move."""
+    """Return whether any bone of the datablock moves."""
     return any(dense.track.path.startswith(BONES) for dense in every) and getattr(datablock, "pose", None) is not None

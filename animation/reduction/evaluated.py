@@ -27,7 +27,7 @@ _SMALLEST_FRACTION = 1e-4
 _ROUNDS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
 """The number of frames around an error within which each round tightens tolerances."""
 _TIGHTER = 0.8
-"""Additional factor of tightening, because a search with other tolerances changes all keys."""
+"""Additional factor for tightening, because a search with other tolerances changes all keys."""
 
 
 def check_evaluated(obj: Any) -> None:
@@ -68,7 +68,7 @@ def tightened_search(
     search: Callable[[Float64Array], Generator[float, None, list[NewKeys]]],
     excess_of: Callable[[Sequence[NewKeys]], Float64Array],
 ) -> Generator[float, None, list[NewKeys]]:
-    """Search with smaller tolerances while evaluated bones exceed them, and return the most accurate keys.
+    """Repeat the search with smaller tolerances while evaluated bones exceed theirs. Return the most accurate keys.
 
     Yields the progress of each search. `keys` contains the initial keys. `search` finds keys within fractions of the
     bones' tolerances, shape (bones, frames). `excess_of` returns the errors of the bones relative to the tolerances,
@@ -135,7 +135,7 @@ def _chain(bone: Any, constraint: Any) -> list[Any]:
 
 
 def _targets(obj: Any, constraint: Any) -> list[int]:
-    """Return the indices of the bones that a constraint depends on, or all bones if this is unknown."""
+    """Return the indices of the bones on which a constraint depends. If this is unknown, return all bones."""
     pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
     # Only some types of constraints have these properties.
     for prefix in ("", "pole_"):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preserve the extrapolation of curves before their first and after their last key when the keys change.
+"""Preservation of the extrapolation before the first and after the last key when a curve's keys change.
 
-Blender extrapolates through the outer handle of a Bezier key or the next key of a Linear key. A Constant key holds.
+Blender extrapolates from a Bezier key along its outer handle, and from a linear key along the line to the next key. A
+constant key holds its value.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from ..fcurves.keying import key_curve
 
 _CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDING = 2.0**-22
-"""Rounding of the difference between float32 numbers at adjacent frames, relative to the largest value."""
+"""Rounding error in the difference between float32 values at adjacent frames, relative to the largest value."""
 
 
 def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[float, float]:
-    """Return the curve's slopes per frame before the first frame and after the last."""
+    """Return the curve's slopes per frame before the first frame and after the last frame."""
     first, last = float(frames[0]), float(frames[-1])
-    # Evaluate far from the keys, where float32 rounding matters less.
+    # Use distant frames, so that float32 rounding matters less.
     reach = max(last - first, 1.0)
     before = (fcurve.evaluate(first) - fcurve.evaluate(first - reach)) / reach
     after = (fcurve.evaluate(last + reach) - fcurve.evaluate(last)) / reach
@@ -28,9 +29,9 @@ def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[floa
 
 
 def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
-    """Set the outer handles of a curve of Bezier keys with linear extrapolation to these slopes.
+    """Give a curve of Bezier keys linear extrapolation, with outer handles of these slopes.
 
-    NaN marks an end beyond which there are other keys.
+    An end beyond which there are other keys has NaN.
     """
     points = fcurve.keyframe_points
     if fcurve.extrapolation != "LINEAR" or not len(points):
@@ -53,9 +54,10 @@ def key_straight(
     types: EnumArray,
     slopes: Float64Array,
 ) -> None:
-    """Replace the keys with Linear and Constant keys. Ends with another extrapolation get Bezier keys.
+    """Replace the keys with linear and constant keys. Where these would extrapolate differently, the ends get Bezier
+    keys.
 
-    A first Bezier key plays a line to an additional key one frame later.
+    If the first key is Bezier, it plays a line to an additional key one frame later.
     """
     starts = ends = False
     if fcurve.extrapolation == "LINEAR":
@@ -75,7 +77,7 @@ def key_straight(
 
 
 def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
-    """Return whether Linear and Constant keys would extrapolate with other slopes, at the start and at the end."""
+    """Return whether linear and constant keys would extrapolate with other slopes at the start, and at the end."""
     plain = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
     if is_held:
         plain[0] = 0.0

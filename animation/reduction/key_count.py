@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Search for the error that results in a requested number of keys."""
+"""Search for the error that leads to a requested number of keys."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _TRIES = 8
 _ENOUGH = 0.98
 """A search ends when it reaches this fraction of the requested number of keys."""
 _POWER = 2.5
-"""The number of keys decreases roughly with this root of the error."""
+"""The number of keys is roughly inversely proportional to this root of the error."""
 _FARTHEST = 1e5
-"""The largest factor by which tried errors are larger or smaller than the requested error."""
+"""The largest factor by which a tried error may exceed or fall below the requested error."""
 
 
 def as_many_keys(
@@ -26,7 +26,7 @@ def as_many_keys(
     most: int,
     name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
-    """Try errors until there are almost, but not more than, `most` keys. Return the keys and the factor of the error.
+    """Try errors until there are almost, but not more than, `most` keys. Return the keys and the error's factor.
 
     `search` finds the keys for a factor of the error, and `count_of` counts them.
 
@@ -51,12 +51,12 @@ def as_many_keys(
 
 
 def _between(low: tuple[float, float], high: tuple[float, float], most: int) -> float:
-    """Return the next factor to try. `low` and `high` are pairs (factor, keys), with too many keys in `low`."""
+    """Return the next factor to try. `low` and `high` are pairs (factor, keys). `low` has too many keys."""
     if not low[0]:
         return float(high[0] * max(high[1] / most, 0.2) ** _POWER / 1.05)
     if math.isinf(high[0]):
         return float(low[0] * min(low[1] / most, 5.0) ** _POWER * 1.05)
-    # The relation is roughly linear in logarithms.
+    # The relation between the logarithms is roughly linear.
     span = math.log(low[1] / high[1])
     part = math.log(low[1] / ((1.0 + _ENOUGH) / 2.0 * most)) / span
     return float(low[0] * (high[0] / low[0]) ** min(max(part, 0.1), 0.9))

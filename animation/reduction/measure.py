@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure a reduction: the number of keys and the deviation of the motion."""
+"""Measurement of a reduction: the number of keys, and the deviation of the motion."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .dense import Dense
 
 @dataclass
 class Difference:
-    """Hold the deviation between two motions, with distances in scene units and angles in radians."""
+    """The deviation between two motions, with distances in scene units and angles in radians."""
 
     largest: float = 0.0
     at: str = ""
-    """The bone or track and the frame of the maximum."""
+    """The bone or track, and the frame, with the maximum deviation."""
     mean: float = 0.0
-    """The mean over all frames and points or values."""
+    """The mean over all frames, and over all points or values."""
     angle: float = 0.0
     """The largest angle between rotations other than bone rotations."""
     angle_at: str = ""
 
     def with_points(self, points: Difference) -> Difference:
-        """Combine the deviation of values and rotations with the deviation of points, whose mean is used."""
+        """Combine the deviation of values and rotations with that of points. The mean is that of the points."""
         larger = points if points.largest >= self.largest else self
         return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 
@@ -51,7 +51,7 @@ def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]
 
 
 def difference(wanted: Sequence[Dense], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
-    """Return the deviation of played values, by path, except location, rotation and scale of bones.
+    """Return the deviation of the played values, which are given by path. Transforms of bones are ignored.
 
     Rotations are unit quaternions.
     """
@@ -83,7 +83,7 @@ def difference_of_points(
     frames: Float64Array,
     chosen: BoolArray | None = None,
 ) -> Difference:
-    """Return the deviation of points (points, frames, 3) from their wanted positions, within a mask."""
+    """Return the deviation of points from their wanted positions, shape (points, frames, 3), within a mask."""
     off = np.linalg.norm(places - wanted, axis=2)
     if chosen is not None:
         if not chosen.any():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add keys where handles do not play the motion, for example with fast Euler angles, long segments or eases."""
+"""Addition of keys where handles do not play the motion accurately, as with fast Euler angles, long segments or
+eases."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _LEAST = 0.1
 
 
 class Played(NamedTuple):
-    """The played values by path, with rotations as unit quaternions, and positions (points, frames, 3)."""
+    """The played values by path (unit quaternions for rotations), and the played positions, shape (points, frames,
+    3)."""
 
     values: Mapping[str, Float64Array]
     places: Float64Array | None
@@ -37,8 +39,8 @@ class WantedMotion(NamedTuple):
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
-    """Add keys in the middle of segments that handles do not play. Return None if this does not help."""
-    # Handles play values without eases exactly.
+    """Add keys in the middle of segments that handles do not play accurately. Return None if this does not help."""
+    # Handles are exact for values without eases.
     able = {
         keys.dense.track.path: keys
         for keys in new
@@ -63,7 +65,8 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
 
 
 def _middles(rows: IndexArray, frame: int) -> list[int]:
-    """Return the middle of the segment around a frame, or of both segments beside a key, if longer than a frame."""
+    """Return the middle of the segment that contains a frame, or of both segments next to a key, if longer than a
+    frame."""
     after = int(np.searchsorted(rows, frame, side="right"))
     first = after - 1 - int(rows[after - 1] == frame)
     segments = range(max(first, 0), min(after, len(rows) - 1))
@@ -71,13 +74,13 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
-    """Return the parts of a fit in order. Tolerances are not used."""
+    """Return the parts of a fit in order. Tolerances are not considered."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
     return [SampledTracks(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
-    """Make keys at the same frames share one array of rows, whose identity marks tracks that are divided together."""
+    """Make keys at the same frames share one array of rows, whose identity marks the tracks to divide together."""
     known: dict[tuple[int, ...], Any] = {}
     for keys in found:
         if keys.fit is not None:
@@ -86,7 +89,7 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
 
 
 def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return the deviation of the played motion, in angles between rotations or distances, shape (frames,)."""
+    """Return the deviation of the played motion, as angles for rotations and distances otherwise, shape (frames,)."""
     if keys.dense.track.is_rotation:
         angles: Float64Array = rotations.angle_between(played, keys.dense.values)
         return angles

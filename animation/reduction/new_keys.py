@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define and write the new keys of tracks, from a fit or recovered from the curves."""
+"""The new keys of tracks, from a fit or recovered from the curves, and functions that write them."""
 
 from __future__ import annotations
 
@@ -28,32 +28,34 @@ from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
 
 _SAME = 1e-4
-"""A key is not a corner if its velocities differ by at most this fraction of the largest velocity."""
+"""A key is not a corner if the velocities before and after it differ by at most this fraction of the largest
+velocity."""
 _BEZIER, _LINEAR, _CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
 
 
 @dataclass(eq=False)
 class NewKeys:
-    """Hold the new keys of one track.
+    """The new keys of one track.
 
     Attributes
     ----------
     dense : Dense
         The track.
     rows : ndarray of int, shape (n,)
-        The rows of the samples at the keys.
+        The row of the sample at each key.
     values : ndarray, shape (n, components)
         The channel values of the keys.
     types : ndarray of uint8, shape (n,)
         Interpolation types.
     settings : Settings or None
-        The TCB settings. None for keys without TCB.
+        The TCB settings, or None if the keys do not use TCB.
     numbers : dict
-        Parameters and velocities of the keys of each channel.
+        Parameters and velocities of the keys in each channel.
     handles : ndarray, shape (2, n, components), or None
-        The offsets of the left and right handle values, at thirds, from Bezier keys without TCB.
+        For Bezier keys without TCB, the offsets of the left and right handles' values from the key. The handles are at
+        thirds of the segments.
     fit : Reduced or None
-        The fit with the keys of this track, its `part`, and of others.
+        The fit with the keys of several tracks. The keys of this track are its `part`.
     part : int
     """
 
@@ -69,7 +71,7 @@ class NewKeys:
 
     @classmethod
     def still(cls, dense: Dense) -> NewKeys:
-        """Return one key, or a key at each end if there are other keys beside the frames."""
+        """Return one key, or a key at each end if there are other keys outside the frames."""
         if any(dense.joined):
             ends = np.array([0, len(dense.raw) - 1])
             values = dense.values[ends]
@@ -79,7 +81,7 @@ class NewKeys:
 
     @classmethod
     def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
-        """Return the track's keys from a fit, either with velocities or with TCB."""
+        """Return the track's keys from a fit, with either velocities or TCB parameters."""
         values = keys_of_values(dense, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
         if keys.method == "TCB":
@@ -96,10 +98,10 @@ class NewKeys:
 
 
 def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
-    """Return the keys from which a track's curves were generated, or None if not found or of another method.
+    """Return the keys from which a track's curves were generated, or None if they are not found or use another method.
 
-    `limit` is the tolerance for values computed from tension, continuity and bias. Lines and steps are recovered by any
-    method.
+    `limit` is the tolerance for values computed from tension, continuity and bias. Lines and steps are recovered for
+    either method.
     """
     own = [*dense.track.channels]
     found = recover_keys(dense.raw[:, own])
@@ -160,7 +162,7 @@ def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], li
 
 
 def _velocities(dense: Dense, velocities: Float64Array) -> dict[int, Numbers]:
-    """Return the velocities for each channel. Rotations have all three components, other tracks only their own."""
+    """Return the velocities for each channel: all three components for rotations, and the channel's own otherwise."""
     if dense.track.is_rotation:
         turning: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
         return {index: turning for index in range(dense.raw.shape[1])}  # noqa: C420
@@ -203,7 +205,7 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
 
 
 def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
-    """Enable TCB on the tracks with settings. Blender plays lines and all segments beside the frames."""
+    """Enable TCB on the tracks that have settings. Blender plays lines, and all segments outside the frames."""
     by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]
@@ -225,6 +227,6 @@ def _played_by_blender(own: OwnKeys, frames: Float64Array) -> OwnKeys:
 
 
 def _padded(numbers: Numbers, own: OwnKeys, frames: Float64Array) -> Numbers:
-    """Extend numbers of keys at the frames to all keys of a channel, with NaN for keys beside the frames."""
+    """Extend the numbers for keys at the frames to all keys of a channel, with NaN for keys outside the frames."""
     before, after = (np.count_nonzero(side) for side in sides(own.frames, frames))
     return {name: np.pad(each, (before, after), constant_values=np.nan) for name, each in numbers.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce dense curves, with one key per frame, to the fewest keys that play the motion to within a given error."""
+"""Reduction of dense curves, with one key per frame, to the fewest keys that play the motion within a given error."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .reduce_request import ReduceRequest, Together
 from .result import Reduction
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
-"""Datablocks with the path prefixes of their tracks, None for all, and the requested reductions."""
+"""Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""
 _STEPS = 100
 T = TypeVar("T")
 
 
 @record()
 class KeyCount:
-    """Hold the number of keys required for an error.
+    """The number of keys required for an error.
 
     Examples
     --------
@@ -36,11 +36,11 @@ class KeyCount:
     """
 
     error: float
-    """Scene units."""
+    """The maximum error, in scene units."""
     keys: int
-    """Frames with keys after the reduction, summed over the bones and the object."""
+    """The number of frames with keys after the reduction, summed over the bones and the object."""
     before: int
-    """Frames with keys before the reduction, summed in the same way."""
+    """The number of frames with keys before the reduction, summed in the same way."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the count as a JSON-compatible dictionary."""
@@ -62,55 +62,55 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reduction:
-    """Reduce dense curves to the fewest keys whose handles reproduce the motion to within a given error.
+    """Reduce dense curves to the fewest keys whose handles reproduce the motion within a given error.
 
-    The keys are written into a copy of the datablock's action, named "<name>.reduced". The original remains in the
-    file, with a fake user. Tracks whose curves were generated from few keys recover these keys. Keys are added where
-    handles do not play rotations within the error.
+    The keys are written into a copy of the datablock's action, named "<name>.reduced". The original action remains in
+    the file, with a fake user. If a track's curves were generated from few keys, these keys are recovered. Where
+    handles do not play a rotation within the error, keys are added.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        The datablock with the tracks to reduce. Tracks that are already TCB are skipped with a note.
+        The datablock with the tracks to reduce. Tracks that are already TCB are skipped, and a note lists them.
     prefixes : iterable of str, optional
         Reduce only tracks whose paths start with one of these.
     error : float
-        Maximum error at whole frames. For armatures, the distance of any bone's head or tail from its original
-        position, in scene units. For other datablocks, the deviation of locations and other values, in their own units,
-        ignoring the parent's motion.
+        Maximum error at whole frames. For armatures, this is the distance of any bone's head or tail from its original
+        position, in scene units. For other datablocks, it is the deviation of locations and other values, in their own
+        units, ignoring the parent's motion.
     angle : float
         Maximum error of object rotations, in radians.
     key_count : int, optional
-        Maximum number of keys, counted like `Reduction.diamonds`. It replaces the error as the limit. Up to eight
-        errors are tried, starting with `error` and its `angle`.
+        Maximum number of keys, counted as in `Reduction.diamonds`. It replaces the error as the limit. Up to eight
+        errors are tried, starting with `error` and `angle`.
     still : float, optional
-        Maximum error of bone heads and tails, or of locations, at rest, in scene units, if smaller than `error`. A
-        point is at rest while it stays within a ball of this radius for at least 8 frames. The ball is centered on the
-        point's bounding box.
+        Maximum error of bone heads and tails, or of locations, while they are at rest, in scene units, if smaller than
+        `error`. A point is at rest while it stays within a ball of this radius for at least 8 frames. The ball is
+        centered on the bounding box of the point's positions.
     period : float, optional
-        Shortest period to keep, in frames, more than 2. Faster oscillations are treated as noise and filtered out
-        before the reduction. Errors are relative to the filtered motion, and the effect of the filter is measured
+        Shortest period to keep, in frames, greater than 2. Faster oscillations are treated as noise and filtered out
+        before the reduction. Errors are relative to the filtered motion, and the filter's effect is measured
         separately. Tracks that were generated from few keys are not filtered.
     together : {"TRACK", "BONE", "COLLECTION", "POSE"}
-        The channels with keys at common frames. TRACK: each track separately. BONE: location, rotation and scale of a
-        bone or object. COLLECTION: all bones of a bone collection (a bone's first collection). POSE: all bones of an
+        The channels that get keys at common frames. TRACK: each track separately. BONE: location, rotation and scale of
+        a bone or object. COLLECTION: all bones of a bone collection (a bone's first collection). POSE: all bones of an
         armature, or all tracks of another datablock.
     frame_range : (float, float), optional
-        The first and last whole frame to reduce. Other keys and their motion do not change. New keys start and end at
-        the existing values. HERMITE also fits the velocities at the ends as closely as possible.
+        The first and last whole frames to reduce. Keys outside this range, and their motion, do not change. New keys
+        start and end at the existing values. HERMITE also fits the velocities at the ends as closely as possible.
     method : {"HERMITE", "TCB"}
-        The type of keys. HERMITE keys have velocities and need the fewest keys for locations and rotations. TCB
-        keys have one tension and bias for each location, rotation or scale.
+        The type of the new keys. HERMITE keys have velocities, with which locations and rotations need the fewest keys.
+        TCB keys have one tension and one bias for each location, rotation or scale.
     sample_limit : int
-        Maximum number of samples, frames times components. Larger reductions are refused.
+        Maximum number of samples, that is, frames times components. If a reduction would need more, nothing is changed.
     progress : callable, optional
-        Called with the number of finished steps and the total.
+        Called with the number of finished steps and the total number of steps.
 
     Returns
     -------
     Reduction
-        Key counts before and after, time, and errors measured on the motion that the handles play. If no fewer keys
-        were found, `is_minimal` is true and nothing was changed.
+        Key counts before and after the reduction, and errors measured on the motion that the handles play. If no fewer
+        keys were found, `is_minimal` is true, and nothing was changed.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Reduction], list[Finding]]:
-    """Reduce dense curves of several datablocks. See `reduce`.
+    """Reduce dense curves of several datablocks, as `reduce` does.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     Returns
     -------
     list of Reduction, list of Finding
-        The reductions, and findings for refused datablocks, which were left unchanged.
+        The reductions, and the errors about datablocks that could not be reduced, which are unchanged.
 
     Examples
     --------
@@ -189,7 +189,8 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     ----------
     datablock : bpy.types.ID
     errors : iterable of float
-        Errors in scene units. The angle for object rotations is proportional, half a degree for an error of 0.005.
+        Errors in scene units. The maximum angle of object rotations is proportional to the error: half a degree for an
+        error of 0.005.
     prefixes, still, period, together, frame_range, method, sample_limit, progress
         See `reduce`.
 
@@ -224,10 +225,10 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
 
 
 def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
-    """Reduce several datablocks step by step. Yield the number of finished steps and the total.
+    """Reduce several datablocks step by step. Yield the number of finished steps and the total number of steps.
 
-    Nothing is changed before all keys are found. Returns the reductions and the errors of refused, unchanged
-    datablocks.
+    Nothing is changed before all keys are found. Returns the reductions, and the errors about datablocks that could not
+    be reduced, which are unchanged.
     """
     found: list[DatablockReduction] = []
     results: list[Reduction] = []
@@ -258,7 +259,7 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
 
 
 def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[tuple[list[KeyCount], list[Finding]]]:
-    """Count the keys of all datablocks for each factor of the error, step by step, without changing anything."""
+    """Count the keys that all datablocks need for each factor of the error, step by step, without changing anything."""
     each = list(factors)
     counts, before, error = [0] * len(each), 0, 0.0
     refused: list[Finding] = []
@@ -285,7 +286,7 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
 
 
 def _parts(number: int, total: int, steps: Generator[float, None, T], start: float, end: float) -> Steps[T]:
-    """Run the steps of one of several datablocks, between two fractions of its work."""
+    """Run the steps of one of several datablocks, from one fraction of its work to another."""
     while True:
         try:
             part = start + (end - start) * next(steps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce one datablock. First find its keys, then write them into a copy of its action."""
+"""Reduction of one datablock: first the search for its keys, then writing into a copy of its action."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from .reduce_request import ReduceRequest
 from .result import Reduction
 
 _MARGIN = 0.98
-"""Fraction of the error used in the search, because handles approximate rotations and float32 rounds."""
+"""Fraction of the error that the search uses, because handles only approximate rotations and float32 rounds."""
 _SPARSE = 4
-"""Recovered keys are used if the frames outnumber them by this factor, even if fewer keys would suffice."""
+"""If frames outnumber recovered keys by this factor, the recovered keys are used even if fewer keys would suffice."""
 _SPARSEST = 100
 """Tracks with fewer than one key per this number of frames are not reduced."""
 _LEAST_FRAMES = 3
 _MENDS = 24
-"""Maximum number of rounds of adding keys where handles do not play the motion."""
+"""Maximum number of rounds in which keys are added where handles do not play the motion accurately."""
 
 
 class AlreadyMinimalError(AnimationError):
-    """Report that no track can have fewer keys. Nothing was changed, and this is not a fault."""
+    """Raised if no track can have fewer keys. Nothing was changed, and this is not a fault."""
 
     def __init__(
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
@@ -64,9 +64,9 @@ class AlreadyMinimalError(AnimationError):
 
 
 class DatablockReduction:
-    """Reduce one datablock in steps: `prepare`, `fit` or `choose`, and `write`.
+    """The reduction of one datablock in steps: `prepare`, then `fit` or `choose`, then `write`.
 
-    Raises AnimationError for data that cannot be edited, has no keys to reduce, or has unknown motion.
+    Raises AnimationError if the datablock can't be edited, has no keys to reduce, or has unknown motion.
     """
 
     def __init__(self, datablock: bpy.types.ID, prefixes: Iterable[str] | None, wanted: ReduceRequest) -> None:
@@ -112,7 +112,7 @@ class DatablockReduction:
         return [dense for dense in self._every if not dense.is_still]
 
     def prepare(self) -> Generator[float, None, None]:
-        """Find the tracks that were generated from few keys, and filter the others. Yield the finished fraction."""
+        """Find the tracks that were generated from few keys, and filter all others. Yield the finished fraction."""
         error = _MARGIN * self._wanted.error
         moving = self._moving
         for number, dense in enumerate(moving):
@@ -145,7 +145,7 @@ class DatablockReduction:
         return own(self._datablock, self._frames)
 
     def _places_with(self, every: Sequence[Dense]) -> Float64Array:
-        """Return the positions of all bone heads and tails with the values of these tracks."""
+        """Return the positions of all bone heads and tails for these tracks' values."""
         if not self._is_evaluated:
             return places_of(self._datablock, self._frames, every)
         try:
@@ -155,7 +155,7 @@ class DatablockReduction:
             self.take_back()
 
     def choose(self) -> Generator[float, None, None]:
-        """Choose the keys to write, either within the error or by the requested number."""
+        """Choose the keys to write, limited by either the error or the requested number."""
         if self._wanted.key_count is None:
             self._new = yield from self.fit(1.0)
         else:
@@ -180,7 +180,7 @@ class DatablockReduction:
         )
 
     def _excess(self, new: Sequence[NewKeys], factor: float) -> Float64Array:
-        """Return the errors of evaluated bones relative to their tolerances, shape (bones, frames).
+        """Return the errors of the evaluated bones relative to their tolerances, shape (bones, frames).
 
         Nothing is changed.
         """
@@ -192,14 +192,14 @@ class DatablockReduction:
         assert places is not None
         assert wanted.places is not None
         far = np.linalg.norm(places - wanted.places, axis=2) / wanted.limits
-        # Heads and tails alternate.
+        # Heads and tails alternate in the array.
         excess: Float64Array = np.maximum(far[::2], far[1::2])
         return excess
 
     def _search(self, factor: float, parts: Float64Array | None = None) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys within the error times `factor`, with bones moved only by F-curves and parents.
+        """Return the fewest keys within the error times `factor`, assuming that only F-curves and parents move bones.
 
-        `parts` are fractions of the tolerance by bone and frame.
+        `parts` contains fractions of the tolerance, by bone and frame.
         """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
@@ -227,7 +227,7 @@ class DatablockReduction:
         return own_count([dense]) > (2 if any(dense.joined) else 1)
 
     def _group_of(self, dense: Dense) -> str:
-        """Return the same text for all tracks outside bones that share their keys."""
+        """Return a text that is the same for all tracks with common key frames. Bones are not considered."""
         if self._wanted.together == "POSE":
             return ""
         is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
@@ -235,16 +235,16 @@ class DatablockReduction:
 
     @property
     def _still(self) -> tuple[float, float] | None:
-        """Return the radius within which points are at rest, and their tolerance in the search."""
+        """Return the radius within which points count as at rest, and their tolerance in the search."""
         still = self._wanted.still
         return None if still is None else (still, _MARGIN * still)
 
     def _fewest(
         self, groups: Sequence[Sequence[Dense]], error: float, angle: float, of_bones: Float64Array | None
     ) -> Generator[float, None, list[NewKeys]]:
-        """Return common keys for the tracks of each group, or the recovered keys if they are not more.
+        """Return common keys for the tracks in each group, or the recovered keys if there are no more of them.
 
-        Groups of equal structure are searched together. Groups that already have as few keys are omitted.
+        Groups with the same structure are searched together. Groups that already have as few keys are omitted.
         """
         alike: dict[tuple[tuple[int, bool], ...], list[Sequence[Dense]]] = {}
         for group in groups:
@@ -275,7 +275,7 @@ class DatablockReduction:
         return new
 
     def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
-        """Return the tolerance at each frame of a track without a bone, shape (1, frames)."""
+        """Return the tolerance at each frame for a track that does not belong to a bone, shape (1, frames)."""
         limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
         return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
 
@@ -287,9 +287,9 @@ class DatablockReduction:
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
-        """Write the chosen keys, add keys where handles do not play the motion, and measure the result.
+        """Write the chosen keys, add keys where handles do not play the motion accurately, and measure the result.
 
-        Nothing is changed if there are not fewer keys than before.
+        If there are not fewer keys than before, nothing is changed.
         """
         if not self._are_fewer(self._new):
             return self._minimal()
@@ -313,11 +313,12 @@ class DatablockReduction:
         return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
 
     def diamonds(self, new: Sequence[NewKeys]) -> int:
-        """Return the number of frames with these keys or kept keys, summed over bones and the object."""
+        """Return the number of frames with either these keys or kept keys, summed over the bones and the object."""
         return self._counts(new)[0]
 
     def _counts(self, new: Sequence[NewKeys]) -> tuple[int, int, int]:
-        """Count keyed frames of owners, keyed frames of tracks, and channel keys, including kept tracks."""
+        """Return the numbers of keyed frames of owners, of keyed frames of tracks, and of channel keys, including kept
+        tracks."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
         by_path = {each.dense.track.path: each.rows for each in new}
@@ -344,9 +345,9 @@ class DatablockReduction:
     def _written(
         self, new: Sequence[NewKeys], factor: float
     ) -> tuple[Channels, Sequence[NewKeys], list[Finding], Played]:
-        """Write keys into a copy of the action, and add keys where handles do not play the motion.
+        """Write keys into a copy of the action, and add keys where handles do not play the motion accurately.
 
-        Return the copy's F-curves, the keys, the errors, and the motion of the copy.
+        Return the copy's F-curves, the keys, the errors, and the copy's motion.
         """
         # A requested number of keys is never exceeded.
         most = _MENDS if self._wanted.key_count is None else 0
@@ -446,7 +447,7 @@ class DatablockReduction:
         )
 
     def _measured(self, now: Played) -> tuple[Difference, Difference]:
-        """Return the current deviations of the tracks, and of points at rest."""
+        """Return the current deviation of the tracks, and of points at rest."""
         played, places = now
         off, still = difference(self._every, played, self._frames), Difference()
         if self._places is not None and places is not None:
@@ -466,9 +467,9 @@ class DatablockReduction:
         return off, still
 
     def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
-        """Return the motion of tracks and points halfway between frames, or None if more than F-curves move them.
+        """Return the motion of tracks and points halfway between frames, or None if F-curves alone do not determine it.
 
-        Filtered motion has no reference between frames.
+        There is no reference for filtered motion between frames.
         """
         if self._is_evaluated or self._wanted.period is not None:
             return None
@@ -479,7 +480,7 @@ class DatablockReduction:
         return every, places_of(self._datablock, frames, every)
 
     def _off_between(self, at_frames_now: Mapping[str, Float64Array]) -> Difference:
-        """Return the deviation halfway between frames, except where the motion jumped or is now a step."""
+        """Return the deviation halfway between frames, except where the motion jumped before or is a step now."""
         now = self._motion_between() if self._between is not None else None
         if self._between is None or now is None:
             return Difference()
@@ -502,7 +503,7 @@ class DatablockReduction:
         return found
 
     def _from_unfiltered(self, now: Played) -> Difference:
-        """Return the deviation from the motion before the filter, or no deviation without a filter."""
+        """Return the deviation from the unfiltered motion. Without a filter, there is none."""
         if self._unfiltered is None:
             return Difference()
         every, places = self._unfiltered
@@ -512,7 +513,8 @@ class DatablockReduction:
         return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def say_who_shares(self) -> None:
-        """Note other users of the original action in the result. All reduced datablocks must have been written."""
+        """Add a note on other users of the original action to the result. All reduced datablocks must have been
+        written."""
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [
@@ -529,7 +531,7 @@ class DatablockReduction:
             self._notes.append(Finding("REDUCE_KEPT", name_of(self._datablock), arguments=(original.name,)))
 
     def _copy(self) -> Channels:
-        """Assign a copy of the action that is not live to the datablock, and return the copy's F-curves."""
+        """Assign a copy of the action, without Live, to the datablock, and return the copy's F-curves."""
         original, slot = self._channels.action, self._channels.slot_handle
         copy = original.copy()
         copy.name = f"{original.name}.reduced"
@@ -539,7 +541,7 @@ class DatablockReduction:
 
 
 def _unchanged(name: str, channels: Channels, wanted: ReduceRequest, tracks: int, counts: tuple[int, int]) -> Reduction:
-    """Return the result if nothing was changed. `counts` are the keys and diamonds."""
+    """Return the result for an unchanged datablock. `counts` contains the numbers of keys and diamonds."""
     keys, diamonds = counts
     return Reduction(
         name,
@@ -563,10 +565,10 @@ def _reducible(
     wanted: ReduceRequest,
     notes: list[Finding],
 ) -> list[Track]:
-    """Return the tracks that can be reduced, and note why others cannot.
+    """Return the tracks that can be reduced. Add notes on why others can't.
 
-    Raises AlreadyMinimalError if no track has more than two keys or keys are far apart, and AnimationError without
-    tracks.
+    Raises AlreadyMinimalError if no track has more than two keys, or if the keys are far apart. Raises AnimationError
+    if there are no tracks.
     """
     found: list[Track] = []
     refused: list[Finding] = []
@@ -619,7 +621,7 @@ def _frames_of_keys(track: Track) -> Float64Array:
 
 
 def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) -> int:
-    """Return the number of keys of a curve in the range."""
+    """Return the number of the curve's keys in the range."""
     frames = read_coordinates(fcurve)[::2]
     if frame_range is None:
         return len(frames)
@@ -629,7 +631,7 @@ def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) 
 def _joinable(
     datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[Finding]
 ) -> list[Dense]:
-    """Return the tracks' motion at the frames, and note tracks whose new keys could not join the existing keys."""
+    """Return the tracks' motion at the frames. Add notes on tracks whose new keys could not join the existing keys."""
     if len(frames) < _LEAST_FRAMES:
         raise AnimationError(Finding("REDUCE_SHORT_RANGE", name_of(datablock)))
     joins = has_beside(tracks, frames)
@@ -641,14 +643,14 @@ def _joinable(
 
 
 def _note_refused(are_others: bool, refused: Sequence[Finding], notes: list[Finding]) -> None:
-    """Note why tracks were skipped. Raises AnimationError if no other tracks remain."""
+    """Add notes on why tracks were skipped. Raise AnimationError if no other tracks remain."""
     if refused and not are_others:
         raise AnimationError(*refused)
     notes += refused
 
 
 def _modified(track: Track) -> Finding | None:
-    """Return the error for a track with F-curve modifiers, except Cycles, which act only outside the keys."""
+    """Return an error if the track has F-curve modifiers. Cycles is allowed, because it acts only outside the keys."""
     modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
     acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
     return track.finding("REDUCE_MODIFIERS", ", ".join(acting)) if acting else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define the requirements of a reduction."""
+"""The requirements for a reduction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..options import REDUCE
 
 Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
-"""The group of channels with keys at common frames."""
+"""The groups of channels that get keys at common frames."""
 
 
 @dataclass(frozen=True)
 class ReduceRequest:
-    """Hold the maximum error or number of keys and the other arguments of `reduce`."""
+    """The maximum error or number of keys, and the other arguments of `reduce`."""
 
     error: Positive = REDUCE["error"].default
     angle: Positive = REDUCE["angle"].default

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Define the result of a reduction."""
+"""The result of a reduction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOM = 1.0 + 1e-6
 
 @dataclass
 class Reduction:
-    """Hold the result of a reduction, with the errors of the handles at whole frames and halfway between frames.
+    """The result of a reduction, with the errors of the handles at whole frames and halfway between frames.
 
     Examples
     --------
@@ -37,22 +37,22 @@ class Reduction:
     """True if no fewer keys were found and nothing was changed."""
     tracks: int = 0
     keys_before: int = 0
-    """Frames with keys before the reduction, summed over tracks."""
+    """The number of frames with keys before the reduction, summed over tracks."""
     keys: int = 0
-    """Frames with keys after the reduction, summed over tracks."""
+    """The number of frames with keys after the reduction, summed over tracks."""
     diamonds_before: int = 0
-    """Frames with keys before the reduction, summed over the bones and the object."""
+    """The number of frames with keys before the reduction, summed over the bones and the object."""
     diamonds: int = 0
-    """Frames with keys after the reduction, summed over the bones and the object."""
+    """The number of frames with keys after the reduction, summed over the bones and the object."""
     error: float = 0.0
     """The maximum deviation of a bone's head or tail, or of a value, from the original motion, in scene units."""
     error_at: str = ""
-    """The bone or track and the frame of the maximum."""
+    """The bone or track, and the frame, with the maximum error."""
     between: float = 0.0
     """The maximum deviation halfway between frames, except at jumps of the motion."""
     between_at: str = ""
     mean: float = 0.0
-    """The mean deviation over frames and bones or values."""
+    """The mean deviation over all frames, and over all bones or values."""
     angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum deviation of rotations other than bone rotations, in radians."""
     angle_at: str = ""
@@ -68,11 +68,11 @@ class Reduction:
     """The maximum deviation from the motion before the filter. 0 without a filter."""
     unfiltered_at: str = ""
     unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum angle from the motion before the filter, for rotations other than bone rotations, in radians."""
+    """The maximum angle of rotations other than bone rotations from the motion before the filter, in radians."""
     evaluated: bool = False
     """True if constraints or other effects move the armature. The errors are then measured on Blender's evaluation."""
     mended: int = 0
-    """Additional keys that handles need compared with the spline, counted like `diamonds`."""
+    """The number of keys that handles need in addition to the spline's keys, counted like `diamonds`."""
     seconds: float = 0.0
     original: str = ""
     """The name of the original action, which is kept."""
