@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of an operation as numbers and as text."""
+"""The result of an operation, as numbers and as text."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .number_text import size_text
 from .translation import counted, n_, rpt_
 
 _ROUNDING = 1e-4
-"""Units or degrees. Smaller changes in the motion are not visible."""
+"""In units or degrees. Smaller changes in the motion are not visible."""
 
 
 class HandleError(TypedDict):
-    """The error of the handles that play a track, in JSON-compatible fields."""
+    """The error of the handles that play a track, with JSON-compatible fields."""
 
     datablock: str
     track: str
     rotation: bool
     error: float
-    """The maximum error of any component, in the property's units. For rotations, an angle in degrees."""
+    """The maximum error of any component, in the property's units or, for rotations, as an angle in degrees."""
     frame: float | None
     """The frame of the maximum error. None if nothing was fitted."""
     range: float
@@ -39,29 +39,29 @@ class Report:
     """The counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
-    """Objects and the datablocks that they use."""
+    """Number of objects, and of datablocks that they use."""
     objects: int = 0
     """Number of objects among the datablocks."""
     tracks: int = 0
     keys: int = 0
-    """The animator's keys. Keys of one track at the same frame count once."""
+    """Number of the animator's keys. Keys of one track at the same frame count once."""
     samples: int = 0
-    """Generated keys, summed over all channels."""
+    """Number of generated keys, summed over all channels."""
     curve_keys: int = 0
-    """Generated Bezier keys, summed over all channels."""
+    """Number of generated Bezier keys, summed over all channels."""
     value_error: float = 0.0
     """The maximum error of curves or handles, in the units of the properties."""
     rotation_error: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum error of rotations, in radians."""
     values_exact: bool = True
-    """False if any error exceeds the rounding of Blender's numbers."""
+    """False if any error exceeds the rounding of Blender's numbers to float32."""
     rotations_exact: bool = True
     handles: list[HandleError] = field(default_factory=list)
     """One entry for each track that is played by handles."""
     looks_changed: int = 0
-    """Tracks whose motion should have been preserved but changed visibly."""
+    """Number of tracks whose motion was to be preserved but changed visibly."""
     looks_kept: int = 0
-    """Tracks whose keys received the parameters that best fit the previous motion of their F-curves."""
+    """Number of tracks whose keys received the parameters that best fit the previous motion of the F-curves."""
     value_change: float = 0.0
     """The maximum change in the motion of these tracks, in the units of the properties."""
     value_change_at: Finding | None = None
@@ -70,12 +70,12 @@ class Report:
     """The maximum change in rotations, in radians."""
     rotation_change_at: Finding | None = None
     errors: list[Finding] = field(default_factory=list)
-    """The errors. The tracks and datablocks that they name were not changed."""
+    """The errors. The tracks and datablocks named in them were not changed."""
     notes: list[Finding] = field(default_factory=list)
     """Notes on skipped tracks and on the result."""
 
     def add(self, other: Report) -> None:
-        """Add the figures, errors and notes of another report."""
+        """Add the figures, errors and notes from another report."""
         self.datablocks += other.datablocks
         self.objects += other.objects
         self.tracks += other.tracks
@@ -91,7 +91,7 @@ class Report:
         self.looks_of(other)
 
     def looks_of(self, other: Report) -> None:
-        """Add the other report's figures on preserved motion, and its notes."""
+        """Add the figures on preserved motion, and the notes, from another report."""
         self.looks_kept += other.looks_kept
         self.looks_changed += other.looks_changed
         if other.value_change > self.value_change:
@@ -111,12 +111,13 @@ class Report:
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors. If any track was processed, omit errors on objects for which there was nothing to do."""
+        """Return the errors. If any track was processed, omit errors about objects for which there was nothing to
+        do."""
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property
     def farthest_off(self) -> list[Finding]:
-        """Return the tracks and frames with the largest changes, unless these are only rounding."""
+        """Return the tracks and frames with the largest changes, unless the changes are only rounding errors."""
         places = (self.value_change_at, self.rotation_change_at)
         return [place for place in places if place is not None and place.size > _ROUNDING]
 
@@ -148,7 +149,7 @@ class Report:
         return ", ".join(parts)
 
     def _near(self, rotations: bool) -> str:
-        """Return the frame of the maximum handle error in parentheses."""
+        """Return the frame of the maximum error of handles, in parentheses."""
         errors = [each for each in self.handles if each["rotation"] == rotations]
         frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"
@@ -182,10 +183,11 @@ class Report:
 
 
 def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Return a mapping from one line per kind of finding to the findings of that kind.
+    """Return a mapping from one line for each kind of finding to the findings of this kind.
 
-    Findings are of one kind if they differ only in their places and numbers. The line is the text of the finding with
-    the largest first number, or of the first finding. It includes the number of other findings.
+    Findings are of the same kind if they differ only in their numbers and the objects, tracks and frames they name. The
+    line is the text of the finding with the largest first number, or else of the first finding. It includes the number
+    of other findings.
     """
     kinds: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:

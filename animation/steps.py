@@ -14,7 +14,7 @@ from .translation import n_
 Result = TypeVar("Result")
 
 Progress = Callable[[int, int], None]
-"""A function called with the number of finished steps and the total."""
+"""A function that is called with the number of finished steps and the total number of steps."""
 Steps = Generator[tuple[int, int], None, Result]
 IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 
@@ -22,8 +22,8 @@ IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = False) -> Result:
     """Run all steps and return their result.
 
-    If `progress` raises, the generator is closed, which undoes its changes. With `finishes`, for steps that cannot be
-    undone, the remaining steps run first.
+    If `progress` raises an exception, the generator is closed, which undoes its changes. With `finishes`, which is for
+    steps that can't be undone, the remaining steps run first.
     """
     with collector_paused():
         while True:
@@ -44,10 +44,10 @@ def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause Python's cyclic garbage collector, which takes a tenth of the time of a bake.
+    """Pause Python's cyclic garbage collector, which would take a tenth of a bake's time.
 
-    The collector visits all new objects several times. Keys and plans are numerous, but they have no reference cycles
-    and are freed without the collector.
+    The collector visits all new objects several times. A bake creates many keys and plans, but these are not part of
+    reference cycles, so they are freed without the collector.
     """
     is_enabled = gc.isenabled()
     gc.disable()

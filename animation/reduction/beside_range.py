@@ -161,8 +161,7 @@ def are_freed(track: Track, range_: Float64Array) -> bool:
 
 
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
-    """Return the `rows.CHOSEN_…` flags with which Blender plays the segments outside the frames, for the animator's
-    keys."""
+    """Return the `rows.CHOSEN_…` flags of the animator's keys with which Blender plays segments outside the frames."""
     earlier, later = sides(own.frames, frames)
     chosen = np.zeros(len(own.identities), dtype=np.uint8)
     chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT

@@ -54,8 +54,7 @@ def key_straight(
     types: EnumArray,
     slopes: Float64Array,
 ) -> None:
-    """Replace the keys with linear and constant keys. Where these would extrapolate differently, the ends get Bezier
-    keys.
+    """Replace the keys with linear and constant keys. If these would extrapolate differently, an end gets a Bezier key.
 
     If the first key is Bezier, it plays a line to an additional key one frame later.
     """

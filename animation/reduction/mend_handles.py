@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Addition of keys where handles do not play the motion accurately, as with fast Euler angles, long segments or
-eases."""
+"""Addition of keys where handles are not accurate, for example with fast Euler angles, long segments or eases."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
 
 
 def _middles(rows: IndexArray, frame: int) -> list[int]:
-    """Return the middle of the segment that contains a frame, or of both segments next to a key, if longer than a
-    frame."""
+    """Return the middle of the segment around a frame, or of both segments next to a key, if longer than a frame."""
     after = int(np.searchsorted(rows, frame, side="right"))
     first = after - 1 - int(rows[after - 1] == frame)
     segments = range(max(first, 0), min(after, len(rows) - 1))

@@ -53,7 +53,8 @@ _MENDS = 24
 
 
 class AlreadyMinimalError(AnimationError):
-    """Raised if no track can have fewer keys. Nothing was changed, and this is not a fault."""
+    """The exception for a datablock in which no track can have fewer keys. Nothing was changed, and this is not a
+    fault."""
 
     def __init__(
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
@@ -317,7 +318,7 @@ class DatablockReduction:
         return self._counts(new)[0]
 
     def _counts(self, new: Sequence[NewKeys]) -> tuple[int, int, int]:
-        """Return the numbers of keyed frames of owners, of keyed frames of tracks, and of channel keys, including kept
+        """Return the numbers of keyed frames of owners, keyed frames of tracks, and channel keys, including kept
         tracks."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
@@ -513,8 +514,7 @@ class DatablockReduction:
         return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def say_who_shares(self) -> None:
-        """Add a note on other users of the original action to the result. All reduced datablocks must have been
-        written."""
+        """Add a note on other users of the original action. All reduced datablocks must have been written before."""
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [

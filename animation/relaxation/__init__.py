@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax keys: change them until a condition holds at and between all frames."""
+"""Relaxation of keys, which changes them until a condition holds at and between all frames."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax keys: find the smallest change with which a condition holds at and between all frames.
+"""Relaxation of keys: the smallest changes with which a condition holds at and between all frames.
 
 Source: docs/formulas, "Relaxation".
 """
@@ -35,7 +35,7 @@ from .relaxed_motion import Follower, Motion, Mover, split, to_come
 from .wanted_conditions import Condition
 
 _FINER = 4
-"""The sampling density for checking the result, relative to the density for computing it."""
+"""The sampling density used to check the result, relative to the density used to compute it."""
 
 
 @dataclass
@@ -90,9 +90,9 @@ def relax(  # noqa: PLR0913
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxation:
-    """Change keys as little as possible so that a condition holds within the tolerance.
+    """Make the smallest changes to keys with which a condition holds within the tolerance.
 
-    Baked tracks are rebaked.
+    Baked tracks are baked again.
 
     Parameters
     ----------
@@ -101,18 +101,18 @@ def relax(  # noqa: PLR0913
     condition : StaysAt, StaysAbove or TurnsWithin
         The condition.
     keys : sequence of TrackKeys
-        The keys that may change, as returned by `track_keys`. They belong to location and rotation tracks of the
+        The keys that may change, as returned by `track_keys`. They must belong to location and rotation tracks of the
         object, the bone or their parents.
     bone : str
         The name of a bone of the armature `item`.
     point : sequence of 3 floats
         The point for which the condition must hold, in the local space of the object or bone.
     tolerance : float
-        The maximum error.
+        The maximum error, in world units, or in radians for rotation limits.
     frame_range : (float, float), optional
         The frames in which the condition must hold. Default: the scene's frame range, extended to include all keys.
     defaults : mapping, optional
-        Parameters for keys without their own parameters, on tracks that are not baked.
+        Parameters by name, for keys on unbaked tracks that have none of their own.
     scene : bpy.types.Scene, optional
         The scene whose frames are used. Default: the current scene.
     progress : callable, optional
@@ -121,9 +121,9 @@ def relax(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        A track cannot be changed or is not TCB, something other than F-curves and parents moves the object, or the
-        target is the object or bone itself. It is also raised if the tolerance cannot be reached. The message then
-        names the frame and the remaining error. Nothing was changed.
+        A track can't be changed or is not TCB, something other than F-curves and parents moves the object, or the
+        target is the object or bone itself. The error is also raised if the tolerance can't be reached. The message
+        then gives the frame and the remaining error. Nothing was changed.
     ValueError
         The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
 
@@ -197,7 +197,7 @@ def _relax(
 def _relaxed(
     coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
-    """Return numbers that satisfy the condition, or come closest to it, using finer frames if necessary."""
+    """Return numbers that satisfy the condition, or come closest to satisfying it. If necessary, use finer frames."""
     numbers = start
     for motion in (coarse, judge):
         weights, longest = motion.costs()
@@ -209,7 +209,7 @@ def _relaxed(
 
 
 def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
-    """Return the maximum distance of moved location keys and the maximum angle of rotated rotation keys."""
+    """Return the maximum distance by which location keys moved, and the maximum angle by which rotation keys turned."""
     moved = turned = 0.0
     for mover, before, after in zip(movers, split(movers, start), split(movers, numbers), strict=True):
         if not mover.slots:
@@ -225,7 +225,7 @@ def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[floa
 
 
 def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
-    """Write the numbers into the keys, update the tracks that were playing, and return notes."""
+    """Write the numbers into the keys, update the tracks that were played before, and return notes."""
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     for mover, own in zip(movers, split(movers, numbers), strict=True):
@@ -245,7 +245,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 
 def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
-    """Write the numbers into the animator's keys, on the F-curves or saved by a bake."""
+    """Write the numbers into the animator's keys, either on the F-curves or among the keys saved by a bake."""
     components, rows = np.array(mover.slots).T
     changed = {
         index: with_values(track, own, points, rows[components == index], numbers[components == index])

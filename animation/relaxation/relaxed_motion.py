@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion of an object or bone, and its errors, as functions of the key values that may change."""
+"""The motion of an object or bone, and the errors, as functions of the key values that may change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 _LONGEST_TURN = 0.3
 """In radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
-"""If points are within 1 / this number in each of three directions, they are within a distance of 1."""
+"""Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
 
 @record()
@@ -49,7 +49,7 @@ class Follower:
 
 
 class Mover:
-    """A track that is evaluated by its spline. Any number of its keys may change."""
+    """A track that is evaluated through its spline. Any number of its keys may change."""
 
     def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
         check_editable(keys.datablock)
@@ -81,7 +81,7 @@ class Mover:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the key of the track's motion in `TransformSampler`."""
+        """Return the dictionary key for the track's motion in `TransformSampler`."""
         return self.datablock.session_uid, self.prefix + self.name
 
     @property
@@ -89,7 +89,7 @@ class Mover:
         return _bone_of(self.datablock, self.prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the splines of the track with these numbers in the variable keys."""
+        """Return the track's splines with these numbers in the variable keys."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             move = np.zeros_like(own.keys.co)
@@ -118,7 +118,7 @@ class Mover:
 
 
 def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[Mover]:
-    """Return movers for other TCB tracks of the same objects and bones that are not played yet.
+    """Return movers for other TCB tracks on the same objects and bones that are not played yet.
 
     The next bake will change their motion.
     """
@@ -169,7 +169,7 @@ def split(movers: Sequence[Mover], numbers: Values) -> list[Values]:
 
 
 class Motion:
-    """The errors at `frames` as functions of the numbers of all movers."""
+    """The errors at `frames`, as functions of the numbers of all movers."""
 
     def __init__(
         self,
@@ -190,14 +190,14 @@ class Motion:
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> TransformSampler:
-        """Return the transforms of the world with these numbers in the keys."""
+        """Return the sampler of transforms with these numbers in the keys."""
         pairs = zip(self.movers, split(self.movers, numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
         """Return the motion of the mover with these numbers.
 
-        The last result is cached, because usually only one mover changes at a time.
+        The last result is cached, because the numbers of only one mover usually change at a time.
         """
         last = self._last.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
@@ -209,9 +209,9 @@ class Motion:
         return motion
 
     def costs(self) -> tuple[Values, Values]:
-        """Return the cost of changing each number, and the maximum change per round.
+        """Return the cost of changing each number, and the maximum change to it per round.
 
-        The cost is the distance that the point moves for a change of 1.
+        The cost is the distance that the point moves if the number changes by 1.
         """
         world = self.placed(np.concatenate([mover.start for mover in self.movers]))
         at = self._at(world, self.follower.item, self.follower.bone, self.follower.point)
@@ -237,7 +237,8 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame, which are all below the tolerance only if the condition holds within it."""
+        """Return numbers for each frame. All are below the tolerance only if the condition holds within the
+        tolerance."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):
@@ -274,7 +275,8 @@ class Motion:
     def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
         """Return the matrices of the object or bone.
 
-        Objects moved by more than F-curves and parents are evaluated by Blender, unless the variable keys affect them.
+        Blender evaluates objects that more than F-curves and parents move, unless the variable keys affect these
+        objects.
         """
         try:
             return world.matrices(item, bone)

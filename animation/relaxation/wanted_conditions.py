@@ -15,12 +15,12 @@ TOLERANCE: float = RELAX["tolerance"].default
 """The unit of errors: world units, or radians for rotation limits."""
 
 Targets = tuple[tuple[bpy.types.Object, str], ...]
-"""The objects on which a condition depends, with the names of their bones. An empty name means the object itself."""
+"""The objects on which a condition depends, with the names of bones. An empty name stands for the object itself."""
 
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The condition that the relaxed point stays at a point of another object or of one of its bones.
+    """The condition that the point stays at a point of another object or of one of its bones.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class StaysAt:
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """The condition that the relaxed point stays at least `height` units above the XY plane of an object or the world.
+    """The condition that the point stays at least `height` units above the XY plane of an object or the world.
 
     Examples
     --------
@@ -63,8 +63,8 @@ class StaysAbove:
 class TurnsWithin:
     """The condition that the rotation of the object or bone stays within limits.
 
-    The limits apply to Euler angles in its rotation order, or XYZ if it has none, in radians from -pi to pi. None sets
-    no limit.
+    The limits apply to Euler angles in the rotation order of the object or bone, or XYZ if it has none. They are in
+    radians, from -pi to pi. None means no limit.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detect motion that depends on more than F-curves and parents: constraints, drivers, NLA and physics."""
+"""Detection of motion that depends on more than F-curves and parents: constraints, drivers, NLA and physics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """Report that more than F-curves and parents animate an object. `finding` names the cause."""
+    """The exception for objects that more than F-curves and parents animate. `finding` names the cause."""
 
     def __init__(self, code: str, *arguments: Any) -> None:
         self.finding = Finding(code, arguments=arguments)
@@ -33,7 +33,7 @@ def check_body(item: bpy.types.Object) -> None:
 
 
 def check_bone_parent(item: Any) -> None:
-    """Raise UnknownMotionError if the parent is neither an object nor a bone without relative parenting."""
+    """Raise UnknownMotionError if the object has a parent other than an object or a bone without relative parenting."""
     parent, kind = item.parent, item.parent_type
     if kind != "BONE" or parent.type != "ARMATURE":
         raise UnknownMotionError("PARENTED_BY", item.name, kind.lower())

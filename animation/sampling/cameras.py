@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the camera of each frame, and cache its matrices until its motion changes."""
+"""The camera of each frame, and a cache of its matrices that is valid until its motion changes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Cuts = tuple[tuple[int, int], ...]
 View = npt.NDArray[np.float64]
 """Shape (4, 4)."""
 _FLAT = 1e-9
-"""Minimum determinant. A camera with a scale of zero has no view space."""
+"""Minimum determinant. A camera with a scale of zero has no camera space."""
 
 
 def cameras_of(scene: Any) -> Cuts:
-    """Return the cameras of the scene's frames, bound by markers or otherwise the active camera."""
+    """Return the cameras of the scene's frames: those bound by markers, or else the active camera."""
     bound: dict[int, int] = {}
     for marker in scene.timeline_markers:
-        # Blender ignores cameras that are hidden in renders, and uses the first of several at a frame.
+        # Blender ignores cameras that are hidden in renders. If several are bound at a frame, it uses the first one.
         if marker.camera is not None and not marker.camera.hide_render:
             bound.setdefault(marker.frame, marker.camera.session_uid)
     if bound:
@@ -37,7 +37,7 @@ def cameras_of(scene: Any) -> Cuts:
 
 
 def view_now(scene: Any) -> View:
-    """Return the current matrix from the active camera's space to the world."""
+    """Return the current matrix from the active camera's space to world space."""
     return unscaled(np.array(scene.camera.matrix_world)) if scene.camera is not None else np.eye(4)
 
 
@@ -53,10 +53,11 @@ def unscaled(matrices: Matrices) -> Matrices:
 
 @dataclass
 class _Sampled:
-    """Hold matrices from the world to the space of one camera at ascending frames."""
+    """Matrices from world space to the space of one camera, at ascending frames."""
 
     mark: Fingerprint | None
-    """The fingerprint of the data from which the matrices were computed. None if Blender stepped through the frames."""
+    """The fingerprint of the data from which the matrices were computed, or None if Blender stepped through the
+    frames."""
     read: set[int]
     frames: Frames
     into: Matrices
@@ -77,12 +78,12 @@ class _Sampled:
 
 
 class IsSteppedError(Exception):
-    """Report that Blender must step through frames before a camera can be placed."""
+    """The exception for a camera whose matrices are unknown until Blender has stepped through frames."""
 
 
 @dataclass
 class Cameras:
-    """Cache matrices of cameras until something that moves them changes."""
+    """A cache of camera matrices, which are valid until something that moves the cameras changes."""
 
     _sampled: dict[int, _Sampled] = field(default_factory=dict)
     _stepping: dict[int, DepsgraphSampler] = field(default_factory=dict)
@@ -93,10 +94,10 @@ class Cameras:
     def into(
         self, cuts: Cuts, frames: Frames, seen_at: Frames, objects: dict[int, Any], inputs: Fingerprints
     ) -> Matrices:
-        """Return the matrices from the world to camera space at the frames, shape (frames, 4, 4).
+        """Return the matrices from world space to camera space at the frames, shape (frames, 4, 4).
 
-        Each frame uses the camera of the corresponding frame in `seen_at`. `objects` maps `session_uid` to objects.
-        Raises IsSteppedError if `step` must be called first until it has finished.
+        For each frame, the camera of the corresponding frame in `seen_at` is used. `objects` maps `session_uid` to
+        objects. Raises IsSteppedError if `step` must first be called until it has finished.
         """
         matrices = np.empty((len(frames), 4, 4))
         cameras = _which(cuts, seen_at)
@@ -107,7 +108,7 @@ class Cameras:
         return matrices
 
     def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
-        """Return fingerprints of the cameras, which are equal as long as no camera's motion changes."""
+        """Return fingerprints of the cameras. They are equal as long as no camera's motion changes."""
         return tuple((first, self._mark(objects[uid], inputs)) for first, uid in cuts)
 
     def _mark(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
@@ -117,11 +118,11 @@ class Cameras:
         return (object() if kept.stale else kept.steps,)
 
     def read(self, cuts: Cuts) -> set[int]:
-        """Return the `session_uid` of all datablocks that the cameras depend on."""
+        """Return the `session_uid` of all datablocks on which the cameras depend."""
         return {uid for _, camera in cuts if camera in self._sampled for uid in self._sampled[camera].read}
 
     def mark_stale(self, changed: set[int] | None = None) -> None:
-        """Mark cameras that depend on changed datablocks as stale. None means that anything may have changed."""
+        """Mark cameras that depend on `changed` datablocks as stale. If None, anything may have changed."""
         for sampled in self._sampled.values():
             sampled.stale |= changed is None or not changed.isdisjoint(sampled.read)
         for uid, sampler in list(self._stepping.items()):
@@ -139,7 +140,7 @@ class Cameras:
         return min((sampler.part for sampler in self._stepping.values()), default=1.0)
 
     def step(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Step through some frames for a camera."""
+        """Step through some frames for one camera."""
         uid, sampler = next(iter(self._stepping.items()))
         if uid not in objects:
             del self._stepping[uid]
@@ -152,7 +153,7 @@ class Cameras:
         self._keep(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
 
     def _of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _Sampled:
-        """Return the camera's matrices, covering all frames. Raise IsSteppedError if they are not known."""
+        """Return the camera's matrices, which cover all frames. Raise IsSteppedError if they are not known."""
         uid = camera.session_uid
         kept, mark = self._sampled.get(uid), inputs.of(camera)
         if kept is not None and not kept.holds(mark):
@@ -174,7 +175,7 @@ class Cameras:
         return self._keep(uid, mark, world.read(camera), missing, matrices)
 
     def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
-        """Add the matrices to the cached matrices at other frames."""
+        """Add the matrices to those that are cached for other frames."""
         into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
         old = self._sampled.get(uid)
         if old is not None and old.mark == mark and (mark is not None or not old.stale):
@@ -186,7 +187,7 @@ class Cameras:
 
 
 def _which(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
-    """Return the rows in `cuts` of the cameras at the frames."""
+    """Return the row in `cuts` of the camera at each frame."""
     firsts = [first for first, _ in cuts]
     rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(firsts, frames + SAME_FRAME, side="right") - 1, 0)
     return rows

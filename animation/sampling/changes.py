@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the largest difference between a track's splines and the motion of its F-curves."""
+"""Measurement of the largest difference between a track's splines and the motion of its F-curves."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from ..store.tracks import Track
 from .fcurves import played_at
 
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
-"""Positions of additional samples in a segment, as fractions. At the samples of the fit, differences are smallest."""
+"""Positions of additional samples in a segment, as fractions. Differences are smallest at the samples of the fit."""
 _SHARE = 0.2
-"""Ratio to a track's largest difference below which a segment gets no additional samples."""
+"""A segment gets no additional samples if the ratio of its differences to the track's largest is below this."""
 _TOPS = 4
 """Number of local maxima that are sampled again."""
 _TOP_SHARE = 0.7
-"""Ratio to the largest maximum below which a smaller maximum is not sampled again."""
+"""A local maximum is not sampled again if its ratio to the largest one is below this."""
 _AROUND = np.arange(1.0, 16.0) / 16.0
 """Positions of samples around a maximum, as fractions between the samples before and after it."""
 _FAR = 2.0
 """Radians."""
 _STEP = 0.25
-"""Frames between samples where a quaternion changes sign or the difference exceeds the angle above."""
+"""Frames between samples where a quaternion changes sign or the difference exceeds `_FAR`."""
 _MOST_SAMPLES = 200
-"""Maximum number of these samples in one segment."""
+"""Maximum number of such samples in one segment."""
 
 
 @dataclass(eq=False)
 class Look:
-    """Hold the splines of a track, the motion of its F-curves, and their maximum difference from `measure_changes`."""
+    """The splines of a track, the motion of its F-curves, and their maximum difference, found by `measure_changes`."""
 
     track: Track
     originals: Mapping[int, OwnKeys]
     splines: Sequence[TrackSpline]
     parts: Sequence[SplineToFit]
-    """The current motion for each spline."""
+    """The current motion, for each spline."""
     change: float = 0.0
-    """The maximum difference, for rotations an angle in radians."""
+    """The maximum difference. For rotations, an angle in radians."""
     frame: float = 0.0
     """The frame of the maximum difference."""
     mean: float = 0.0
@@ -55,14 +55,14 @@ class Look:
     """The range of the values. 0 for rotations."""
 
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
-        """Return the differences at samples, shape (m,). They are 0 where the motion is unknown."""
+        """Return the differences at the samples, shape (m,). They are 0 where the motion is unknown."""
         if self.track.is_rotation:
             return _angles(values, played)
         largest: Float64Array = np.abs(values - played).max(axis=1)
         return largest
 
     def take(self, frames: Float64Array, differences: Float64Array) -> None:
-        """Update the maximum difference if a difference is larger."""
+        """If one of the differences exceeds the maximum difference, update the maximum."""
         worst = int(np.argmax(differences))
         if differences[worst] >= self.change:
             self.change, self.frame = float(differences[worst]), float(frames[worst])
@@ -70,22 +70,22 @@ class Look:
 
 @dataclass(eq=False)
 class _Compared:
-    """Hold a fitted spline of a look and the rounding error of differences in the segment after each key."""
+    """A fitted spline of a look, and the rounding error of differences in the segment after each key."""
 
     look: Look
     own: TrackSpline
     keys: Float64Array
     """The frames of the spline's keys."""
     rounding: Float64Array
-    """The last key repeats the value of the last segment."""
+    """Rounding errors by key, shape (n,). The last key repeats the value of the last segment."""
 
 
 def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -> None:
-    """Measure the differences between the fitted splines of each look and the played motion.
+    """Measure, for each look, the differences between its fitted splines and the played motion.
 
-    The motions are compared at the samples of the fit. Segments with large changes get additional samples, especially
-    around the maxima. A quaternion whose components change sign may turn by 180 degrees within a frame, so it is also
-    compared every quarter of a frame.
+    The motions are compared at the samples of the fit. Segments with large differences get additional samples,
+    especially around the maxima. If the components of a quaternion change sign, the rotation may turn by 180 degrees
+    within a frame, so it is also compared every quarter of a frame.
     """
     every: list[_Compared] = []
     found: list[tuple[Float64Array, Float64Array]] = []
@@ -120,7 +120,7 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
 
 
 def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
-    """Measure the differences at additional frames of each spline, and keep the largest in its look."""
+    """Measure the differences at additional frames of each spline, and store the largest in its look."""
     played = played_at(
         [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
     )
@@ -128,7 +128,7 @@ def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequenc
     turned = [row for row, each in enumerate(every) if each.look.track.is_rotation]
     angles: Iterator[Float64Array] = iter(())
     if turned:
-        # One NumPy call for all splines is faster than a call for each.
+        # One NumPy call for all splines is faster than one call for each spline.
         joined = _angles(*(np.concatenate([of[row] for row in turned]) for of in (values, played)))
         angles = iter(np.split(joined, np.cumsum([len(frames[row]) for row in turned])[:-1]))
     result = []
@@ -147,12 +147,12 @@ def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
 
 
 def _further(compared: _Compared, frames: Float64Array, differences: Float64Array) -> Float64Array:
-    """Return additional frames in the segments that may contain the maximum difference."""
+    """Return additional frames, in the segments that may contain the maximum difference."""
     keys, largest = compared.keys, differences.max(axis=1)
     chosen = largest >= max(_SHARE * compared.look.change, 1e-300)
     further = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[chosen].ravel()]
     if compared.look.track.is_rotation:
-        # Maxima near half a turn are narrow.
+        # Maxima close to half a turn are narrow.
         searched = largest > _FAR
         if compared.look.track.kind == "QUATERNION":
             values = compared.own.values
@@ -166,7 +166,7 @@ def _further(compared: _Compared, frames: Float64Array, differences: Float64Arra
 def _around_tops(
     every: Sequence[_Compared], frames: Sequence[Float64Array], sizes: Sequence[Float64Array]
 ) -> list[Float64Array]:
-    """Return frames around the largest local maxima of differences for each spline."""
+    """Return frames around the largest local maxima of each spline's differences."""
     if not every:
         return []
     looks = {id(each.look): place for place, each in enumerate(every)}
@@ -192,15 +192,15 @@ def _around_tops(
 
 
 def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
-    """Return the rounding errors of differences at the frames. Both have the shape (segments, samples).
+    """Return the rounding errors of differences at the frames. Errors and frames have the shape (segments, samples).
 
-    They come from float32 values and, where values change, from float32 frames of keys, handles and samples.
+    They come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
     """
     steps = np.diff(part.samples, axis=1)
-    # The chord between quaternions has half the length of the rotation angle.
+    # The chord between two quaternions is half as long as the rotation angle.
     size = 2.0 if track.is_rotation else 1.0
     steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
     speed = (steps / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
-    # A fit ends when its mean error is within rounding.
+    # A fit ends when its mean error is within the rounding error.
     rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.samples).max() + last_place(frames) * speed
     return rounding

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluate transforms of objects and bones with Blender, frame by frame.
+"""Evaluation of the transforms of objects and bones by Blender, frame by frame.
 
 This is used for objects that are animated by more than F-curves and parents.
 """
@@ -20,11 +20,11 @@ from .beyond_fcurves import UnknownMotionError
 from .transforms import Frames, Matrices, TransformSampler
 
 Thing = tuple[int, str]
-"""The `session_uid` of an object and the name of one of its bones, or ""."""
+"""The `session_uid` of an object, and the name of one of its bones, or "" for the object itself."""
 
 
 class DepsgraphSampler:
-    """Evaluate objects and bones at `frames`, in steps of limited duration."""
+    """A sampler that lets Blender evaluate objects and bones at `frames`, in steps of limited duration."""
 
     def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
         self.things = tuple(things)
@@ -41,7 +41,7 @@ class DepsgraphSampler:
 
     @property
     def is_done(self) -> bool:
-        """Return whether all frames are evaluated."""
+        """Return whether all frames have been evaluated."""
         return self._done == len(self.frames)
 
     def matrices(self, thing: Thing) -> Matrices:
@@ -49,7 +49,7 @@ class DepsgraphSampler:
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Evaluate at least one more frame in the time of `scene`. `objects` must contain all objects.
+        """Evaluate at least one more frame of `scene`. `objects` must contain all objects to evaluate.
 
         A temporary scene is evaluated, so the current frame and unkeyed poses do not change.
         """
@@ -68,7 +68,7 @@ class DepsgraphSampler:
 def stepped(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
-    """Return the results of `read` for the depsgraph at each frame, shape (frames, numbers)."""
+    """Return the numbers that `read` gets from the depsgraph at each frame, shape (frames, numbers)."""
     with _aside(scene, [item]) as evaluated_at:
         rows = [read(evaluated_at(frame)) for frame in frames.tolist()]
     return np.array(rows, dtype=np.float64)
@@ -77,8 +77,8 @@ def stepped(
 def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
     """Return the matrices of the object or one of its bones at ascending frames.
 
-    They are computed from F-curves and parents if nothing else animates the object. Otherwise Blender steps through the
-    frames.
+    If only F-curves and parents animate the object, the matrices are computed from these. Otherwise, Blender steps
+    through the frames.
     """
     try:
         return TransformSampler(frames).matrices(item, bone)
@@ -107,7 +107,8 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
     def evaluated_at(frame: float) -> Any:
         _set_frame(scene, int(frame // 1), frame % 1)
         if asides and _is_read(scene, asides[-1]):
-            # A driver that reads the frame of another scene gets a copy that is created once, with the depsgraph.
+            # If a driver reads the frame of another scene, it gets a copy that is created only once, with the
+            # depsgraph.
             bpy.data.scenes.remove(asides.pop())
         if not asides:
             asides.append(_scene_of(items, scene))
@@ -127,7 +128,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
 
 
 def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.types.Scene:
-    """Create a scene of these objects with the time mapping of `scene`."""
+    """Create a scene with these objects and the time mapping of `scene`."""
     made = bpy.data.scenes.new("TCB paths")
     made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
     for item in items:
@@ -136,7 +137,7 @@ def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.
 
 
 def _is_read(scene: bpy.types.Scene, aside: Any) -> bool:
-    """Return whether anything that animates the objects, such as a driver, reads properties of the scene."""
+    """Return whether anything that animates the objects, for example a driver, reads properties of the scene."""
     return any(each.original == scene for each in aside.view_layers[0].depsgraph.ids)
 
 

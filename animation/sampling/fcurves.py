@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample a track's F-curves between its keys, for comparison with its splines."""
+"""Sampling of a track's F-curves between keys, for comparison with the track's splines."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track with the animator's keys and its splines of at least two keys, excluding segments that Blender plays."""
+"""A track, the animator's keys, and its splines of at least two keys, without segments that Blender plays."""
 _Sampled = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
-"""A track with the animator's keys, one of its splines, and frames between its keys."""
+"""A track, the animator's keys, one of its splines, and frames between the spline's keys."""
 _NO_ROTATION = 1e-5
-"""The length below which float32 quaternions do not determine a rotation."""
+"""Float32 quaternions shorter than this do not determine a rotation."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
-    """Return the splines of each track with the values of its F-curves.
+    """Return the splines of each track, with the values that its F-curves have.
 
     The list is empty for a track whose values are not finite or not a rotation.
     """
@@ -41,7 +41,7 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
 
 
 def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
-    """Return the F-curve motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
+    """Return the F-curves' motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
 
     The result is NaN where the values are not a rotation.
     """
@@ -67,14 +67,14 @@ def _parts(
             return []
         played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
-        # Splines with other segments have no parameters to fit.
+        # Runs of a single key have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
         parts.append(SplineToFit(spline.spline, rows, played, _walk(track, spline, channels)))
     return parts
 
 
 def _played(track: Track, raw: Float64Array) -> Float64Array | None:
-    """Return the values, or unit quaternions for rotations, or None if they are not finite or not a rotation."""
+    """Return the values, or unit quaternions for rotations. Return None if they are not finite or not a rotation."""
     if track.is_rotation:
         raw = quaternions_of(track, raw)
         if not raw.any(axis=1).all():
@@ -84,7 +84,7 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
 
 
 def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
-    """Return the change in Euler or axis angles from the key before each sample, shape (n - 1, SAMPLES, 3)."""
+    """Return the rotation from the last key to each sample as changes in angles, shape (n - 1, SAMPLES, 3)."""
     if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
         return None
     samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)
@@ -97,7 +97,7 @@ def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64A
 
 @record(eq=False)
 class _Channel:
-    """Hold a channel, the sample frames of a spline, and the array for the values."""
+    """A channel, the frames at which its spline is sampled, and the array for the values."""
 
     track: Track
     index: int
@@ -107,7 +107,7 @@ class _Channel:
 
     @property
     def begins(self) -> IndexArray:
-        """Return the rows of the keys before the frames, or -1 before the first key."""
+        """Return, for each frame, the row of the last key at or before it, or -1 before the first key."""
         return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
 
 
@@ -129,12 +129,12 @@ def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channel values, vectorized in simple Bezier segments and by Blender's evaluation elsewhere."""
+    """Fill in the channel values. Plain Bezier segments are vectorized, and Blender evaluates all others."""
     if not channels:
         return
     keys = Joined.of([channel.original.keys for channel in channels])
     plain = beziers.is_plain(keys.keys)
-    # Make Blender place the handles of edited keys.
+    # Let Blender place the handles of edited keys.
     plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
     plain[keys.starts + keys.counts - 1] = False
     begins = [channel.begins for channel in channels]

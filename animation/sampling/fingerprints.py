@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compute fingerprints of the data that determines the transforms of objects and bones."""
+"""Fingerprints of the data that determine the transforms of objects and bones."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type",
 
 
 class Fingerprints:
-    """Compute and cache fingerprints of objects and bones, including their parents, while nothing changes.
+    """A cache of fingerprints of objects and bones, including their parents, which is valid while nothing changes.
 
-    Two fingerprints are equal only if F-curves with the identities of their keys, unanimated values, rest bones,
-    parents and all other inputs of `TransformSampler` are equal.
+    Two fingerprints are equal only if all inputs of `TransformSampler` are equal. These include F-curves with the
+    identities of their keys, unanimated values, rest bones and parents.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Fingerprints:
         return tuple(parts)
 
     def rest(self) -> None:
-        """Release F-curves, which must not be kept while Blender continues, but keep fingerprints."""
+        """Release F-curves, which must not be kept while Blender continues. The fingerprints remain."""
         self._curves.clear()
 
     def _own(self, item: Any, bone: Any) -> Fingerprint:
@@ -82,7 +82,7 @@ class Fingerprints:
         on_a_path = parent is not None and parent.type == "CURVE" and parent.data.use_path
         placed = parent and parent.session_uid, item.parent_type, item.parent_bone, inverse, on_a_path
         led = item.rigid_body is not None, _constraints(item)
-        # Inverse kinematics of a bone also moves other bones.
+        # Inverse kinematics on a bone also moves other bones.
         posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
         return (*played, *placed, *led, *posed, *self._values(item, item, ""))
 
@@ -104,7 +104,7 @@ class Fingerprints:
         return owner.rotation_mode, still, *_played(curves)
 
     def _curves_of(self, item: bpy.types.Object) -> dict[str, list[bpy.types.FCurve]]:
-        """Return the object's F-curves by the path of their owner."""
+        """Return the object's F-curves, grouped by the paths of their owners."""
         if item.session_uid not in self._curves:
             found: dict[str, list[bpy.types.FCurve]] = {}
             try:
@@ -130,7 +130,7 @@ def _played(fcurves: list[Any]) -> Fingerprint:
             fcurve.mute or (fcurve.group is not None and fcurve.group.mute),
             fcurve.extrapolation,
             len(fcurve.keyframe_points),
-            # A modifier has many settings, so its F-curve always counts as changed.
+            # Modifiers have many settings, so an F-curve with modifiers always counts as changed.
             object() if len(fcurve.modifiers) else None,
         )
         for fcurve in fcurves

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample values of any property at many frames, as Blender plays them.
+"""Sampling of any property's values at many frames, as Blender plays them.
 
-Values are evaluated from F-curves. Blender steps through the frames if drivers or NLA strips affect a property.
+Values are evaluated from F-curves. If drivers or NLA strips affect a property, Blender steps through the frames.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Values = npt.NDArray[np.float64]
 STEP = 0.25
 """Frames between samples. Samples between whole frames are included because motion blur renders there too."""
 _MOST = 1_000_000
-"""The maximum number of samples. More would take minutes and much memory."""
+"""The maximum number of samples. More samples would take minutes and a lot of memory."""
 
 
 class PropertySampler:
-    """Sample properties of an object, its data and its shape keys at ascending `frames`."""
+    """A sampler for properties of an object, its data and its shape keys at ascending `frames`."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
         self.scene = scene
@@ -44,8 +44,8 @@ class PropertySampler:
 
         `owner` is the object, its data or its shape keys.
 
-        Raises AnimationError if a value is not finite. Values from F-curves are not clamped to the limits of the
-        property. Blender clamps values from stepping.
+        Raises AnimationError if a value is not finite. Values evaluated from F-curves are not clamped to the limits of
+        the property. If Blender steps through the frames, it clamps the values.
         """
         curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
         has_others = plays_strips(owner)
@@ -91,7 +91,7 @@ def curves_of(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
 
 
 def plays_strips(owner: Any) -> bool:
-    """Return whether NLA strips play on the datablock."""
+    """Return whether NLA strips affect the datablock."""
     animation = owner.animation_data
     return animation is not None and any(track.strips and not track.mute for track in animation.nla_tracks)
 
@@ -121,7 +121,7 @@ def all_keys(owner: bpy.types.ID) -> Values:
 def sampled_frames(
     scene: bpy.types.Scene, owners: Iterable[bpy.types.ID], frame_range: tuple[float, float] | None, step: float
 ) -> Frames:
-    """Return ascending sample frames: every `step` frames of the range, and the owners' keys within it.
+    """Return ascending sample frames: every `step` frames of the range, and the owners' keys within the range.
 
     The default range is the scene's frame range, extended to include all keys. Raises AnimationError if there are too
     many frames.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compute transforms of objects and bones at many frames from their F-curves, as Blender does.
+"""Computation of the transforms of objects and bones at many frames from F-curves, as in Blender.
 
-depsgraph.py evaluates objects that constraints, drivers, NLA strips or physics animate.
+For objects that constraints, drivers, NLA strips or physics animate, see `depsgraph.py`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ Matrices = npt.NDArray[np.float64]
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
-"""The key of a cached transform of an object, a bone in the world, or a bone in armature space."""
+"""The dictionary key of a cached transform of an object, a bone in world space, or a bone in armature space."""
 
 
 class TransformSampler:
-    """Compute and cache transforms of objects and bones at ascending `frames` while nothing changes.
+    """A sampler and cache for transforms of objects and bones at ascending `frames`, valid while nothing changes.
 
-    `moved` contains values that replace F-curves, by the object's `session_uid` and the property's path. Locations have
-    the shape (frames, 3). Rotations are unit quaternions, and their paths end with `rotation` in every mode.
+    `moved` contains values that are used instead of F-curves, by the object's `session_uid` and the property's path.
+    Locations have the shape (frames, 3). Rotations are unit quaternions, and their paths end in `rotation` for every
+    rotation mode.
     """
 
     def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
@@ -55,7 +56,7 @@ class TransformSampler:
         self._curves: dict[int, _Curves] = {}
 
     def with_moved(self, moved: Moved) -> TransformSampler:
-        """Return a TransformSampler with other values in place of F-curves that shares the values already read."""
+        """Return a sampler that uses other values instead of F-curves, and that shares the values already read."""
         other = TransformSampler(self.frames, moved)
         other._curves, other._read = self._curves, self._read
         return other
@@ -79,7 +80,7 @@ class TransformSampler:
     def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
         """Return the `session_uid` of all datablocks that determine the matrices.
 
-        The matrices are valid until one changes.
+        The matrices are valid until one of these datablocks changes.
         """
         return self._placed[(item.session_uid, bone or None)][1]
 
@@ -177,7 +178,7 @@ class TransformSampler:
         return self._curves[item.session_uid]
 
     def _values(self, owner: Any, curves: _Curves, name: str, path: str = "") -> npt.NDArray[np.float64]:
-        """Return the property's values at all frames, shape (frames, components)."""
+        """Return the values of the property at all frames, shape (frames, components)."""
         key = owner.id_data.session_uid, path + name
         if key in self._moved:
             return self._moved[key]
