@@ -39,7 +39,7 @@ class Report:
     """The counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
-    """Number of objects, and of datablocks that they use."""
+    """Number of datablocks: objects, and the datablocks that they use."""
     objects: int = 0
     """Number of objects among the datablocks."""
     tracks: int = 0
@@ -111,8 +111,7 @@ class Report:
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors. If any track was processed, omit errors about objects for which there was nothing to
-        do."""
+        """Return the errors. If any track was processed, omit errors about objects where there was nothing to do."""
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of tracks and channels as Blender's animation editors show them."""
+"""Names of tracks and channels, as shown in Blender's animation editors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def channel_name(path: str, index: int) -> str:
 
 
 def _parts(path: str) -> tuple[str, str, Any]:
-    """Return the name of the bone, the name of the property, and its declaration if it is known."""
+    """Return the name of the bone, the name of the property and, if known, the property's declaration."""
     match = _PATH.fullmatch(path)
     if match is None:
         return "", path, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translate texts that are composed in Python. Blender itself translates constant labels.
+"""Translation of texts that are composed in Python. Blender itself translates constant labels.
 
 Blender's tools find translatable texts by the names of these functions. The text is the first argument. Translations
 may reorder named values, such as `{verb:s}`.
@@ -29,7 +29,7 @@ def rpt_(text: str, *values: object, **named: object) -> str:
 
 
 def counted(count: int, one: str, more: str, *values: object) -> str:
-    """Translate the singular or plural text for this count, and insert the count and the values."""
+    """Translate the singular or the plural text for this count, and insert the count and the values."""
     return rpt_(one if count == 1 else more, count, *values)
 
 
@@ -57,5 +57,5 @@ def translated(what: object) -> str:
 
 
 def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:
-    """Insert the values into the text. A text without values may be a name that contains braces."""
+    """Insert the values into the text. If there are no values, the text may be a name that contains braces."""
     return text.format(*values, **named) if values or named else text

@@ -19,8 +19,7 @@ _LEAST = 0.1
 
 
 class Played(NamedTuple):
-    """The played values by path (unit quaternions for rotations), and the played positions, shape (points, frames,
-    3)."""
+    """Played values by path, with unit quaternions for rotations, and played positions, shape (points, frames, 3)."""
 
     values: Mapping[str, Float64Array]
     places: Float64Array | None

@@ -53,8 +53,7 @@ _MENDS = 24
 
 
 class AlreadyMinimalError(AnimationError):
-    """The exception for a datablock in which no track can have fewer keys. Nothing was changed, and this is not a
-    fault."""
+    """The exception for a datablock in which no track can have fewer keys. Nothing was changed. This is no fault."""
 
     def __init__(
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest
@@ -318,8 +317,7 @@ class DatablockReduction:
         return self._counts(new)[0]
 
     def _counts(self, new: Sequence[NewKeys]) -> tuple[int, int, int]:
-        """Return the numbers of keyed frames of owners, keyed frames of tracks, and channel keys, including kept
-        tracks."""
+        """Return the numbers of owners' keyed frames, tracks' keyed frames, and channel keys, including kept tracks."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
         by_path = {each.dense.track.path: each.rows for each in new}

@@ -237,8 +237,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame. All are below the tolerance only if the condition holds within the
-        tolerance."""
+        """Return numbers for each frame. They are all below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):

@@ -67,7 +67,7 @@ def _parts(
             return []
         played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
-        # Runs of a single key have no parameters to fit.
+        # The splines contain no segments that Blender plays.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
         parts.append(SplineToFit(spline.spline, rows, played, _walk(track, spline, channels)))
     return parts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Digests: numbers that show whether a track's playback data match its keys and settings."""
+"""Digests, that is, numbers that show whether a track's playback data match its keys and settings."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .tracks import Track
 NEVER = 1
 """A digest that no played track has. A track with this digest is out of date."""
 RESTORED = 2
-"""Digest of a restored track. Live skips it until it is played manually, or Live is turned on again."""
+"""Digest of a restored track. Live skips the track until it is baked manually, or until Live is turned on again."""
 
 
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None) -> int:
-    """Return a nonzero number that changes with the input of a bake.
+    """Return a nonzero number that changes if the input of a bake changes.
 
-    The input consists of the animator's keys with their parameters, settings, the frame function, the rotation mode,
-    and F-curve modifiers that affect the keys of a bake.
+    The input consists of the animator's keys with their parameters, the settings, the frame function, the rotation
+    mode, and the F-curve modifiers that affect the keys of a bake.
     """
     parts = [repr(shape_of(track, settings)).encode()]
     for index in sorted(own):
         channel = own[index]
         if not channel.are_named:
-            # A key without a row was not written by a bake.
+            # Keys without rows have not been written by a bake.
             return NEVER
         parts += [b"%d" % index, channel.content]
     if function is not None:
@@ -37,7 +37,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
-    """Return the input of a bake without keys and timing."""
+    """Return the input of a bake, except keys and timing."""
     shape: tuple[object, ...] = tuple(settings.codes())
     if track.is_rotation:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
@@ -46,9 +46,9 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 
 def _repeats_by_others(track: Track, settings: Settings) -> bool:
-    """Return whether the animator's modifiers prevent a cyclic track from repeating outside its keys.
+    """Return whether the animator's modifiers prevent a bake from repeating a cyclic track outside its keys.
 
-    Blender applies other modifiers to baked curves, so these modifiers do not require a new bake.
+    Blender applies all other modifiers to the baked curves, so they do not require a new bake.
     """
     options = settings.options
     if settings.cycle == "SINGLE" or options is None:

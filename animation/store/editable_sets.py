@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sets of F-curves of a datablock to process, in its action and in the actions of NLA strips."""
+"""The sets of a datablock's F-curves to process, in its action and in the actions of its NLA strips."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class EditableSets:
     refused: list[Finding]
     """Errors for strips whose actions can't be edited."""
     left: list[str]
-    """Names of strip actions skipped because they are not TCB and the datablock has an action of its own."""
+    """Names of strip actions that were skipped because they are not TCB and the datablock has its own action."""
 
     @property
     def tcb(self) -> list[Channels]:
-        """Return the sets with TCB tracks or an unreadable table."""
+        """Return the sets that have TCB tracks or an unreadable table."""
         return list(filter(has_tcb, self.sets))
 
 
 def has_tcb(channels: Channels) -> bool:
-    """Return whether F-curves have TCB tracks or an unreadable table."""
+    """Return whether the F-curves have TCB tracks or an unreadable table."""
     table = read_table(channels.action)
     return bool(table.error) or table.has_tracks(channels.slot_handle, "")
 
 
 def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> EditableSets:
-    """Return all F-curves of the datablock that can be edited. Raise AnimationError if there are none.
+    """Return all of the datablock's F-curves that can be edited. Raise AnimationError if there are none.
 
     If the datablock has its own action, only strips with TCB tracks are included. Otherwise, and in tweak mode, all
     strips are included. Without `takes_plain`, only strips with TCB tracks are included, and the result may be empty.
@@ -98,7 +98,7 @@ def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Chann
 
 
 def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
-    """Return the frame range of F-curves played by NLA strips of the datablock, or None if no strip plays them."""
+    """Return the range of action time that the datablock's NLA strips play, or None if no strip plays the F-curves."""
     animation = animation_data(datablock)
     is_own = animation is not None and animation.action == channels.action and not animation.use_tweak_mode
     strips = [] if is_own else strips_of(datablock, channels.action)

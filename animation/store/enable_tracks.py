@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enabling of tracks: their entries in the action's table, and the rows of their keys."""
+"""Creation of the table entries for enabled tracks, and of the rows for their keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tracks import Track, default_settings
 def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> TrackState:
     """Create a table entry for a track.
 
-    Its identity is derived, so a repeated or redone operation gives the same result.
+    The identity is derived from the track, so a repeated or redone operation gives the same result.
     """
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
@@ -36,10 +36,10 @@ def enable_tracks(
     settings: Sequence[Settings] | None = None,
     numbers: Sequence[Numbers] | None = None,
 ) -> None:
-    """Make tracks of editable channels TCB. Their keys get identities, and are otherwise unchanged.
+    """Make tracks on editable channels TCB. Their keys get identities, but are otherwise unchanged.
 
-    `settings` contains the settings of each track. By default, Enable chooses the settings. `numbers` contains the
-    parameters of each track, one value per key of every channel, or NaN if not set.
+    `settings` contains the settings for each track. Default: the settings that Enable chooses. `numbers` contains the
+    parameters for each track, with one value per key of every channel, or NaN if not set.
     """
     given = (
         None
@@ -55,7 +55,7 @@ def enable_read(
     settings: Sequence[Settings] | None,
     numbers: Sequence[Mapping[int, Numbers]] | None,
 ) -> None:
-    """Make tracks of several actions TCB from previously read keys. `numbers` are separate for each channel."""
+    """Make tracks in several actions TCB from previously read keys. `numbers` are given for each channel separately."""
     chosen_for = settings or [default_settings(track) for _, track in tracks]
     parts, curves, given = [], [], []
     for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fingerprints of baked curves, which show whether a channel is unchanged since the bake.
+"""Fingerprints of baked curves, which show whether a channel has changed since the bake.
 
-A fingerprint covers identities and everything that affects playback. It ignores selection, mute and lock. Frames are
+A fingerprint covers identities and everything that affects playback. It ignores selection, muting and locks. Frames are
 compared with a tolerance, because NLA tweak mode changes them by a float32 step. Values are compared bit for bit.
 """
 
@@ -24,7 +24,7 @@ _READ = ("co", "interpolation", "back", "amplitude", "period")
 
 
 def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> list[Fingerprint]:
-    """Compute the fingerprints of channels with the given keys and extrapolations."""
+    """Return the fingerprints of channels with these keys and extrapolations."""
     return [
         Fingerprint(count, extrapolation, values, attributes, places)
         for count, extrapolation, (values, attributes, places) in zip(
@@ -34,7 +34,7 @@ def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> lis
 
 
 def edited_outside(tracks: Sequence[Track]) -> list[bool]:
-    """Return, for each track, whether it is baked and its curves differ from the bake or lack a channel."""
+    """Return, for each track, whether it is baked and its curves differ from the bake or are incomplete."""
     curves: list[bpy.types.FCurve] = []
     written: list[Fingerprint] = []
     places: list[int] = []
@@ -66,7 +66,7 @@ _Content = tuple[int, int, npt.NDArray[np.float32]]
 
 
 def _contents(joined: Joined) -> Iterator[_Content]:
-    """Yield, for each channel, the checksums of values and attributes, and the frames of keys and handles."""
+    """Yield, for each channel, checksums of the values and attributes, and the frames of keys and handles."""
     keys, ends = joined.keys, [0, *accumulate(joined.counts)]
     frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
     kinds = keys.interpolation
@@ -85,16 +85,16 @@ def _contents(joined: Joined) -> Iterator[_Content]:
 
 
 def _are_eased(interpolation: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys that begin a segment with easing interpolation."""
+    """Return a mask of the keys at which a segment with an easing interpolation begins."""
     eased: npt.NDArray[np.bool_] = interpolation > INTERPOLATION["BEZIER"]
     return eased
 
 
 def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return the row and the floats of each key with an identity, and the first index per channel."""
+    """Return the row and the floats of each key that has an identity, and the index of the first one per channel."""
     keys = joined.keys
     floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
-    # The floats of generated keys are 0.
+    # On generated keys, these floats are 0.
     named = np.flatnonzero(floats[0] | floats[1] | floats[2])
     bounds = named.searchsorted(ends)
     words = np.stack([named - np.repeat(ends[:-1], np.diff(bounds)), *(each[named] for each in floats)], axis=1)
@@ -104,7 +104,7 @@ def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], lis
 def _with_handles(
     keys: Keyframes, rows: slice, checksum: int, places: npt.NDArray[np.float32]
 ) -> tuple[int, npt.NDArray[np.float32]]:
-    """Add the handles of Bezier segments to a checksum and to frames."""
+    """Add the handles of Bezier segments to the checksums and to the frames."""
     bezier = keys.interpolation[rows] == INTERPOLATION["BEZIER"]
     if not bezier.any():
         return checksum, places

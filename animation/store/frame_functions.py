@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frame functions: timing separate from the shape of a motion.
+"""Frame functions: the timing of a motion, independent of its shape.
 
-A track, a datablock and a scene can each have a frame function. It is an animated property, "Frame Function", whose
-F-curve maps each frame t to the frame F(t) of the motion to play. A frame function takes effect if its F-curve exists
-and is not muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
+A track, a datablock and a scene can each have a frame function. A frame function is an animated property, "Frame
+Function", whose F-curve maps each frame t to the frame F(t) of the motion to play. A frame function takes effect if its
+F-curve exists and is not muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
 
 Source: docs/formulas, "Frame functions".
 """
@@ -34,7 +34,7 @@ _DIFFERENCE = 0.125
 """In frames. At smaller steps, float32 rounding dominates a second difference. At larger steps, the shape of the curve
 dominates."""
 _SHARP = 0.02
-"""Minimum difference between the derivatives on both sides of a corner, in frames per frame."""
+"""Minimum difference between the derivatives on the two sides of a corner, in frames per frame."""
 _JUMP = 8.0
 """Minimum second derivative at a jump, in frames per frame squared, and minimum ratio to the second derivative on the
 other side."""
@@ -42,25 +42,26 @@ other side."""
 
 @record(eq=False)
 class FrameFunction:
-    """The frame functions of a track, outermost first. Two objects are equal if they have the same timing."""
+    """The frame functions of a track, outermost first. Two objects are equal if their timing is the same."""
 
     curves: tuple[bpy.types.FCurve, ...]
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return F(t), shape (m,), as in Blender: with modifiers, and rounded to float32 by each curve."""
+        """Return F(t), shape (m,), as evaluated by Blender: with modifiers, and rounded to float32 by each curve."""
         return _played(self, np.asarray(frames, dtype=np.float64))
 
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return F(t) and its first and second derivatives, from differences over a quarter of a frame on each side.
+        """Return F(t) and its first and second derivatives, computed from differences on each side.
 
-        At a corner, they are right-hand derivatives. Before a jump and at the last key, they are left-hand derivatives.
+        The differences extend a quarter of a frame to each side. At a corner, the derivatives are right-hand
+        derivatives. Before a jump and at the last key, they are left-hand derivatives.
         """
         at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
         back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
         before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
         bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
         smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
-        # Do not use differences across a jump.
+        # Differences across a jump must not be used.
         ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
         first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
         smooth &= (at > first) & (at < last)
@@ -77,7 +78,7 @@ class FrameFunction:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Return the range of the keys of all curves. Outside this range, the outermost curve is extrapolated."""
+        """Return the range of all curves' keys. Outside this range, the outermost curve is extrapolated."""
         ends: list[Any] = [fcurve.range() for fcurve in self.curves]
         return min(start for start, _ in ends), max(end for _, end in ends)
 
@@ -91,7 +92,7 @@ class FrameFunction:
 
     @cached_property
     def checksum(self) -> int:
-        """Return a number that changes with the values of the curves."""
+        """Return a number that changes if values of the curves change."""
         crc = 0
         for fcurve in self.curves:
             block = KeyBlock([fcurve.keyframe_points])
@@ -108,14 +109,14 @@ class FrameFunction:
 
 @memoized
 def _played(function: FrameFunction, frames: Float64Array) -> Float64Array:
-    """Evaluate a frame function with a cache, because most of its tracks have keys at the same frames."""
+    """Evaluate a frame function with a cache. Most tracks that share a function have keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return frames
 
 
 def _numbers(modifier: Any) -> Iterator[str]:
-    """Yield all settings of a modifier that affect playback."""
+    """Yield all of a modifier's settings that affect playback."""
     for prop in modifier.bl_rna.properties:
         if prop.identifier == "control_points":
             yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
@@ -125,12 +126,12 @@ def _numbers(modifier: Any) -> Iterator[str]:
 
 
 def function_of(track: Track) -> FrameFunction | None:
-    """Return the frame function of the track, or None if the track's timing is unchanged."""
+    """Return the frame function of the track, or None if the track is not retimed."""
     return functions_of([track])[0]
 
 
 def functions_of(tracks: Sequence[Track]) -> list[FrameFunction | None]:
-    """Return the frame function of each track. Searches the scenes once per datablock."""
+    """Return the frame function of each track. The scenes are searched only once per datablock."""
     scene_curves = {datablock: _scene_curve(datablock) for datablock in {track.datablock for track in tracks}}
     result: list[FrameFunction | None] = []
     for track in tracks:
@@ -155,11 +156,11 @@ def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
 
 
 def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
-    """Return the F-curve of the frame function of the first scene that contains the datablock."""
+    """Return the frame function's F-curve from the first scene that contains the datablock and has one."""
     if datablock is None or isinstance(datablock, bpy.types.Scene):
         return None
     for scene in bpy.data.scenes:
-        # Few scenes have a frame function.
+        # Few scenes have a frame function, so check this first.
         if scene.animation_data is None:
             continue
         fcurve = curve_of(scene)
@@ -169,7 +170,7 @@ def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
 
 
 def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
-    """Return whether the datablock is an object of the scene, or used by one of its objects or by its world."""
+    """Return whether the datablock is an object in the scene, or is used by one of its objects or by its world."""
     if isinstance(datablock, bpy.types.Object):
         return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
     world = scene.world

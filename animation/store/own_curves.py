@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's curves of tracks: the F-curves, or for a baked track the saved keys in the table."""
+"""The animator's curves on tracks: the F-curves or, for a baked track, the saved keys in the table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def saved_keys(keys: Keyframes) -> SavedKeys:
 
 
 def keys_of_saved(saved: SavedKeys) -> Keyframes:
-    """Convert records of the table to keys."""
+    """Convert records from the table to keys."""
     columns = Columns(saved)
     arrays: dict[str, npt.NDArray[Any]] = {name: columns[name] for name in _SAVED}
     for bit, name in enumerate(FLAGS):
@@ -40,7 +40,7 @@ def keys_of_saved(saved: SavedKeys) -> Keyframes:
 
 
 def own_channels(track: Track) -> list[int]:
-    """Return the components with the animator's F-curves, without F-curves that a bake created."""
+    """Return the components with an F-curve by the animator, that is, without F-curves that a bake created."""
     bake = track.bake
     if bake is None:
         return list(track.channels)
@@ -49,7 +49,7 @@ def own_channels(track: Track) -> list[int]:
 
 
 def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
-    """Read all keys of the animator's curves, which are given by track and component, and concatenate the keys."""
+    """Read all keys on the animator's curves, which are given by track and component, and concatenate the keys."""
     if not any(track.is_baked for track, _ in curves):
         return read_joined([track.channels[index] for track, index in curves])
     fcurves: list[bpy.types.FCurve] = []
@@ -71,7 +71,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
 
 
 def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
-    """Return the state of a baked track, with the animator's keys replaced in the given components.
+    """Return the state of a baked track, with the animator's keys replaced in these components.
 
     The records of handles are removed, because they belong to other keys.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys of a track, as they are without TCB.
+"""The animator's keys on a track, as they would be without TCB.
 
-They are on the animator's curves, which are the track's F-curves, or the saved keys of a baked track. Frames and values
-are read from the keys. `restored_keys.py` recovers the handles from before they were placed.
+The keys are on the animator's curves, that is, on the track's F-curves or, for a baked track, among the saved keys.
+Frames and values are read from the keys. `restored_keys.py` recovers the handles from before they were placed.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from .table.session import session
 from .tracks import Track
 
 _KEYS_AT_ONCE = 50_000
-"""Maximum number of keys to read together. They take a few megabytes."""
+"""Maximum number of keys to read together, which take a few megabytes."""
 _SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
 _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
 @record(eq=False)
 class OwnArrays:
-    """The animator's keys of one or more channels, concatenated, without TCB.
+    """The animator's keys in one or more channels, concatenated, as they would be without TCB.
 
-    Derived data are computed for all channels together, because a NumPy call takes as long for ten keys as for a
+    Derived data are computed for all channels together, because a NumPy call for ten keys takes as long as one for a
     thousand.
 
     Attributes
@@ -71,16 +71,16 @@ class OwnArrays:
     identities : array, shape (n,)
         0 for keys without identities.
     numbers : array, shape (n, k)
-        Parameters and velocities in the columns of `rows.ROW`, NaN if not set.
+        Parameters and velocities, in the columns of `rows.ROW`, or NaN if not set.
     rows : array, shape (n,)
-        Rows of the keys on the own curve.
+        Rows of the keys on the animator's curve.
     chosen : array of uint8, shape (n,)
         Flags `rows.CHOSEN_…` for changes that the animator made after the keys became TCB.
     placed : array of uint8, shape (n,)
         Flags, from the table and `restored_keys.py`, of placed handles and of keys with equivalent values on the curve.
     as_read : Keyframes or None
-        The same keys as read from the animator's curves. Rarely edited attributes may come from the last update by
-        Live.
+        The same keys, as read from the animator's curves. Attributes that are rarely edited may be from the last update
+        by Live.
     """
 
     keys: Keyframes
@@ -149,7 +149,7 @@ class OwnArrays:
 
 @record(eq=False)
 class OwnKeys:
-    """The animator's keys of one channel, without TCB, in the rows `span` of `every`.
+    """The animator's keys in one channel, as they would be without TCB: the rows `span` of `every`.
 
     `edited` means that keys were added, deleted or moved since they were recorded, so Blender must update automatic
     handles.
@@ -161,7 +161,7 @@ class OwnKeys:
 
     @classmethod
     def of(cls, every: OwnArrays, edited: bool = False) -> OwnKeys:
-        """Return all keys of the arrays."""
+        """Return all keys in the arrays."""
         return cls(every, slice(0, len(every.identities)), edited)
 
     @property
@@ -203,7 +203,7 @@ class OwnKeys:
 
     @property
     def timing(self) -> bytes:
-        """Return the frames as bytes, which are equal for keys at the same frames."""
+        """Return the frames as bytes, which are equal for channels with keys at the same frames."""
         return self.frames.tobytes()
 
     @property
@@ -213,7 +213,7 @@ class OwnKeys:
 
     @property
     def filled(self) -> Float64Array:
-        """Return tension, continuity, bias and ease, 0 if not set, shape (5, n)."""
+        """Return tension, continuity, bias, ease to and ease from, or 0 where not set, shape (5, n)."""
         return self.every.filled[:, self.span]
 
     @property
@@ -223,7 +223,7 @@ class OwnKeys:
 
     @property
     def has_unseen(self) -> bool:
-        """Return whether Blender must place any handles of the keys."""
+        """Return whether there are handles that Blender must place."""
         return self.every.has_unseen and bool(np.count_nonzero(self.placed & UNSEEN))
 
     @property
@@ -233,9 +233,9 @@ class OwnKeys:
 
     @property
     def ends_spline(self) -> BoolArray:
-        """Return a mask of the keys that begin a segment played by Blender, where the spline ends on both sides.
+        """Return a mask of the keys at which a segment played by Blender begins, which interrupts the spline.
 
-        Values in this segment are constant, or follow the interpolation chosen by the animator.
+        Values in such a segment are constant, or follow the interpolation chosen by the animator.
         """
         return self.every.ends_spline[self.span]
 
@@ -246,12 +246,12 @@ class OwnKeys:
 
     @property
     def content(self) -> bytes:
-        """Return identities, frames, values and other key data that affect a bake as bytes."""
+        """Return, as bytes, identities, frames, values and other key data that affect a bake."""
         return self.every.content[self.span].tobytes()
 
     @property
     def shape(self) -> bytes:
-        """Return frames, spline ends and parameters as bytes, equal for splines that differ only in values."""
+        """Return frames, spline ends and parameters as bytes. They are equal for splines that differ only in values."""
         return self.every.shape[self.span].tobytes()
 
     def with_(self, **arrays: Any) -> OwnKeys:
@@ -270,7 +270,7 @@ _ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
 
 
 def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
-    """Concatenate the animator's keys of channels. Consecutive slices of the same arrays are not copied."""
+    """Concatenate the animator's keys of several channels. Consecutive slices of the same arrays are not copied."""
     every, spans = channels[0].every, [own.span for own in channels]
     if all(own.every is every for own in channels) and are_consecutive(spans):
         return OwnKeys(every, slice(spans[0].start, spans[-1].stop))
@@ -298,15 +298,15 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys of several tracks together, which is faster than reading them one by one."""
+    """Read the animator's keys on several tracks together, which is faster than reading one track at a time."""
     return [each for together in _in_parts(tracks) for each in _read(together)]
 
 
 def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys of several tracks for writing or recording.
+    """Read the animator's keys on several tracks in order to write or record them.
 
-    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve.
-    The recorded handles are from before edits of the surrounding keys.
+    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve,
+    because the recorded handles are from before edits to the surrounding keys.
     """
     every = read_all_own_keys(tracks)
     for kept in every:
@@ -337,7 +337,7 @@ def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None
 
 
 def _with_placed(own: OwnKeys) -> OwnKeys:
-    """Return the keys with handles aligned as by Blender."""
+    """Return the keys with handles placed by Blender."""
     unseen = (own.placed & UNSEEN) != 0
     recorded = session.rows[session.rows.find(own.identities[unseen])]
     kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
@@ -352,7 +352,7 @@ def _with_placed(own: OwnKeys) -> OwnKeys:
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
-    """Split tracks into groups, to limit the memory for keys read together."""
+    """Split the tracks into groups, to limit the memory for keys that are read together."""
     part: list[Track] = []
     keys = 0
     for track in tracks:
@@ -369,12 +369,12 @@ def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
 
 
 def key_frames(track: Track) -> Float32Array:
-    """Return the frames of the animator's keys in all channels, in ascending order."""
+    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
     return union([own.keys.frames for own in read_own_keys(track).values()])
 
 
 def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
-    """Return the keys with other values, with their handles moved by the same amount."""
+    """Return the keys with other values. Their handles move by the same amount."""
     shift = values - keys.values
     if not shift.any():
         return keys
@@ -413,17 +413,17 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 class _Without(NamedTuple):
-    """The animator's keys of several channels without TCB, concatenated."""
+    """The animator's keys in several channels, concatenated, as they would be without TCB."""
 
     own: OwnArrays
     changed: BoolArray
-    """Channels where keys were moved, or handle types changed, since their handles were placed."""
+    """Mask of the channels in which keys were moved, or handle types changed, since their handles were placed."""
 
 
 def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
-    """Return records with equivalent values only at frames where all channels of a rotation still have them.
+    """Return the records. Equivalent values remain only at frames where all channels of a rotation still have them.
 
-    If the key of one channel was replaced, moved or deleted, the orientation on the curves is the animator's.
+    If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
     """
     coupled = (written["placed"] & COUPLED) != 0
     if not np.count_nonzero(coupled):
@@ -452,7 +452,7 @@ def _without_handles(
     at: IndexArray,
     records: Sequence[Channel | None],
 ) -> _Without:
-    """Return the animator's keys without the placed handles. `at` contains the indices of their rows."""
+    """Return the animator's keys without placed handles. `at` contains the indices of the keys' rows."""
     rows = np.arange(len(identities)) - joined.spread(joined.starts)
     if all(channel is None for channel in records):
         placed = np.zeros(len(identities), dtype=np.uint8)
@@ -480,7 +480,7 @@ def _without_handles(
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Read the numbers set for keys, shape (n, k), NaN if not set. `at` contains the indices of their session rows."""
+    """Return the numbers of the keys with the session rows `at`, shape (n, k), NaN if not set."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
     known = at >= 0
     if known.any():
@@ -493,14 +493,14 @@ def numbers_of(at: IndexArray) -> Float32Array:
 
 
 def numbers_in(rows: Fields) -> Float32Array:
-    """Return the numbers set in rows, shape (n, k), NaN if not set."""
+    """Return the numbers in the rows, shape (n, k), NaN if not set."""
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Set the numbers of a rotation's keys without identities, from keys in the other channels at the same frame."""
+    """Give a rotation's keys without identities the numbers of keys in other channels at the same frame."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == identity.NONE
@@ -517,7 +517,7 @@ def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
 
 
 def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of keys. Keys without an identity, or whose row is unknown to the session, get 0."""
+    """Read the identities of the keys. The identity is 0 if a key has none, or if the session does not know its row."""
     if identity.are_plain(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
     spelled = identity.spelled(keys.amplitude, keys.period)
@@ -526,7 +526,7 @@ def identities_of(keys: Keyframes) -> Identities:
 
 
 def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
-    """Add identities found by the code in `back`, for keys whose amplitude and period are used or were edited."""
+    """For keys whose amplitude and period are used or were edited, add identities found by the code in `back`."""
     if all(track.state is None for track, _ in curves):
         return
     codes = identity.codes_of(joined.keys.back)
@@ -555,10 +555,11 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
 
 
 def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
-    """Mark in `chosen` the new keys of channels with an interpolation other than Bezier set by the animator.
+    """Mark in `chosen` the new keys with an interpolation other than Bezier that was set by the animator.
 
     A new key in Blender inherits the interpolation of the previous key, or of the next key if the new key is the first.
-    It is marked if the other key is marked. The only key of a channel is linear if this is set in the preferences.
+    It is marked if that key is marked. A channel's only key is not marked if it is linear, because the preferences can
+    set that.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
@@ -578,7 +579,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that were moved after writing, or whose handle types differ from their rows."""
+    """Return a mask of the keys that moved after they were written, or whose handle types differ from their rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
     changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])
@@ -586,7 +587,7 @@ def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Writte
 
 
 def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys whose handle types differ from their rows or are newly chosen."""
+    """Return a mask of the keys whose handle types differ from their rows, or are newly chosen."""
     left = keys.handle_left_type != rows["handle_left_type"]
     newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity, bias, ease and velocity of keys, read from their rows."""
+"""Tension, continuity, bias, ease and velocity of keys, read from the keys' rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
-    """Read the numbers set for the keys at the frames, shape (n, numbers per row), NaN if not set.
+    """Read the numbers for the keys at these frames, shape (n, numbers per row), NaN if not set.
 
-    If channels have different numbers at a frame, the numbers of the first channel with a key at this frame are
-    returned.
+    If channels have different numbers at a frame, the numbers are from the first channel with a key at this frame.
     """
     channels = [own[index] for index in sorted(own)]
     if channels[0].timing == frames.tobytes():
@@ -48,7 +47,7 @@ def read_parameters(
 ) -> dict[str, Numbers]:
     """Read each parameter, with one value per key. Keys without a value get the default.
 
-    Raises AnimationError, which names the key, if a value is out of range.
+    If a value is out of range, raises AnimationError, which names the key.
     """
     return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
 
@@ -56,7 +55,7 @@ def read_parameters(
 def parameter_rows(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> Numbers:
-    """Read the same values as `read_parameters`, as an array of shape (5, n)."""
+    """Read the values in the same way as `read_parameters`, but as an array of shape (5, n)."""
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     first = own[min(own)]
@@ -72,12 +71,12 @@ def parameter_rows(
 
 
 def velocity_size(track: Track) -> int:
-    """Return the number of components of a key's velocity, which is 3 for an angular velocity."""
+    """Return the number of components in a key's velocity, which is 3 for an angular velocity."""
     return 3 if track.is_rotation else len(track.rest)
 
 
 def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Numbers:
-    """Read the velocities of keys per frame, shape (n, components), 0 if not set.
+    """Read the keys' velocities per frame, shape (n, components), 0 if not set.
 
     For rotations, these are angular velocities in the parent's frame, in radians, with the components x, y, z.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Data paths of tracks and of their frame functions.
 
-Animators edit the F-curve of a frame function, so the function needs a named property. For the track
+Animators edit the F-curve of a frame function, so its property needs a readable name. For the track
 `pose.bones["Arm"].location`, the path is `pose.bones["Arm"].tcb_tracks["location"].frame`.
 """
 
@@ -25,7 +25,7 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 
 
 def split(track: str) -> tuple[str, str]:
-    """Split a path into the owner's path and the name of the property. An owner's path that is not empty ends in a dot.
+    """Split a path into the owner's path, which ends in a dot unless it is empty, and the name of the property.
 
     The name of a custom property includes square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
     """
@@ -44,7 +44,7 @@ def frame_function_path(track: str) -> str:
 
 
 def track_of(data_path: str) -> str:
-    """Return the track whose own frame function has this path, or an empty string for other paths."""
+    """Return the path of the track whose own frame function has this path, or an empty string for other paths."""
     match = _OWN_FRAME_FUNCTION.match(data_path)
     if match is None:
         return ""
@@ -53,12 +53,12 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the path is a frame function by index, which has no effect. Keying *Available* creates these."""
+    """Return whether the path is a frame function by index, which has no effect. Keying *Available* creates them."""
     return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
 
 def remove_strays(channels: Channels) -> None:
-    """Remove F-curves that have no effect."""
+    """Remove F-curves of frame functions that have no effect."""
     for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
         channels.remove(fcurve)
 
@@ -77,7 +77,7 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
     """Remove the named property of the track's frame function."""
     owner, items, name = _named_items(datablock, track)
     if items is not None and name in items:
-        # A library override can't remove items from the library.
+        # A library override can't remove items that come from the library.
         with suppress(TypeError):
             items.remove(items.find(name))
             if not len(items):
@@ -86,7 +86,7 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
 
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, Any, str]:
-    """Return the owner of the track's property, the owner's named frame functions, and the name of the track's item."""
+    """Return the owner of the track's property, its named frame functions, and the name of the track's item."""
     owner_path, name = split(track)
     try:
         owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Table rows of keys, which are created for new or changed keys.
+"""Creation of table rows for new or changed keys.
 
-This module also writes and removes the identities of keys.
+This module also writes identities into keys, and removes them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from .table.rows import NO_ROWS, RECORDED, Rows
 from .table.session import session
 
 IDENTIFYING = ("back", "amplitude", "period")
-"""The float attributes that contain a key's identity."""
+"""The float attributes that hold a key's identity."""
 _EXACT = ("co", "handle_left", "handle_right")
 _OFFSET = 1e-4
-"""Relative tolerance. Moving a key rounds the offsets of its handles. Only a larger change is a handle edit."""
+"""Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 
 
 class OwnChannel(NamedTuple):
-    """The animator's keys of one channel of a track, with the identity of the track."""
+    """The animator's keys in one channel of a track, with the identity of the track."""
 
     track: int
     component: int
@@ -57,12 +57,13 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 def recorded(
     parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Create a row for each key that has no row or differs from its row.
+    """Create a row for each key that has none or differs from its row.
 
-    Return keys with identities, and new rows per part. Keys with placed handles keep their rows if they have only
-    moved. If keys were copied within a channel, one key keeps the row. Keys from other channels get new rows, so that
-    no row is shared. Keys with numbers that are not finite get no new row. `numbers` contains parameters to set for
-    each part, one per key, where NaN unsets a parameter. `chosen` is a mask of the keys to set. Default: all keys.
+    Return the keys with identities, and the new rows, for each part. Keys with placed handles keep their rows if they
+    have only moved. If keys were copied within a channel, only one of them keeps the row. Keys from other channels get
+    new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers` contains
+    parameters to set for each part, one value per key, where NaN unsets a parameter. `chosen` is a mask of the keys to
+    set. Default: all keys.
     """
     if not parts:
         return [], []
@@ -92,7 +93,7 @@ def recorded(
     stays |= ~rows_.are_finite(rows)
     if stays.all():
         return [part.own for part in parts], [NO_ROWS] * len(parts)
-    # All rows of a first bake are new.
+    # In a first bake, all rows are new.
     fresh = rows[~stays] if stays.any() else rows
     rows_.identify(fresh, session.rows)
     identities = before.copy()
@@ -104,7 +105,7 @@ def recorded(
 
 
 def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen: Sequence[BoolArray] | None) -> Rows:
-    """Return rows with the numbers of each part set on its chosen keys."""
+    """Return the rows, with the numbers for each part set on its chosen keys."""
     given = rows.copy()
     places: dict[str, list[npt.NDArray[np.intp]]] = {}
     values: dict[str, list[npt.NDArray[np.float64]]] = {}
@@ -120,7 +121,7 @@ def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen
 
 
 def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
-    """Return keys with the float attributes that they would have without identities."""
+    """Return the keys with the float attributes that they would have without identities."""
     known = at >= 0
     if not known.any():
         return keys
@@ -136,7 +137,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 def _are_recorded(
     parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
-    """Return a mask of the `known` keys that are recorded in a separate row, even if the keys have moved.
+    """Return a mask of the `known` keys, even if moved, that are recorded in a row of their own.
 
     `joined` contains the keys of all parts, and `present` the rows of the known keys.
     """
@@ -164,7 +165,7 @@ def _are_recorded(
 
 
 def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: rows_.Columns) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys that share their row with an earlier key of the channel, or with the original key."""
+    """Return a mask of the keys that share a row with the original key, or with an earlier key of the channel."""
     copied = np.zeros(len(present), dtype=np.bool_)
     if rows_.are_distinct(present["identity"]):
         return copied
@@ -176,10 +177,9 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 
 
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
-    """Write the identities of the animator's keys into the float attributes of the keys on the curves.
+    """Write the identities of the animator's keys into float attributes of the keys on the curves.
 
-    Attributes that a key uses are not written. Other identities are removed from used attributes. They were written
-    before the attributes were used.
+    Attributes that a key uses are not written. If they contain an identity from before they were used, it is removed.
     """
     if not channels:
         return
@@ -192,7 +192,7 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
 
 
 def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
-    """Return keys with the given identities in unused float attributes, replacing any other identities."""
+    """Return the keys with these identities in unused float attributes, replacing any other identities."""
     before = identities_of(keys)
     renamed = (identities != identity.NONE) & (before != identities)
     plain = with_own_floats(keys, np.where(renamed, session.rows.find(before), -1))
@@ -200,7 +200,7 @@ def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
 
 
 def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
-    """Return records of the animator's keys of channels as they are written, n per channel, shape (channels, n).
+    """Return records of the animator's keys as they are written, n per channel, shape (channels, n).
 
     `placed` contains the flags of placed handles, shape (channels, n).
     """
@@ -214,12 +214,12 @@ def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> 
 
 
 def plain_keys(own: OwnKeys) -> Keyframes:
-    """Return the keys with the float attributes from before they got identities."""
+    """Return the keys with the float attributes that they had before they got identities."""
     return with_own_floats(own.keys, session.rows.find(own.identities))
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Restore the float attributes of the curve's keys that have identities.
+    """Restore the float attributes of those keys on the curve that have identities.
 
     `own` contains the animator's keys as read, including keys whose amplitude and period are used.
     """

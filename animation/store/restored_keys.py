@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recovery of the animator's keys as they were before handles were placed, with later edits by the animator.
+"""Recovery of the animator's keys as they were before handles were placed, but with later edits by the animator.
 
-`own_keys.py` finds the keys of a track to recover.
+`own_keys.py` determines which keys to recover.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from .table.rows import Columns, Fields
 from .table.session import session
 
 PUSHED = 0.01
-"""In frames. Blender moves handles off their keys by 0.001 when snapping them or setting the type ALIGNED."""
+"""In frames. Blender moves handles off their keys by 0.001 when it snaps them or changes their type to ALIGNED."""
 _HANDLE_MOVED = 1e-4
-"""Relative tolerance. Moving a key rounds the offsets of its handles. Only a larger change is a handle edit."""
+"""Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
-"""Left shift of the handle flags for handles that were placed before the first key or after the last key."""
+"""Left shift of the handle flags for handles placed before the first key or after the last key."""
 UNSEEN = 64
-"""Flag of keys whose handles were both on the key when the animator aligned them, so Blender must place them."""
+"""Flag of keys whose two handles were on the key when the animator aligned them, so Blender must place the handles."""
 _HANDLES = np.uint8(15)
 """Handle flags in the table."""
 _ALIGNED = HANDLE["ALIGNED"]
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([(bits & 5) << 1 | (bits & 10) >> 1 for bits in range(16)], dtype=np.uint8)
-"""Flags of placed handles with left and right swapped."""
+"""Flags of placed handles, with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 _TURN = 2.0 * np.pi
 
 
 def recorded_keys(written: Written) -> Keyframes:
-    """Create the written keys, unselected, as they are without TCB, using only their rows."""
+    """Return the written keys, unselected, as they would be without TCB, based only on their rows."""
     at = session.rows.find(written["identity"])
     rows = session.rows[at[at >= 0]]
     arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
@@ -64,11 +64,11 @@ def recorded_keys(written: Written) -> Keyframes:
 def without_handles(
     read: Keyframes, own: Keyframes, at: IndexArray, written: Written, are_played: BoolArray
 ) -> tuple[Keyframes, EnumArray]:
-    """Return keys without placed handles but with later edits by the animator, and flags of the placed handles.
+    """Return the keys without placed handles but with later edits by the animator, and flags of the placed handles.
 
     `read` contains the keys on the animator's curves, `own` the same keys with the animator's values, and `at` the
-    indices of their session rows, or -1. `written` contains the keys from `written_of`, and `are_played` is a mask of
-    the keys in channels with placed handles. New keys keep their interpolation.
+    indices of their session rows, or -1. `written` contains the keys returned by `written_of`, and `are_played` is a
+    mask of the keys in channels with placed handles. New keys keep their interpolation.
     """
     known = at >= 0
     result, placed = _as_made(own, ~known & are_played), np.zeros(len(own), dtype=np.uint8)
@@ -82,7 +82,7 @@ def without_handles(
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make new keys among played keys smooth, as Blender does by default. Attributes that were set since are kept."""
+    """Make new keys among played keys smooth, like new keys in Blender. Attributes that were set since are kept."""
     if not fresh.any():
         return own
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
@@ -95,13 +95,13 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
 
 
 def is_negated(written: Fields) -> BoolArray:
-    """Return a mask of the keys whose values on the curve have the opposite sign, or direction of an angle."""
+    """Return a mask of the keys whose values on the curve are negated, or have the opposite angular direction."""
     negated: BoolArray = (written["placed"] & NEGATED) != 0
     return negated
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new values of the animator's keys to values on the curve, as `shown` corresponds to `own`."""
+    """Convert new values of the animator's keys to values on the curve, in the same way as `own` to `shown`."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
@@ -111,7 +111,7 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
 def own_values(now: Float32Array, written: Fields) -> Float32Array:
     """Convert values on the curve to values of the animator's keys.
 
-    The value of an edited key remains within half a turn of the animator's previous value.
+    If a key was edited, its value stays within half a turn of the animator's previous value.
     """
     before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
     terms = _terms(before, shown, negated)
@@ -125,14 +125,14 @@ def own_values(now: Float32Array, written: Fields) -> Float32Array:
 
 
 def _terms(own: Float32Array, shown: Float32Array, negated: BoolArray) -> npt.NDArray[np.float64]:
-    """Return the multiples of pi by which values on the curve differ from own, or negated own, values."""
+    """Return the multiples of pi by which values on the curve differ from the animator's values, negated or not."""
     away = shown.astype(np.float64) - np.where(negated, -own, own)
     # Keys that are not recorded have NaN.
     return np.nan_to_num(np.pi * np.rint(away / np.pi))
 
 
 def written_of(identities: Identities, channel: Channel | None) -> Written:
-    """Return the keys of a channel as they were written, in the order of the identities.
+    """Return a channel's keys as they were written, in the order of the identities.
 
     Keys that were not written into this channel have NaN frames.
     """
@@ -152,20 +152,20 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 
 
 def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> tuple[Keyframes, EnumArray]:
-    """Restore placed handles from rows and keep later edits. Return the keys and the flags of placed handles.
+    """Replace placed handles by those in the rows, but keep later edits. Return the keys and flags of placed handles.
 
     `read` contains the keys on the animator's curves, and `own` the same keys with the animator's values.
     """
     here = np.isfinite(written["co"][:, 0])
     placed = _placed(own, written, here)
-    # On curves played by handles, keys of the spline are Bezier, including pasted keys, regardless of their rows.
+    # On curves played by handles, all keys of the spline, including pasted keys, are Bezier regardless of their rows.
     # Constant keys are never part of the spline.
     played = np.where(here, written["interpolation"], np.uint8(INTERPOLATION["BEZIER"]))
     played[rows["interpolation"] == INTERPOLATION["CONSTANT"]] = INTERPOLATION["CONSTANT"]
     changed = own.interpolation != played
     interpolation = np.where(changed, own.interpolation, rows["interpolation"])
     same, mirrored = _same_and_mirrored(own, written, here)
-    # A mirror in time swaps the handles of each key.
+    # Mirroring in time swaps the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored] & _HANDLES] | placed[mirrored] & (NEGATED | COUPLED)
     negated = here & is_negated(written)
     terms = _terms(written["value"], written["co"][:, 1], negated)
@@ -178,7 +178,7 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
         placed[edited.unseen] |= UNSEEN
         if negated.any():
             opposite = getattr(read, side) * _NEGATED
-            # Euler angles also have a term.
+            # For Euler angles, there is also a term.
             turned = negated & (terms != 0.0)
             opposite[turned, 1] += terms[turned].astype(np.float32)
             now = np.where(negated[:, np.newaxis], opposite, now)
@@ -200,7 +200,7 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
 
 
 class _Side(NamedTuple):
-    """State of the handles on one side of keys, including edits since they were placed."""
+    """The handles on one side of keys, and edits to these handles since they were placed."""
 
     kinds: EnumArray
     are_placed: BoolArray
@@ -219,23 +219,23 @@ def _edited_side(
     here: BoolArray,
     mirrored: BoolArray,
 ) -> _Side:
-    """Detect edits of the handles on one side.
+    """Detect edits to the handles on one side.
 
-    `placed` contains masks of placed handles and of handles outside all keys, which can be dragged without changing the
-    spline.
+    `placed` contains a mask of placed handles, and a mask of handles outside all keys, which can be dragged without
+    changing the spline.
     """
     are_placed, beyond = placed
     kind = f"{side}_type"
     retyped = here & (getattr(own, kind) != written[kind])
     offset, before = getattr(own, side) - own.co, written[side] - written["co"]
     moved = here & ~mirrored & _is_moved(own, written, offset, before, are_placed & ~beyond)
-    # Blender places handles whose type the animator chose, and moves handles with their key.
+    # Blender places handles whose type the animator chose, and moves all handles with their keys.
     key_stays = (own.frames == written["co"][:, 0]) & (own.values == written["value"])
     dragged = moved & ~AUTOMATIC[written[kind]] & key_stays
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)
-    # Blender moves handles off their key when aligning them. Handles that were on the key were never visible.
+    # Blender moves handles off their key when it aligns them. Handles on the key were not visible before.
     on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
     unseen = are_placed & retyped & on_key
     are_placed &= ~(dragged | retyped & ~unseen)
@@ -245,26 +245,27 @@ def _edited_side(
 def _is_moved(
     own: Keyframes, written: Fields, offset: Float32Array, before: Float32Array, are_placed: BoolArray
 ) -> BoolArray:
-    """Return a mask of the handles whose offset from their key differs from `before` by more than rounding."""
+    """Return a mask of the handles whose offset from the key differs from `before` by more than rounding."""
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
     moved = either(np.abs(offset - before) > _HANDLE_MOVED * size)
-    # A handle placed on its key can only move away from the key. Merging keys changes values without moving handles.
+    # A handle that was placed on its key can only move away from it. Merging keys changes values without moving
+    # handles.
     return moved & np.where(either(before != 0.0), ~are_placed, np.abs(offset[:, 0]) > PUSHED)
 
 
 def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
-    """Return flags of the placed handles of keys. `here` is a mask of the keys with a record in this channel."""
+    """Return flags of the keys' placed handles. `here` is a mask of the keys with a record in this channel."""
     placed = np.zeros(len(own), dtype=np.uint8)
     placed[here] = written["placed"][here]
-    # The handles of keys pasted from another channel play that channel.
+    # The handles of keys pasted from another channel play the motion of that channel.
     placed[~here] = LEFT_PLACED | RIGHT_PLACED
     return placed
 
 
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
-    """Return the opposite handles of keys, aligned with the dragged handles as in Blender, with unchanged length.
+    """Return the opposite handles, aligned with the dragged handles as in Blender, with unchanged lengths.
 
-    Both handles are free on the curve. In Blender, the handle that turns would depend on a later selection.
+    On the curve, both handles are free. If Blender aligned them, the selection would determine which handle turns.
     """
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]
@@ -274,10 +275,11 @@ def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Fl
 
 
 def chosen_of(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written | None) -> EnumArray:
-    """Return flags of changes by the animator.
+    """Return the flags `rows.CHOSEN_…` of changes by the animator.
 
-    They are found by comparing the keys, `now` and without TCB, with their rows. `at` contains the indices of the
-    session rows, or -1. `written` contains the keys from `written_of`, or is None if no handles were placed.
+    The changes are found by comparing the keys, both `now` and without TCB, with their rows. `at` contains the indices
+    of the session rows, or -1. `written` contains the keys returned by `written_of`, or is None if no handles were
+    placed.
     """
     chosen = np.zeros(len(keys), dtype=np.uint8)
     known = at >= 0
@@ -297,7 +299,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
         changed |= here & (now.interpolation != written["interpolation"])
     other = keys.interpolation != INTERPOLATION["BEZIER"]
     ours = (before & rows_.CHOSEN_INTERPOLATION) != 0
-    # A Bezier segment recorded as played by Blender remains so until it gets another interpolation.
+    # A Bezier segment that is recorded as played by Blender remains so until it gets another interpolation.
     kept = ours & ~changed & (rows["interpolation"] == INTERPOLATION["BEZIER"])
     chosen = np.where(other & (changed | ours) | kept, rows_.CHOSEN_INTERPOLATION, 0)
     for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
@@ -311,7 +313,7 @@ def chosen_in(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | N
 
 
 def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the keys with handles unchanged relative to the key, and with handles swapped by mirroring.
+    """Return a mask of the keys whose handles did not change relative to the key, and a mask of mirrored keys.
 
     Keys that were not written into this channel count as unchanged.
     """
@@ -321,7 +323,7 @@ def _same_and_mirrored(own: Keyframes, written: Fields, here: BoolArray) -> tupl
     room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
 
     def are(one: Float32Array, other: Float32Array) -> BoolArray:
-        """Return a mask of the keys whose handles have these offsets."""
+        """Return a mask of the keys whose handles have these offsets from the key."""
         return both((np.abs(left - one) <= room) & (np.abs(right - other) <= room))
 
     same = ~here | are(before_left, before_right)
@@ -335,8 +337,8 @@ def _recorded_handle(
 ) -> Float32Array:
     """Return the recorded position of a placed handle, moved with its key.
 
-    Edits of the placed handle are applied to the recorded handle: moves, scaling together with the other handle of the
-    key, and swaps by mirroring. If only the placed handle was dragged, the recorded handle is unchanged.
+    Edits to the placed handle are applied to the recorded handle: moves with the key, scaling together with the key's
+    other handle, and swaps by mirroring. If only the placed handle was dragged, the recorded handle is unchanged.
     """
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
@@ -354,7 +356,7 @@ def _recorded_handle(
 
 
 def _ratio(now: Float32Array, before: Float32Array) -> npt.NDArray[np.float64]:
-    """Return the scale factors of a handle in frames and values, or 1 if the handle had no length."""
+    """Return the factors by which a handle was scaled in frames and in values, or 1 if the handle had no length."""
     short = np.abs(before) <= 1e-6
     ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
     return ratio

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, damaged table.
+"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, a damaged table.
 
-`fcurves/editable.py` checks datablocks, `fcurves/action_refusals.py` actions, and `bake/plans/motion_refusals.py`
-values that a method can't play.
+For datablocks, see `fcurves/editable.py`, for actions `fcurves/action_refusals.py`, and for values that a method can't
+play `bake/plans/motion_refusals.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MUTE = attrgetter("mute")
 def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
     """Return the reason why each track can't be changed or baked, or None.
 
-    Edits outside TCB are checked first, because they may cause other reasons, such as a channel without keys.
+    Edits outside TCB are checked first, because they may be the cause of other reasons, such as a channel without keys.
     """
     edited = edited_outside(tracks)
     return [
@@ -30,7 +30,7 @@ def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
 
 
 def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | None:
-    """Return the reason why the track can't be baked, or None. `without_keys` ignores F-curves without keys."""
+    """Return the reason why the track can't be baked, or None. `without_keys` allows F-curves without keys."""
     if track.table.error:
         return track.table.error.on(track.name, track.path)
     if not track.in_use:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tracks of a datablock: the F-curves of each animated float property, with its TCB state."""
+"""The tracks of a datablock: the F-curves of each animated float property, and its TCB state."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Track:
     order: rotations.Order = "XYZ"
     """The Euler order."""
     in_use: bool = True
-    """True if the rotation mode of the object or bone uses these F-curves."""
+    """False if the rotation mode of the object or bone does not use these F-curves."""
     rest: tuple[float, ...] = ()
     """Current components of the property, used for components without an F-curve."""
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Track:
     state: TrackState | None = None
     """The track's entry in the table of its action. If None, the track is not TCB."""
     table: Table = NO_TABLE
-    """The table of the action, as read."""
+    """The table of the action, as it was read."""
     datablock: bpy.types.ID | None = None
     frame_curve: bpy.types.FCurve | None = None
     """The track's own frame function (see frame_functions.py)."""
@@ -91,7 +91,7 @@ class Track:
 
     @cached_property
     def is_rotation(self) -> bool:
-        """Return whether the components are one rotation."""
+        """Return whether the components together represent a rotation."""
         return self.kind != "VECTOR"
 
     @property
@@ -106,7 +106,7 @@ class Track:
 
     @property
     def is_baked(self) -> bool:
-        """Return whether generated keys play the track, on locked channels."""
+        """Return whether generated keys on locked channels play the track."""
         return self.bake is not None
 
     @property
@@ -121,21 +121,21 @@ class Track:
 
     @property
     def all_written(self) -> list[Channel]:
-        """Return the records of the handles of all channels in order. Empty if any channel has none."""
+        """Return the records of all channels' handles in order. Return an empty result if a channel has none."""
         before = self.state.channels if self.state is not None else {}
         return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
 
     @property
     def is_at_home(self) -> bool:
-        """Return whether the table lists the track at its slot and path.
+        """Return whether the table lists the track with its current slot and path.
 
-        If so, the track was not renamed or moved with its slot.
+        If so, the track was neither renamed nor moved with its slot.
         """
         return (self.slot, self.path) in self.table.rows_of_tracks
 
     @property
     def locked(self) -> bool:
-        """Return whether the animator has locked any channel or its group. Locks set by a bake are ignored."""
+        """Return whether the animator has locked a channel or its group. Locks set by a bake are ignored."""
         baked = self.bake.channels if self.bake is not None else {}
         if any(fcurve.lock for index, fcurve in self.channels.items() if index not in baked):
             return True
@@ -145,8 +145,8 @@ class Track:
     def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
         """Return whether a group was locked by a bake and not by the animator.
 
-        A bake locks groups whose channels are all baked. Channels added later are not locked, unless the animator has
-        clicked on the padlock of the group.
+        A bake locks groups whose channels are all baked. Channels that were added later are not locked, unless the
+        animator has clicked the padlock of the group.
         """
         key = group.name
         if key not in self.groups:
@@ -186,7 +186,7 @@ class Track:
 
     @property
     def made(self) -> dict[int, float]:
-        """Return the components whose F-curve the bake created, with the previous values of the property."""
+        """Return the components whose F-curves the bake created, with the previous values of the property."""
         bake = self.bake
         channels = bake.channels if bake is not None else {}
         return {index: channel.rest for index, channel in channels.items() if channel.rest is not None}
@@ -213,10 +213,11 @@ class Track:
 
 
 def default_settings(track: Track) -> Settings:
-    """Return the settings that Enable chooses for the track.
+    """Return the settings that Enable would choose for the track.
 
-    Rotations by more than half a turn are preserved for Euler angles and axis-angles, whose keys can represent such
-    rotations. Quaternions cannot represent them with either sign. A Cycles modifier on every channel sets a cycle.
+    Turns of more than 180 degrees between keys are preserved for Euler angles and axis-angles, whose keys can represent
+    them. Quaternion keys can't represent them with either sign. If every channel has a Cycles modifier, it determines
+    the cycle.
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
@@ -232,7 +233,7 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
 
 
 def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
-    """Find all float tracks of the datablock with F-curves, in the order of their first F-curves.
+    """Find all float properties of the datablock that have F-curves, in the order of their first F-curves.
 
     `prefixes` limits the result to paths that start with one of the prefixes, for example the path of a bone.
     """
@@ -243,13 +244,13 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     near = [fcurve for fcurve in channels if (path := fcurve.data_path).startswith(paths) or "tcb_tracks" in path]
     tracks = _tracks_among(datablock, channels, near)
     if any(track.enabled and not track.is_at_home for track in tracks):
-        # A track outside the prefixes may have more of the keys whose state was followed.
+        # A track outside the prefixes may have more of the keys, and would then get their state.
         tracks = _tracks_among(datablock, channels, channels)
     return [track for track in tracks if track.path.startswith(starts)]
 
 
 def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> list[Track]:
-    """Return the rotations among the paths of F-curves, except known tracks, as unused tracks.
+    """Return the rotations among the F-curves' paths, except known tracks, as tracks that are not in use.
 
     No datablock animated by the F-curves has these rotations, so the Euler order is unknown.
     """
@@ -277,7 +278,7 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
 
 
 class Properties:
-    """The float properties of a datablock as tracks with their F-curves, which are searched only once."""
+    """The float properties of a datablock, as tracks with their F-curves. F-curves are searched only once."""
 
     def __init__(self, datablock: bpy.types.ID) -> None:
         self.datablock = datablock
@@ -294,9 +295,9 @@ class Properties:
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """Find the tracks of one bone, given by path, or of the datablock without its bones, for a list in the sidebar.
+    """Find the tracks of one bone, given by path, or of the datablock without its bones, to list them in the sidebar.
 
-    Other F-curves are skipped, because the sidebar calls this on every redraw.
+    All other F-curves are skipped, because the sidebar calls this on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)
@@ -360,9 +361,9 @@ def _tracks_among(
 
 
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
-    """Return the baked tracks of the slot without F-curves. The table contains their keys.
+    """Return the slot's baked tracks that have lost their F-curves. The table still contains their keys.
 
-    `found` contains all tracks of the datablock with F-curves. One of these may be a moved track.
+    `found` contains all tracks of the datablock with F-curves. One of these may be a lost track under a new path.
     """
     table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
     known = {track.state.identity for track in found if track.state is not None}
@@ -380,7 +381,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
 
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
-    """Find the entry of each track in the action's table, by slot and path, or by the current location of its keys."""
+    """Find each track's entry in the action's table, either by slot and path or by the identities of its keys."""
     table = known_table(channels.action) if before else read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
@@ -398,9 +399,9 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
 
 
 def _follow_keys(tracks: Sequence[Track]) -> None:
-    """Copy the state of the original track to tracks whose keys come from a track that has lost its F-curves.
+    """If a track's keys come from a track that has lost its F-curves, copy the state of that original track.
 
-    Such a track was renamed or moved with its slot. If several tracks have its keys, the track with most of these keys
+    The original track was renamed or moved with its slot. If several tracks have its keys, the track with most of them
     gets the state.
     """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
@@ -415,7 +416,7 @@ def _follow_keys(tracks: Sequence[Track]) -> None:
 
 
 def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArray[np.uint32]]]:
-    """Yield the tracks with identities in their keys, each with the original tracks of these keys."""
+    """Yield each track with identities in its keys, together with the original tracks of these keys."""
     curves = [(number, fcurve) for number, track in enumerate(tracks) for fcurve in track.channels.values()]
     if not curves:
         return
@@ -433,9 +434,9 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
 
 
 def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, TrackState] | None:
-    """Return the original track of most of the keys: the number of these keys, its action and its state.
+    """Return the original track of most of the keys: the number of these keys, the track's action and its state.
 
-    Keys of tracks that still have F-curves are ignored, because they were pasted.
+    Keys from tracks that still have F-curves are ignored, because they were pasted.
     """
     counts = Counter(owners.tolist())
     places = {owner: _place_of(track, owner) for owner in counts}
@@ -448,9 +449,9 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Tra
 
 
 def _place_of(track: Track, owner: int) -> tuple[int, TrackState] | None:
-    """Return the action and the state of another track by its identity."""
+    """Return the action and the state of the track with the identity `owner`, if it is another track."""
     present: Any = next(iter(track.channels.values())).id_data
-    # Deleted tracks are also remembered.
+    # The session also remembers deleted tracks.
     known = {present.session_uid: track.table}
     known |= {action: table for action, table in remembered_tables().items() if action != present.session_uid}
     for action, table in known.items():
@@ -474,13 +475,13 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = animation_data(datablock)
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks if driven else ():
-        # A rotation is one value, so a driver of one component changes the meaning of the other components' keys.
+        # A rotation is a single value, so a driver on one component changes the meaning of the other components' keys.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
 
 
 def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
-    """Create the track of a property without F-curves, or return None if the path is not a float property.
+    """Create the track of a property, without F-curves. Return None if the path is not a float property.
 
     `owners` is a cache of owners by path. The owner of this path is added.
     """
@@ -492,7 +493,7 @@ def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any
         owner = owners[owner_path]
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # The path may not resolve to a property (the parent of an object without a parent), or it may be a number.
+        # The path may not resolve to a property (for example, a path through a missing parent), or only to a number.
         return None
     if rest is None:
         return None
@@ -524,7 +525,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
-    """Return notes on `users` of the F-curves whose rotation mode differs from the mode used to read the tracks."""
+    """Return notes on `users` of the F-curves whose rotation mode differs from that used to read the tracks."""
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
@@ -538,12 +539,12 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
 
 
 def is_of_another_mode(track: Track, other: Track) -> bool:
-    """Return whether rotation F-curves have another meaning for another datablock."""
+    """Return whether the F-curves of a rotation have another meaning for the other datablock."""
     return (track.in_use, track.order) != (other.in_use, other.order)
 
 
 def looks_baked(track: Track) -> bool:
-    """Return whether a track without a readable table entry has the locked curves of a bake.
+    """Return whether a track without a readable table entry has locked curves like those of a bake.
 
     Tracks that do not move, or that Blender plays, have no generated keys and look like TCB tracks locked by the
     animator. If the entire table is lost, these tracks are treated as baked too.

@@ -23,10 +23,10 @@ def is_up_to_date(track: Track) -> bool:
 
 
 def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
-    """Return the result of `is_up_to_date` for several tracks, which is faster than separate calls.
+    """Return the results of `is_up_to_date` for several tracks, which is faster than separate calls.
 
-    For baked tracks, the saved keys are checked, and `edited_outside` checks the curves. Tracks shown by a drag are up
-    to date. `places` contains the frames and values of all keys on each track's F-curves, if they were just read.
+    For baked tracks, the saved keys are checked. `edited_outside` checks their curves. Tracks shown by a drag count as
+    up to date. `places` contains the frames and values of all keys on each track's F-curves, if they were just read.
     """
     read_now = places or [
         b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks
@@ -51,7 +51,7 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
 
 
 def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether the keys and extrapolations of a track's curves match its table entry."""
+    """Return whether the keys and extrapolations of the track's curves match its table entry."""
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(

@@ -19,11 +19,11 @@ def is_live(action: bpy.types.Action) -> bool:
 
 
 def switch_off(action: Any) -> list[Finding]:
-    """Turn Live off for the action. Return a note if it was on."""
+    """Turn Live off for the action. If it was on, return a note."""
     was_live = is_live(action)
     if was_live:
         action.tcb_live = False
     if hasattr(action, "tcb_live"):
-        # An action that was never live lacks the property, and a stored value of 0 would be exported.
+        # An action that was never live does not have the property. If a value of 0 were stored, it would be exported.
         action.property_unset("tcb_live")
     return [Finding("LIVE_OFF", arguments=(action.name,))] if was_live else []

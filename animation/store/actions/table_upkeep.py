@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maintenance of an action's table: tracks from other actions, unused rows, restored tracks."""
+"""Maintenance of an action's table: tracks from other actions, unused rows, and restored tracks."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 
 
 def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
-    """Return the identities of the table's tracks whose slot was removed and whose keys are not in another slot."""
+    """Return the identities of tracks in the table whose slot was removed and whose keys are not in another slot."""
     table = read_table(action)
     if not HAS_SLOTS or table.error:
         return []
     handles = {slot.handle for slot in action.slots}
     gone = {table.identity_at(slot, path) for slot, path in table.rows_of_tracks if slot not in handles}
-    # The slot may have been moved to another action, in which its tracks have not been found yet.
+    # The slot may have been moved to another action in which its tracks have not been found yet.
     for other in bpy.data.actions if gone else ():
         at = session.rows.find(_spelled(other))
         gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).identities
@@ -57,7 +57,7 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Reduce the rows of the action's table to the rows that its keys use. The session remembers all other rows.
+    """Remove rows that no key uses from the action's table. The session still remembers them.
 
     Rows of keys from other actions are added. Unreadable tables, and tables of actions with several layers, are not
     changed.
@@ -72,12 +72,12 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """Return the session rows referenced by keys of the action, or by saved keys or records in the table."""
+    """Return the session's rows that are referenced by keys of the action, or by saved keys or records in the table."""
     saved = table.arrays["saved"]
     spelled = np.concatenate((_spelled(action), identity.spelled(saved["amplitude"], saved["period"])))
     named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
-    # Keys that use their amplitude and period are identified only by `back`.
+    # If a key uses its amplitude and period, only `back` identifies it.
     codes = identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
     codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
@@ -85,12 +85,12 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
-    """Read the identities in all keys of the action, even if there are no matching rows."""
+    """Read the identities from all keys of the action, even if there are no matching rows."""
     return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
-    """Read one of the float attributes of all keys of the action."""
+    """Read this float attribute of all keys in the action."""
     every = [fcurve.keyframe_points for channels in channels_in(action) for fcurve in channels]
     floats: Float32Array = KeyBlock(every).read(name)
     return floats

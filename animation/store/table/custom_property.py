@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table: a custom property of an action. It contains key rows, TCB tracks, and the animator's keys of baked tracks.
+"""The table, a custom property of an action. It contains key rows, TCB tracks, and the animator's keys on baked tracks.
 
 It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
-copies unchanged, and a string for the paths. Unreadable tables are not changed, and their `error` contains the reason.
+copies unchanged, and of a string for the paths. If a table is unreadable, it is not changed, and its `error` contains
+the reason.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _TRACK = np.dtype(
         ("free_options", "<f4", (NUMBERS,)),
     ]
 )
-"""`plays`: 0 off, 1 handles, 2 handles whose error exceeds the tolerances. Baked tracks add 3 to the state to which
-Free Bake returns. `free_digest` and `free_options` also belong to this state."""
+"""`plays` is 0 for a track that is off, 1 for handles, and 2 for handles whose error exceeds the tolerances. Baked
+tracks add 3 to the state to which Free Bake returns. `free_digest` and `free_options` also belong to that state."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
@@ -75,11 +76,11 @@ OWN = np.dtype(
 which may have an equivalent value for the same orientation. `placed` contains flags of placed handles: 1 left, 2 right,
 4 and 8 outside all keys, and NEGATED and COUPLED."""
 NEGATED = np.uint8(16)
-"""The curve has the negated value, or an angle minus the value."""
+"""The value on the curve is the negated value or, for an angle, a multiple of pi minus the value."""
 COUPLED = np.uint8(32)
-"""The key has the negated quaternion or axis, or the other Euler solution, in all channels together."""
+"""The key on the curves has the negated quaternion or axis, or the other Euler solution, in all channels together."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
-"""Fields of OWN that the key on the curve also has."""
+"""Fields of OWN that a key on the curve has as well."""
 _BAKE = np.dtype(
     [
         ("track", "<u4"),
@@ -115,7 +116,7 @@ SAVED = np.dtype(
         ("unused", "u1", (2,)),
     ]
 )
-"""One of the animator's keys of a baked track, with all attributes. `flags` contains one bit per selection flag."""
+"""One of the animator's keys on a baked track, with all attributes. `flags` contains one bit per selection flag."""
 _PLACE = np.dtype([("frame", "<f4")])
 _ARRAYS = {
     "rows": ROW,
@@ -128,8 +129,8 @@ _ARRAYS = {
 }
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 _PARTS = {"channels": ("own",), "bakes": ("saved", "places")}
-"""Arrays with one record per channel of a track, each with the arrays of its parts. The field named after a part
-contains the number of its elements."""
+"""Arrays with one record per channel of a track, and for each the arrays of its parts. The record field with the name
+of a part contains the number of elements in the part."""
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]
@@ -141,7 +142,7 @@ Places = npt.NDArray[np.float32]
 
 @record(eq=False)
 class Channel:
-    """The animator's keys of a channel as they were when their handles were placed."""
+    """The animator's keys in a channel, as they were when their handles were placed."""
 
     extrapolation: Extrapolation
     edited: bool
@@ -152,7 +153,7 @@ class Channel:
 
 @record(eq=False)
 class Fingerprint:
-    """Content of a baked channel that affects playback. See `store/fingerprints.py`."""
+    """The content of a baked channel that affects playback. See `store/fingerprints.py`."""
 
     count: int
     """Number of keys."""
@@ -167,7 +168,7 @@ class Fingerprint:
 
 @record(eq=False)
 class BakedChannel:
-    """A channel of a baked track: the animator's keys, which Free Bake restores, and the written content."""
+    """A channel of a baked track: the animator's keys, which Free Bake restores, and the content that was written."""
 
     keys: SavedKeys
     """The animator's keys with all attributes. Empty if the bake created the F-curve."""
@@ -208,15 +209,15 @@ class Error:
 
 @record(eq=False)
 class TrackState:
-    """A TCB track: its settings, and the data that play it."""
+    """A TCB track: its settings, and its playback data."""
 
     identity: int
     slot: int
     path: str
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
-    """Channels with placed handles, by index. For a baked track, as before the bake. Empty if handles don't play the
-    track, or if keys have changed during the bake."""
+    """Channels with placed handles, by index. For a baked track, these are from before the bake. Empty if handles don't
+    play the track, or if keys have changed during the bake."""
     error: Error | None = None
     """Maximum error of handles. If None, handles don't play the track."""
     bake: Bake | None = None
@@ -246,13 +247,13 @@ class Table:
 
     @cached_property
     def rows_of_tracks(self) -> Mapping[tuple[int, str], int]:
-        """Return the rows of the tracks, by slot and path."""
+        """Return the row of each track, by slot and path."""
         slots = self.arrays["tracks"]["slot"].tolist()
         return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
 
     @cached_property
     def _states(self) -> dict[int, TrackState]:
-        """Return the cache of tracks, by identity."""
+        """Return a cache of the tracks that were read, by identity."""
         return {}
 
     @property
@@ -262,7 +263,7 @@ class Table:
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[Identities, npt.NDArray[np.intp]]]:
-        """Return the sorted track identities of channels and bakes, with their rows in this order."""
+        """Return the track identities of channels and bakes, sorted, with the corresponding rows."""
         found = {}
         for name in _PARTS:
             owners = self.arrays[name]["track"]
@@ -272,7 +273,7 @@ class Table:
 
     @cached_property
     def _starts(self) -> Mapping[str, npt.NDArray[np.intp]]:
-        """Return the first row of the parts of each channel or bake."""
+        """Return the first row of each channel's or bake's parts."""
         return {
             part: np.cumsum(self.arrays[name][part], dtype=np.intp) - self.arrays[name][part]
             for name, parts in _PARTS.items()
@@ -303,8 +304,8 @@ class Table:
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> bool:
         """Return whether a slot has tracks whose paths start with any of the given strings.
 
-        `kind`: "BAKED" includes only baked tracks, "PLAYED" includes tracks played by a bake or by handles, "" includes
-        all tracks.
+        `kind` is "BAKED" for baked tracks only, "PLAYED" for tracks played by a bake or by handles, or "" for all
+        tracks.
         """
         least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
         plays = self.arrays["tracks"]["plays"]
@@ -315,13 +316,13 @@ class Table:
 
     @property
     def has_unplaced(self) -> bool:
-        """Return whether a track is played by handles that were not placed for its current keys."""
+        """Return whether any track is played by handles that were not placed for its current keys."""
         tracks = self.arrays["tracks"]
         played = (tracks["plays"] > 0) & (tracks["plays"] < _BAKED)
         return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
 
     def find_state(self, identity: int) -> TrackState | None:
-        """Read the track with the identity, or return None if it is missing or damaged."""
+        """Read the track with the identity. Return None if it is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 with suppress(ValueError):
@@ -361,7 +362,7 @@ class Table:
         return places[first:end]
 
     def _parts_of(self, part: str, at: npt.NDArray[np.intp], counts: Iterable[int]) -> Iterator[npt.NDArray[Any]]:
-        """Yield copies of the parts of channels or bakes, because later tables keep the state without these arrays."""
+        """Yield copies of the parts of channels or bakes, because later tables keep the states but not these arrays."""
         for start, count in zip(self._starts[part][at].tolist(), counts, strict=True):
             yield self.arrays[part][start : start + count].copy()
 
@@ -395,11 +396,11 @@ class Table:
             )
 
     def with_rows(self, rows: Rows) -> Table:
-        """Return a table with the same tracks and the given rows."""
+        """Return a table with the same tracks and these rows."""
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
     def with_tracks(self, added: Sequence[TrackState], removed: Iterable[int]) -> Table:
-        """Return a table with tracks added, and tracks removed by their identities."""
+        """Return a table with some tracks added and others removed, the latter given by their identities."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         fresh = _arrays_of(added)
         kept = {
@@ -423,7 +424,7 @@ class Table:
         return [(name, self.arrays[name]["track"]) for name in _PARTS]
 
     def _hand_on_states(self, table: Table, changed: Iterable[int] = ()) -> Table:
-        """Copy the cached tracks to another table, except for changed identities, and return the table."""
+        """Copy the cached tracks to another table, except those with changed identities, and return that table."""
         others = self._states.keys() - set(changed)
         table._states.update((identity, self._states[identity]) for identity in others)
         return table
@@ -438,7 +439,7 @@ class Table:
         order = np.argsort(ranks, kind="stable")
         if (order[1:] > order[:-1]).all():
             return self
-        # New tracks have the same rank. The stable sort, here and for channels, keeps their order.
+        # All new tracks have the same rank. Here and for channels, the stable sort keeps their order.
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         arrays = {"rows": self.rows, "tracks": tracks[order]}
@@ -476,7 +477,7 @@ def _ranks(identities: npt.NDArray[np.uint32], among: npt.NDArray[np.uint32]) ->
 
 
 def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray[np.intp]) -> Written:
-    """Return concatenated parts in another order. `counts` contains the number of rows per part."""
+    """Return the concatenated parts in another order. `counts` contains the number of rows per part."""
     ends = np.cumsum(counts, dtype=np.intp)
     taken = counts[order].astype(np.intp)
     starts = ends[order] - taken
@@ -486,20 +487,20 @@ def _in_parts(rows: Written, counts: npt.NDArray[np.integer], order: npt.NDArray
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
 _EDITED = 1
 _MADE, _REPEATED, _SHARED, _MOVED = 1, 2, 4, 8
-"""Flags of bakes. A shared bake has the same places as the previous bake."""
+"""Flags of bakes. A shared bake has the same `places` as the previous bake."""
 _HANDLES, _APPROXIMATE, _BAKED = 1, 2, 3
 
 
 _SUMMED = 1024
 """Number of 64-bit words per sum."""
 _SUMS_AT_ONCE = 64
-"""Number of sums whose words fit into the processor's cache."""
+"""Number of sums to compute together. Their words fit into the processor's cache."""
 
 
 def _checksum(array: npt.NDArray[np.generic]) -> int:
-    """Return a 32-bit checksum from sums of words and the remaining bytes.
+    """Return a 32-bit checksum of sums of words and of the remaining bytes.
 
-    This takes a third of the time of crc32 on all bytes.
+    This takes a third of the time that crc32 of all bytes would take.
     """
     raw = array.view(np.uint8)
     if len(raw) < 8 * _SUMMED:
@@ -509,20 +510,20 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
     sums = np.empty(len(words), dtype=np.uint64)
     for start in range(0, len(words), _SUMS_AT_ONCE):
         some = words[start : start + _SUMS_AT_ONCE]
-        # The highest bits of two words would cancel in a sum modulo 2^64, so they are mixed into lower bits.
+        # In a sum modulo 2^64, the highest bits of two words would cancel, so they are mixed into lower bits.
         sums[start : start + _SUMS_AT_ONCE] = np.einsum("ij,j->i", some ^ some >> np.uint64(29), multipliers(_SUMMED))
     return zlib.crc32(raw[end:].data, zlib.crc32(sums.data))
 
 
 def table_stamp(action: bpy.types.Action | None) -> int:
-    """Return a number that changes with the action's table, or 0 if there is no table."""
+    """Return a number that changes if the action's table changes. It is 0 if there is no table."""
     stored: Any = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
 
 
 def has_played_tracks(action: bpy.types.Action) -> bool:
-    """Return whether a bake or handles play tracks of the action, without reading its table."""
+    """Return whether any track of the action is played by a bake or by handles, without reading its table."""
     return _plays(action) >= _HANDLES
 
 
@@ -538,7 +539,7 @@ def _plays(action: bpy.types.Action) -> int:
 
 
 def read_table(action: Any) -> Table:
-    """Read the action's table. An unreadable table has an `error`."""
+    """Read the action's table. If it is unreadable, its `error` contains the reason."""
     if PROPERTY not in action:
         return NO_TABLE
     before = remembered_tables().get(action.session_uid)
@@ -554,20 +555,20 @@ def read_table(action: Any) -> Table:
 def known_table(action: Any) -> Table:
     """Return the session's table of the action if its stamp matches. Otherwise, read it.
 
-    Use this for frequent checks, because comparing all rows takes longer than comparing a track's keys. If another
-    program changes the arrays but not the stamp, the change is found at the next read.
+    This is for frequent checks, because comparing all rows takes longer than comparing a track's keys. If another
+    program changes the arrays but not the stamp, the change is found only at the next read.
     """
     known = remembered_tables().get(action.session_uid)
     return known if known is not None and known.stamp == table_stamp(action) else read_table(action)
 
 
 def remembered_tables() -> dict[int, Table]:
-    """Return the last known tables of actions in this session, by `session_uid`."""
+    """Return the session's last known table of each action, by `session_uid`."""
     return cast(dict[int, Table], session.tables)
 
 
 def _read(stored: Any, before: Table | None) -> Table:
-    """Read a stored table. Return the previous table without checks if nothing changed."""
+    """Read a stored table. If nothing has changed, return the previous table without checks."""
     schema = stored["schema"]
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
@@ -591,11 +592,11 @@ def _read(stored: Any, before: Table | None) -> Table:
         )
     ):
         return before
-    # Copied, because Blender frees the memory with the property.
+    # Copy the words, because Blender frees the memory with the property.
     table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
     _check(table)
     if stored["stamp"] != table.stamp:
-        # Data is missing, or another program has changed it.
+        # Data are missing, or another program has changed them.
         raise ValueError("stamp")
     return table
 
@@ -611,7 +612,7 @@ def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32
 
 
 def _check(table: Table) -> None:
-    """Raise ValueError if a table does not conform to the schema."""
+    """Raise ValueError if the table does not conform to the schema."""
     _check_rows(table.rows)
     tracks = table.arrays["tracks"]
     if len(table.lines) != len(tracks) or not all(table.lines):
@@ -641,7 +642,7 @@ def _check(table: Table) -> None:
 
 
 def _check_rows(rows: Rows) -> None:
-    """Raise ValueError if rows do not conform to the schema."""
+    """Raise ValueError if the rows do not conform to the schema."""
     identities = rows["identity"]
     if (identities[1:] <= identities[:-1]).any():
         raise ValueError("rows")
@@ -649,7 +650,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset[int]) -> None:
-    """Raise ValueError, which names the array, if channels or bakes do not conform to the schema."""
+    """If channels or bakes do not conform to the schema, raise ValueError, which names the array."""
     flags = _MADE | _REPEATED | _SHARED | _MOVED if name == "bakes" else _EDITED
     limits = {"extrapolation": len(_EXTRAPOLATIONS), "written": len(_EXTRAPOLATIONS), "flags": flags + 1}
     for field_name in limits.keys() & set(channels.dtype.names or ()):
@@ -660,14 +661,14 @@ def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset
 
 
 def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError, which names the array, if records of keys contain a number that no key can have."""
+    """If records of keys contain a number that no key can have, raise ValueError, which names the array."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)
     _check_enums(array, name)
 
 
 def _check_enums(array: npt.NDArray[np.void], name: str) -> None:
-    """Raise ValueError, which names the array, if records of keys contain an enum value that no key can have."""
+    """If records of keys contain an enum value that no key can have, raise ValueError, which names the array."""
     for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
         if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)
@@ -682,7 +683,7 @@ _COUNTS = {
     "placed": 64,
     "flags": 8,
 }
-"""Number of possible values per field of a key."""
+"""Number of possible values for each field of a key."""
 
 
 def update(
@@ -695,7 +696,7 @@ def update(
     """Add rows and tracks to the action's table, and remove tracks by their identities. Return the new table.
 
     The action must be editable, its table must not have an error, and the session must know the rows. `known` is a
-    table that was read before. If it is still the session's last table, it is not read again.
+    table that was read before. If this is still the session's last table, the table is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
@@ -706,7 +707,7 @@ def update(
 
 
 def write(action: Any, before: Table, table: Table) -> None:
-    """Write the parts of a table that differ from `before`, which is from `read_table`. Remove an empty table.
+    """Write the parts of a table that differ from `before`, returned by `read_table`. If the table is empty, remove it.
 
     The rows must be known to the session.
     """
@@ -722,14 +723,14 @@ def write(action: Any, before: Table, table: Table) -> None:
     for name, array in table.arrays.items():
         if are_same[name]:
             continue
-        # Blender crashes when a larger array replaces a smaller one (4.2 and 5.2).
+        # Blender 4.2 and 5.2 crash if a larger array replaces a smaller one.
         if name in stored:
             del stored[name]
         if len(array):
-            # Assign separately, because arrays in a dictionary are converted number by number.
+            # Assign arrays separately, because arrays in a dictionary would be converted number by number.
             stored[name] = array.view(np.int32)
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
-    # Reuse the checksums of unchanged arrays. Tables have many rows, which rarely change.
+    # Reuse the checksums of unchanged arrays, because tables have many rows, which rarely change.
     vars(table)["checksums"] = {
         name: before.checksums[name] if are_same[name] else _checksum(array) for name, array in table.arrays.items()
     }
@@ -752,7 +753,7 @@ def _options(numbers: npt.NDArray[np.float32]) -> Options:
 
 
 def _arrays_of(states: Sequence[TrackState]) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays, except rows, of a table with only these tracks."""
+    """Return the arrays of a table with only these tracks, except the array of rows."""
     channels = [(state.identity, index, each) for state in states for index, each in state.channels.items()]
     bakes, saved, places = [], [], []
     for state in states:
@@ -832,7 +833,7 @@ def remove_table(action: Any) -> None:
 
 
 def _remove_copy(action: Any) -> None:
-    """Remove the copy of a table that Blender 5 creates in the system properties for older files."""
+    """Remove the copy of a table that Blender 5 creates in the system properties when it loads older files."""
     properties_of = getattr(action, "bl_system_properties_get", None)
     properties = properties_of() if properties_of is not None else None
     if properties is not None and PROPERTY in properties:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Identities of keys, in the low bits of their `back`, `amplitude` and `period`.
+"""Identities of keys, which are stored in the low bits of their `back`, `amplitude` and `period`.
 
-Blender copies these three floats with each key, and only Back and Elastic keys use them. An identity has 32 bits. The
-low halves of `amplitude` and `period` contain it. The low half of `back` contains a 16-bit code that identifies the key
-within its track. Floats that a key uses can therefore stay unchanged. A Back key is identified by `amplitude` and
-`period`, and an Elastic key by `back`.
+Blender copies these three floats with each key, and only Back and Elastic keys use them. An identity has 32 bits, which
+are stored in the low halves of `amplitude` and `period`. The low half of `back` contains a 16-bit code that identifies
+the key within its track. Floats that a key uses can therefore stay unchanged. A Back key is identified by `amplitude`
+and `period`, and an Elastic key by `back`.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ def _bits(floats: Float32Array) -> npt.NDArray[np.uint32]:
 
 
 def spelled(amplitude: Float32Array, period: Float32Array) -> Identities:
-    """Read the identities in amplitudes and periods, even if there are no matching rows."""
+    """Read the identities from amplitudes and periods, even if there are no matching rows."""
     result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
     return result
 
 
 def codes(identities: Identities) -> npt.NDArray[np.uint32]:
     """Compute the codes for `back` from the identities."""
-    # Knuth's multiplicative hash gives distant codes for consecutive identities.
+    # Knuth's multiplicative hash gives consecutive identities distant codes.
     mixed: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
     return mixed
 
 
 def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the codes that an identity may have, which exclude 0 and the code of Blender's default."""
+    """Return a mask of the codes that an identity may have. These exclude 0 and the code of Blender's default."""
     may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
     return may
 
@@ -65,15 +65,15 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return a mask of valid identities.
+    """Return a mask of the valid identities.
 
-    Identities that keep the low half of an ordinary key's `amplitude` are invalid.
+    An identity is invalid if writing it would not change the low half of an ordinary key's `amplitude`.
     """
     return _are_given(identities >> np.uint32(16))
 
 
 def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the low halves of `amplitude` that ordinary keys do not have.
+    """Return a mask of the low halves of `amplitude` that do not occur in ordinary keys.
 
     Blender sets 0.8 on keys that an animator inserts, and 0 on keys added by scripts and importers.
     """
@@ -82,7 +82,7 @@ def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return a mask of assignable identities, which change the low halves of ordinary `amplitude` and `back`."""
+    """Return a mask of the assignable identities, which change the low halves of ordinary `amplitude` and `back`."""
     free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
     return free
 
@@ -90,22 +90,22 @@ def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
 def are_plain(amplitude: Float32Array) -> bool:
     """Return whether no amplitude has an assigned identity.
 
-    Bits are compared, because some amplitudes are denormal numbers.
+    The bits are compared, because some amplitudes are denormal numbers.
     """
     return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
 
 
 def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys whose floats have an identity: the code in `back` matches the other two."""
+    """Return a mask of the keys whose floats contain an identity, so that `back` matches the other two."""
     spelt = spelled(keys.amplitude, keys.period)
     named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
     return named
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
-    """Write identities into keys, except into keys with identity 0 and into floats that a key uses.
+    """Write identities into keys, except where the identity is 0, and except into floats that a key uses.
 
-    `interpolation` contains the types that the keys will have. Default: their current types.
+    `interpolation` contains the interpolations that the keys will have. Default: their current interpolations.
     """
     plays = keys.interpolation if interpolation is None else interpolation
     given = identities != NONE
@@ -124,20 +124,20 @@ def _spell(floats: Float32Array, low: npt.NDArray[np.uint32]) -> Float32Array:
 
 
 def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Array:
-    """Restore the recorded low bits of floats, except floats whose upper bits have been edited since."""
+    """Restore the recorded low bits of floats, except where the upper bits have been edited since."""
     same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
     result: Float32Array = np.where(same, recorded, now)
     return result
 
 
 def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
-    """Hash rows of words, shape (n, k), and serials, shape (n,), to identities.
+    """Return identities as hashes of rows of words, shape (n, k), and of serials, shape (n,).
 
     The hash is multilinear: the sum of the words multiplied by odd 64-bit multipliers, modulo 2^64. Rows that differ in
     one word never have the same sum. For other rows, the probability is at most 2^-32, as with random multipliers, or
-    2^-63 if the words also differ in their lowest bits. The sums are mixed, so that 32 of their bits collide as often
-    as random numbers, even for similar rows. For rows with the same identity, `rows.identify` compares the rows and
-    hashes one row with another serial.
+    2^-63 if the words also differ in their lowest bits. The bits of the sums are mixed, so that 32 of them collide only
+    as often as random numbers, even for similar rows. If two rows have the same identity, `rows.identify` compares
+    them, and hashes one of them with another serial.
     """
     factors = multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * factors[-1]
@@ -148,20 +148,20 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 4096
-"""Number of rows to multiply together. Their 64-bit words fit into the processor's cache."""
+"""Number of rows to multiply together, whose 64-bit words fit into the processor's cache."""
 
 
 @cache
 def multipliers(count: int) -> npt.NDArray[np.uint64]:
     """Return pseudorandom odd numbers.
 
-    The sum of words multiplied by these numbers changes if any single word changes.
+    If words are multiplied by these numbers, their sum changes if any single word changes.
     """
     return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Mix the bits of numbers one to one: the last step of SplitMix64, variant 13 by Stafford."""
+    """Mix the bits of numbers by a bijection, the last step of SplitMix64 (variant 13 by Stafford)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: npt.NDArray[np.uint64] = numbers ^ (numbers >> np.uint64(31))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a bake, stored with the track for repeating the bake."""
+"""The options of a bake, which are stored with the track so that the bake can be repeated."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Options:
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
         If None, the bake extends from the first to the last key.
     sample_limit : int
-        Maximum number of samples. A larger bake is refused.
+        Maximum number of samples. If a bake would need more, nothing is baked.
     defaults : mapping of parameter name to float
         Parameters of keys that have none of their own.
     value_tolerance : float or None
         Maximum error of curves in the property's units. If None, 1e-4 of the range of the track's keys is used.
     rotation_tolerance : float
-        Maximum error of rotations in radians.
+        Maximum error of rotations, in radians.
     in_world : bool
-        Whether locations and rotations are interpolated in world space. Set by `bake_in_world`.
+        True if locations and rotations are interpolated in world space, as set by `bake_in_world`.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class Options:
         check_fields(self)
 
     def as_kept(self) -> Options:
-        """Return the options as they are after storing, so that a repeated bake gives the same result."""
+        """Return the options with their stored precision, so that a repeated bake gives the same result."""
         kept = Options.from_numbers(self.numbers())
         return kept if kept.sample_limit == self.sample_limit else replace(kept, sample_limit=self.sample_limit)
 
@@ -109,8 +109,8 @@ class Options:
 
 @lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
-    """Convert stored numbers with a cache. Most tracks have the same options, and each track is read several times."""
-    # Use the shortest decimal: 0.1 becomes 0.1, not the nearest float32.
+    """Convert stored numbers with a cache, because most tracks have the same options and each is read several times."""
+    # Use the shortest decimal, so that 0.1 becomes 0.1 and not the nearest float32.
     shortest = (float(str(np.float32(number))) for number in numbers)
     output, step, extended, start, end, value, rotation, in_world, *defaults = shortest
     if output not in range(len(OUTPUTS)):

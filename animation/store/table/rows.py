@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows: key data stored in the table instead of the key.
+"""Rows: key data that are stored in the table instead of the key.
 
-A row is written once and never changes. Setting the parameters of a key gives it a new row with a new identity. Copied
-and pasted keys, and keys restored by undo, therefore keep their meaning.
+A row is written once and never changes. If the parameters of a key are set, it gets a new row with a new identity.
+Copied and pasted keys, and keys restored by undo, therefore keep their meaning.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ ROW = np.dtype(
         ("period", "<f4"),
     ]
 )
-"""`track` and `index` are the channel for which the row was created. `given` contains one bit for each number that was
-set. Numbers that were not set are defaults. `chosen` contains flags of the animator's changes after the key became TCB,
-listed below. The other fields describe the key without a bake, as Restore writes it."""
+"""`track` and `index` specify the channel for which the row was created. `given` contains one bit for each number that
+was set. For all other numbers, the defaults apply. `chosen` contains flags, listed below, of changes that the animator
+made after the key became TCB. The other fields describe the key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
-"""Flags for an interpolation played by Blender instead of the spline, and for left and right handles to keep."""
+"""Flags for a segment that Blender plays instead of the spline, and for left and right handles to keep."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
 
 RECORDED = (
@@ -79,7 +79,7 @@ NO_ROWS = np.empty(0, dtype=ROW)
 
 
 def velocity_of(component: int) -> str:
-    """Return the name of a velocity component among a key's parameters."""
+    """Return the parameter name of a velocity component."""
     return f"{VELOCITY}[{component}]"
 
 
@@ -91,11 +91,11 @@ def column_of(name: str) -> int:
 
 
 def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
-    """Find the rows of the identities, or -1. `rows` must be sorted by identity."""
+    """Return the row of each identity, or -1. `rows` must be sorted by identity."""
     if not len(rows):
         return np.full(len(identities), -1, dtype=np.intp)
     found = np.full(len(identities), -1, dtype=np.intp)
-    # Most keys are generated keys without an identity.
+    # Most keys are generated, so they have no identity.
     named = np.flatnonzero(identities)
     known, wanted = rows["identity"], identities[named]
     at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
@@ -115,7 +115,7 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
 class Columns:
     """The fields of records as contiguous arrays, created on first access.
 
-    NumPy is thirty times slower on pairs of floats inside records.
+    For pairs of floats inside records, NumPy is thirty times slower.
     """
 
     def __init__(self, records: npt.NDArray[np.void]) -> None:
@@ -133,7 +133,7 @@ class Columns:
 
 
 def _contiguous(field: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a contiguous copy. Pairs of float32 are copied as 64-bit numbers, in an eighth of the time."""
+    """Return a contiguous copy. Pairs of float32 are copied as 64-bit numbers, which takes an eighth of the time."""
     if field.ndim == 2 and field.shape[1] == 2 and field.itemsize == 4:
         return field.view(np.uint64).copy().view(field.dtype)
     return field.copy()
@@ -144,7 +144,7 @@ Fields = npt.NDArray[np.void] | Columns
 
 
 def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the records, of any structured type, in which all floats are finite."""
+    """Return a mask of the records in which all floats are finite. The records may have any structured type."""
     words = np.ascontiguousarray(records).view(np.float32).reshape(len(records), records.dtype.itemsize // 4)
     finite = np.isfinite(words[:, _float_words(records.dtype)])
     if finite.all():
@@ -155,7 +155,7 @@ def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 @cache
 def _float_words(dtype: np.dtype[Any]) -> slice:
-    """Return the slice of words of a record that are floats, which are consecutive."""
+    """Return the slice of a record's words that are floats. Floats must be consecutive."""
     floats = [(at, of) for of, at, *_ in (dtype.fields or {}).values() if of.base.kind == "f"]
     return slice(min(at for at, _ in floats) // 4, max(at + of.itemsize for at, of in floats) // 4)
 
@@ -187,7 +187,7 @@ def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.in
 
 
 def merge(rows: Rows, more: Rows) -> Rows:
-    """Merge two arrays of rows by identity without duplicates. `rows` must be sorted and takes precedence."""
+    """Merge two arrays of rows by identity, without duplicates. `rows` must be sorted, and takes precedence."""
     fresh = more[find(rows, more["identity"]) < 0] if len(more) and len(rows) else more
     if not len(fresh):
         return rows
@@ -203,7 +203,7 @@ def merge(rows: Rows, more: Rows) -> Rows:
 
 
 def record(keys: Keyframes, track: int, index: int) -> Rows:
-    """Create rows that record the keys of a channel, without identities and parameters."""
+    """Create rows that record a channel's keys, without identities and parameters."""
     rows = np.zeros(len(keys), dtype=ROW)
     for name in RECORDED:
         rows[name] = getattr(keys, name)
@@ -219,7 +219,7 @@ def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], n
 
 
 def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
-    """Set a parameter of the rows with the given indices, one value per row. NaN unsets it."""
+    """Set a parameter in the rows with the indices `at`, one value per row. NaN unsets the parameter."""
     column = column_of(name)
     none = np.isnan(values)
     bit, given = np.uint32(1 << column), rows["given"][at]
@@ -228,7 +228,7 @@ def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray
 
 
 class Known(Protocol):
-    """Rows with a search by identity."""
+    """Rows that can be found by identity."""
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
     def add_new(self, rows: Rows, places: npt.NDArray[np.intp]) -> None: ...
@@ -236,9 +236,9 @@ class Known(Protocol):
 
 
 def identify(rows: Rows, known: Known) -> None:
-    """Set new identities on the rows, derived from their contents and from the identity of their original row.
+    """Give the rows new identities, derived from their contents and from the identities of their original rows.
 
-    The result is not random. A row with the same content and origin as one of the `known` rows gets the same identity.
+    The result is not random: a row with the same content and origin as one of the `known` rows gets the same identity.
     All other rows are added to the known rows.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
@@ -246,7 +246,7 @@ def identify(rows: Rows, known: Known) -> None:
     while True:
         fits = identity.is_free(identities)
         named, first = first_of_each(identities)
-        # Searching for sorted identities is faster.
+        # The search is faster for sorted identities.
         present = known.find(named)
         is_known = present >= 0
         if len(named) < len(rows):
@@ -254,7 +254,7 @@ def identify(rows: Rows, known: Known) -> None:
         if is_known.any():
             at = present[np.searchsorted(named, identities)]
             there = np.flatnonzero(at >= 0)
-            # The first word is the identity.
+            # The first word is the identity itself.
             fits[there] &= (words[there, 1:] == _words(known[at[there]])[:, 1:]).all(axis=1)
         left = np.flatnonzero(~fits)
         if not len(left):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Session memory of all rows that were read, and of the last table of each action.
+"""Session memory of all rows that were read, and of each action's last table.
 
 A key therefore keeps its parameters if it is pasted or moved with its slot into another action, even though the table
 of that action lacks the row.
@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float32]
 
 
 class KnownRows:
-    """Rows in the order in which they were added, with a search by identity.
+    """Rows in the order in which they were added, which can be found by identity.
 
     The search uses a few sorted lists, each at least twice as long as the next. Thousands of actions add rows one by
     one, and sorting all rows each time would take quadratic time.
@@ -38,11 +38,11 @@ class KnownRows:
     def __getitem__(self, key: Any) -> Any:
         """Return the rows with the given indices, or a field of all rows."""
         rows = self._rows[: self._count]
-        # This takes half the time of indexing, or a fortieth before NumPy 2.
+        # This takes half as long as indexing, or a fortieth before NumPy 2.
         return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:
-        """Find the indices of rows by identity, or -1."""
+        """Return the indices of the rows with these identities, or -1."""
         places = np.full(len(identities), -1, dtype=np.intp)
         if not np.count_nonzero(identities):
             return places
@@ -65,7 +65,7 @@ class KnownRows:
         self.add_new(rows, fresh[first_of_each(rows["identity"][fresh])[1]])
 
     def add_new(self, rows: Rows, places: _Places) -> None:
-        """Add the rows at `places`, which are sorted by identity. These rows must be unknown."""
+        """Add the rows at `places`, which are sorted by identity. None of these rows may be known."""
         if not len(places):
             return
         end = self._count + len(places)
@@ -94,7 +94,7 @@ class Substitutes(NamedTuple):
 
 
 class Session:
-    """Memory of rows in this session, and of the last tables of actions by `session_uid`."""
+    """The memory of this session: all rows, and the last table of each action by `session_uid`."""
 
     def __init__(self) -> None:
         self._rows = KnownRows()
@@ -102,20 +102,20 @@ class Session:
         self.tables: dict[int, object] = {}
         """Tables of unspecified type. See `custom_property.remembered_tables` for the type."""
         self.written: set[int] = set()
-        """Actions whose tables were written since the set was last cleared."""
+        """Actions whose tables have been written since this set was last cleared."""
         self.substitutes: dict[int, Substitutes] = {}
         """Numbers shown by drags, by the `id` of the preview."""
 
     @property
     def rows(self) -> KnownRows:
-        """Return all rows, after adding the rows of all tables read since the last call together."""
+        """Return all rows. The rows of tables read since the last call are first added, all together."""
         if self._fresh:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)
         return self._rows
 
     def is_shown(self, track: int) -> bool:
-        """Return whether a drag shows other numbers for the track with the identity."""
+        """Return whether a drag shows other numbers for the track with this identity."""
         return any(track in each.tracks for each in self.substitutes.values())
 
     def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
@@ -125,7 +125,7 @@ class Session:
             self._fresh.append(fresh)
 
     def forget(self) -> None:
-        """Discard everything, because no key of the previous file can be used any longer."""
+        """Discard everything, because keys of the previous file can no longer be used."""
         vars(self).update(vars(Session()))
 
     def forget_actions(self) -> None:

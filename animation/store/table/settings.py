@@ -24,7 +24,8 @@ CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, opt
 class Settings:
     """The settings of one track.
 
-    `method` is a name in `METHODS`. `angles` is the method for the angles of rotation methods based on angles.
+    `method` is a name in `METHODS`. `angles` is the method for the angles, for rotation methods that interpolate
+    angles.
     """
 
     cycle: Cycle = TRACK["cycle"].default
@@ -56,13 +57,13 @@ def _codes(*chosen: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def _from_codes(codes: tuple[int, ...]) -> Settings:
-    """Create settings from option indices with a cache. Most tracks have the same settings."""
+    """Create settings from option indices, with a cache because most tracks have the same settings."""
     named = {choice: options[code] for (choice, options), code in zip(CHOICES.items(), codes, strict=False)}
     return Settings(**named)  # type: ignore[arg-type]
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
-    """Return settings with one choice changed. Raise ValueError if there is no such choice or option."""
+    """Return the settings with one choice changed. Raise ValueError if there is no such choice or option."""
     if choice not in CHOICES:
         known = ", ".join(CHOICES)
         raise ValueError(rpt_("{!r} is not one of {:s}", choice, known))
