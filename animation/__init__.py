@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scripting functions to enable, edit, bake, free, restore and remove TCB on a datablock's animation.
+"""Scripting functions to enable, edit, bake, free, restore and remove the TCB animation of a datablock.
 
     from bl_ext.user_default.tcb_animation import animation
 
@@ -11,8 +11,8 @@
     animation.apply(datablock)
 
 Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
-...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and
-collects refusals in `errors`.
+...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and lists
+the datablocks that can't be processed in `errors`.
 
 `datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
 functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks that
@@ -25,7 +25,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# A subpackage has the same name as the function `bake`. Importing it first keeps it from replacing the function later.
+# A subpackage has the same name as the function `bake`. Import it first, so that a later import does not replace the
+# function.
 from . import bake as _package
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ _MODULES = {
     ".report": ("Report",),
     ".store.table.options": ("Options",),
 }
-"""Names by module, imported on first access. Importing all of them at startup would slow it by a third."""
+"""Names by module, imported on first access. Importing all of them at startup would make it a third slower."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 

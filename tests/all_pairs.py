@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters of a test from several axes, without all their combinations."""
+"""Selection of test parameters from several axes, without all combinations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def all_pairs(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Choose combinations in which every two values of any two axes meet.
+    """Return combinations that include every pair of values from any two axes.
 
-    Most faults need one or two certain values, hardly any three (Kuhn, Wallace and Gallo, "Software fault interactions
-    and implications for software testing", 2004). The choice is greedy and always the same.
+    Most faults depend on one or two values, and hardly any on three (Kuhn, Wallace and Gallo, "Software fault
+    interactions and implications for software testing", 2004). The selection is greedy and deterministic.
     """
     values = [list(axis) for axis in axes]
     places = list(product(*(range(len(axis)) for axis in values)))
@@ -27,6 +27,6 @@ def all_pairs(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
 
 
 def each_once(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Choose combinations in which every value of each axis is once, at least: for axes that do not act together."""
+    """Return combinations that include every value of each axis at least once, for independent axes."""
     values = [list(axis) for axis in axes]
     return [tuple(axis[row % len(axis)] for axis in values) for row in range(max(map(len, values)))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that share an action, push it down, tweak it, or come from another file with it."""
+"""Objects that share an action, push it down into an NLA strip, tweak it, or bring it from another file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A baked object, for tests and for the scripts that they run in another Blender."""
+"""A baked object for tests, and for scripts that tests run in another Blender."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.animation.curves import KEYS, key, keyed
 
 
 def baked_ball(animation, output: str = "SAMPLES", state: str = "HANDLES") -> bpy.types.Object:
-    """An object that moves and turns, baked, with groups all of whose channels are baked."""
+    """Return a baked object that moves and rotates. All channels of its groups are baked."""
     item = keyed(group="Places")
     key(item, "rotation_euler", [(frame, (0.1 * x, 0.2, 0.3 * z)) for frame, (x, _, z) in KEYS], group="Turns")
     animation.enable(item, keep_look=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys copied and pasted as in the Dope Sheet."""
+"""Copying and pasting of keys as in the Dope Sheet."""
 
 from __future__ import annotations
 

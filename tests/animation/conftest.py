@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`animation`: that part of the installed package, in a new, empty file. `arm`: an armature there.
+"""Fixtures.
+
+`animation`: the subpackage of the installed extension, in a new, empty file. `arm`: an armature in that file.
 
 `bakes`: the tracks that are baked again.
 """
@@ -19,7 +21,7 @@ def animation(tcb_animation: ModuleType, scene) -> ModuleType:
 
 @pytest.fixture
 def arm(scene):
-    """An armature with an upper bone, a lower one on its tail, and a loose one beside it; the first two turn."""
+    """An armature with an upper bone, a connected lower bone, and a separate bone. The first two bones rotate."""
     from tests.animation.curves import Bone, key, new_rig
 
     upper = Bone("upper", (0, 0, 0), (0, 0, 2))
@@ -35,7 +37,7 @@ def arm(scene):
 
 @pytest.fixture
 def bakes(animation, monkeypatch) -> list[str]:
-    """The tracks that were baked again."""
+    """The list of tracks that were baked again."""
     done: list[str] = []
     original = animation.live.update.rebake
 

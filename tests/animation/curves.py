@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making objects, rigs and keys in tests, and reading and comparing F-curves to the last bit, in every Blender."""
+"""Helpers that create objects, rigs and keys, and that compare F-curves bit for bit, in all versions of Blender."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rotation_path(mode: str) -> str:
 
 
 def new_object(name: str = "Thing", mode: str = "XYZ", data: bpy.types.ID | None = None) -> bpy.types.Object:
-    """Make an object in the scene: an empty, or of the data."""
+    """Add an object to the scene: an empty, or an object with the data."""
     thing = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(thing)
     thing.rotation_mode = mode
@@ -44,7 +44,7 @@ def new_object(name: str = "Thing", mode: str = "XYZ", data: bpy.types.ID | None
 
 
 class Bone(NamedTuple):
-    """A bone that `new_rig` makes; places are of the armature, also those of a bone with a parent."""
+    """A bone for `new_rig`. Positions are in armature space, even if the bone has a parent."""
 
     name: str
     head: Place
@@ -54,7 +54,7 @@ class Bone(NamedTuple):
 
 
 def new_rig(*bones: str | Bone, name: str = "Rig", tail: Place = (0, 0, 1)) -> bpy.types.Object:
-    """Make an armature in the scene, active, with these bones; those of which only names are given go to `tail`."""
+    """Add an active armature with these bones to the scene. Bones given only by name have the tail `tail`."""
     rig = new_object(name, data=bpy.data.armatures.new(name))
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
@@ -67,7 +67,7 @@ def new_rig(*bones: str | Bone, name: str = "Rig", tail: Place = (0, 0, 1)) -> b
 
 
 def choose_alone(item: bpy.types.Object) -> None:
-    """Select the object and no other, and make it active."""
+    """Select only this object, and make it active."""
     for each in bpy.context.selected_objects:
         each.select_set(False)
     item.select_set(True)
@@ -75,7 +75,7 @@ def choose_alone(item: bpy.types.Object) -> None:
 
 
 def bag_of(datablock: bpy.types.ID) -> Any:
-    """What holds the F-curves that animate the datablock: made where it is missing."""
+    """Return the container of the F-curves that animate the datablock. If it is missing, create it."""
     animation = datablock.animation_data or datablock.animation_data_create()
     if animation.action is None:
         animation.action = bpy.data.actions.new(f"{datablock.name}Action")
@@ -113,7 +113,7 @@ def curve(datablock: bpy.types.ID, path: str, index: int = 0) -> bpy.types.FCurv
 def key(
     datablock: bpy.types.ID, path: str, keys: Sequence[tuple[float, Any]], group: str = "", channels: Iterable[int] = ()
 ) -> None:
-    """Key the property at `path`: (frame, value or values) each; `channels`: those components only."""
+    """Key the property at `path` with pairs of frame and value or values. `channels` limits the components."""
     bag = bag_of(datablock)
     rows = [(frame, value if isinstance(value, (tuple, list, np.ndarray)) else (value,)) for frame, value in keys]
     for index in list(channels) or range(len(rows[0][1])):
@@ -128,7 +128,7 @@ def key(
 
 
 def insert(owner: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, Any]], index: int = -1) -> None:
-    """Set the property and key it as the key I does, or one component of it: (frame, value or values) each."""
+    """Set the property, or one of its components, and insert keys in the same way as the I key."""
     for frame, value in keys:
         if index < 0:
             setattr(owner, path, value)
@@ -147,7 +147,10 @@ def is_frame_function(fcurve: bpy.types.FCurve) -> bool:
 
 
 def bits(fcurve: bpy.types.FCurve, identities: bool = True) -> dict[str, Any]:
-    """All that an F-curve holds; floats as bytes, without `identities` only the high halves of those that hold them."""
+    """Return all data of an F-curve, with floats as bytes.
+
+    Without `identities`, floats that hold them lose their low halves.
+    """
     points = fcurve.keyframe_points
     state: dict[str, Any] = {"path": (fcurve.data_path, fcurve.array_index), "keys": len(points)}
     for name in _FLOATS:
@@ -166,7 +169,7 @@ def bits(fcurve: bpy.types.FCurve, identities: bool = True) -> dict[str, Any]:
 
 
 def _modifier(modifier: bpy.types.FModifier) -> dict[str, str]:
-    """As texts: one that is not a number equals itself."""
+    """Return settings as strings, so that NaN equals NaN."""
     properties = [prop for prop in modifier.bl_rna.properties if prop.identifier not in ("rna_type", "control_points")]
     return {prop.identifier: repr(_plain(getattr(modifier, prop.identifier))) for prop in properties}
 
@@ -176,7 +179,7 @@ def _plain(value: Any) -> Any:
 
 
 def snapshot(datablock: bpy.types.ID, identities: bool = True) -> list[dict[str, Any]]:
-    """The bits of all F-curves of the datablock in their order, with the identities of keys or without."""
+    """Return the bits of the datablock's F-curves in order, with or without the keys' identities."""
     return [bits(fcurve, identities) for fcurve in fcurves(datablock)]
 
 
@@ -185,8 +188,7 @@ def action_bits(action: bpy.types.Action) -> list[dict[str, Any]]:
 
 
 def differences(before: list[dict[str, Any]], after: list[dict[str, Any]], identities: bool = True) -> list[Any]:
-    """What differs, with the identities of keys or without: path, field, and where its first number does, before and
-    after."""
+    """Return the differences: the path, the field, and the first differing number before and after."""
     if [state["path"] for state in before] != [state["path"] for state in after]:
         return [[state["path"] for state in before], [state["path"] for state in after]]
     if not identities:
@@ -217,7 +219,7 @@ def _first_difference(name: str, old: Any, new: Any) -> tuple[Any, ...]:
 
 
 def given(animation: Any, datablock: bpy.types.ID, path: str, name: str) -> list[tuple[float, float]]:
-    """What was set of a parameter for keys of the track: (frame, number)."""
+    """Return the values of a parameter that were set on the track's keys, as pairs (frame, number)."""
     keys = animation.edit.track_keys.keys_of(datablock, animation.find_track(datablock, path))
     column = animation.store.table.rows.column_of(name)
     numbers = animation.store.parameters.given_numbers(keys.own, keys.frames)[:, column]
@@ -231,7 +233,7 @@ def has_table(datablock: bpy.types.ID) -> bool:
 
 
 def co(fcurve: bpy.types.FCurve) -> np.ndarray:
-    """(n, 2) float32: frames and values of the keys."""
+    """Return the frames and values of the keys, float32, shape (n, 2)."""
     values = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
     fcurve.keyframe_points.foreach_get("co", values)
     return values.reshape(-1, 2)
@@ -243,13 +245,13 @@ def play(frame: float) -> None:
 
 
 def seen(frame: float, datablock: bpy.types.ID) -> bpy.types.ID:
-    """The datablock as it is rendered at `frame`."""
+    """Return the datablock as evaluated at `frame`."""
     play(frame)
     return datablock.evaluated_get(bpy.context.evaluated_depsgraph_get())
 
 
 def function(datablock, keys, path: str = "tcb_frame", interpolation: str = "LINEAR", extrapolation: str = "CONSTANT"):
-    """An F-curve as an animator makes it."""
+    """Return a frame function's F-curve, created as by an animator."""
     key(datablock, path, keys)
     fcurve = curve(datablock, path)
     fcurve.extrapolation = extrapolation
@@ -273,7 +275,7 @@ def keyed(
     mode: str = "XYZ",
     group: str = "",
 ) -> bpy.types.Object:
-    """Make an object in the scene with keys of one property."""
+    """Add an object with keys on one property to the scene."""
     item = new_object(name, mode)
     key(item, path, keys, group)
     return item

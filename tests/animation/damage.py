@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damage to the table of an action, as other programs and add-ons may do it."""
+"""Damage to the table of an action, such as other programs and add-ons may cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def forget(animation) -> None:
-    """As a new session knows it."""
+    """Forget the session, as if Blender were restarted."""
     animation.store.table.session.session.__init__()
 
 
@@ -18,7 +18,7 @@ ROW_WORDS = 23
 
 
 def words(name: str, change) -> Any:
-    """Change an array of the table, as integers."""
+    """Change an array of the table, given as integers."""
 
     def damage(table: Any) -> None:
         numbers = np.array(table[name], dtype=np.int32)
@@ -75,7 +75,7 @@ def without(name: str) -> Any:
 
 
 def fewer_rows(table: Any) -> None:
-    """Take rows out of a table, and leave nothing that does not fit."""
+    """Remove rows from a table, and keep the rest consistent."""
     words("rows", lambda numbers: numbers[: 2 * ROW_WORDS])(table)
     table["lengths"] = [2, *list(table["lengths"])[1:]]
 
@@ -208,7 +208,7 @@ WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a numbe
 
 
 def damaged(animation, item: bpy.types.Object, damage: str, stamp_anew: bool = False) -> None:
-    """Damage the table; with `stamp_anew` as a program does that gives it the right lengths and checksum."""
+    """Damage the table. With `stamp_anew`, its lengths and checksum are made consistent again."""
     action: Any = item.animation_data.action
     if damage in WHOLE:
         del action["tcb_animation"]
@@ -221,7 +221,7 @@ def damaged(animation, item: bpy.types.Object, damage: str, stamp_anew: bool = F
 
 
 def _stamp(animation, stored: Any) -> None:
-    """Write the lengths and the checksum of the arrays, where these can be read at all."""
+    """Write the lengths and the checksum of the arrays, if the arrays can be read."""
     custom_property = animation.store.table.custom_property
     dtypes = custom_property._ARRAYS
     try:

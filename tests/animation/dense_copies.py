@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects with few keys, and copies of them with a plain key on each frame."""
+"""Objects with few keys, and copies with a plain key at each frame."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def curves(obj):
 
 
 def drawn(random, count, shortest=5, longest=20):
-    """Return frames of keys."""
+    """Return random frames of keys."""
     return np.cumsum(np.concatenate(([1], random.integers(shortest, longest, count - 1)))).tolist()
 
 
 def keyed(random, frames, mode="XYZ"):
-    """Return an object with keys of any values, at the frames of each path."""
+    """Return an object with random keys at the frames given for each path."""
     obj = new_object("Keyed", mode)
     for path, own in frames.items():
         for frame in own:
@@ -34,7 +34,7 @@ def keyed(random, frames, mode="XYZ"):
 
 
 def sampled(obj):
-    """Return another object with a Linear key of the same values on each frame, as importers make them."""
+    """Return another object with the same motion and a linear key at each frame, as importers create them."""
     other = bpy.data.objects.new("Sampled", None)
     other.rotation_mode = obj.rotation_mode
     bpy.context.scene.collection.objects.link(other)
@@ -51,7 +51,7 @@ def sampled(obj):
 
 
 def frames_of(obj, path):
-    """Return the frames of keys, which all channels of the property have in common."""
+    """Return the key frames that all channels of the property share."""
     every = {tuple(co(fcurve)[:, 0].tolist()) for (own, _), fcurve in curves(obj).items() if own == path}
     assert len(every) == 1
     return list(every.pop())

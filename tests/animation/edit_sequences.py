@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random sequences of edits of TCB tracks, beside a plain twin that gets the same edits.
+"""Random sequences of edits to TCB tracks and to a plain twin that gets the same edits.
 
     python tests/animation/edit_sequences.py [--count 20000] [--seed 0] [--first 0] [--reduce]
     python tests/animation/edit_sequences.py --first 123 --count 1 [--steps 0,4,5]
 
-Each sequence has one or two objects, played with handles, with Live on or off, and for each a twin that was never TCB.
-An edit by Blender is made to both. While a track is baked, its twin's F-curves are locked too, so edits change neither.
-After each step and at the end, the own keys must have the frames, values, interpolations, easings and types of the
-twin's keys, and the parameters that they were given. Exit status 1: they differ.
+Each sequence has one or two objects, played with handles, with Live on or off, and for each object a twin that was
+never TCB. Edits by Blender are applied to both. While a track is baked, the twin's F-curves are locked as well, so
+edits change neither. After each step and at the end, the animator's keys must have the frames, values, interpolations,
+easings and types of the twin's keys, and the parameters that they were given. If they differ, the exit status is 1.
 
-The twin's keys carry a number each in `back`, as own keys carry their identities; the parameters of each number are
-known. Where Live may derive parameters, from a dragged handle or a key inserted on the curve, they are taken from the
-own key at the next comparison. A mirror in time may reverse parameters. Where handles play a rotation keyed in some
-channels only, it gets keys in the others; the twin then takes these, and only these, from the own keys.
+Each of the twin's keys has a number in `back`, in the same way as TCB keys have identities, and the parameters for each
+number are known. If Live may derive parameters from a dragged handle or an inserted key, they are read from the TCB key
+at the next comparison. Mirroring in time may reverse parameters. If handles play a partly keyed rotation, the other
+channels get keys, and the twin copies these keys only.
 
 Kinds of differences:
 
 lost
-    A key is missing, or has another value, interpolation, easing or type.
+    A key is missing, or its value, interpolation, easing or type differs.
 appeared
-    A key that the twin does not have.
+    A key exists that the twin does not have.
 parameters
-    A key has other parameters than it was given.
+    The parameters of a key differ from those it was given.
 changed
-    An edit changed a baked track, or Free Bake gave back other bits than the bake took.
+    An edit changed a baked track, or the bits that Free Bake restored differ from those before the bake.
 doubt
-    Live reported doubt, loss or an outside edit.
+    Live reported doubt, a loss, or an edit outside TCB.
 error
-    An exception, or a bake could not be freed.
+    An exception was raised, or a bake could not be freed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Difference(NamedTuple):
 
 @dataclass
 class Result:
-    """What came of one sequence."""
+    """The result of one sequence."""
 
     case: str
     setting: str
@@ -133,7 +133,7 @@ def read(fcurve: Any) -> Keys:
 
 
 def content(fcurve: Any, names: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return what an F-curve's keys hold, except identities and selection, as bytes; or only what `names` says."""
+    """Return the data of an F-curve's keys as bytes, without identities and selection, or only `names`."""
     points = fcurve.keyframe_points
     result = {}
     for name in names or (*_PAIRS, *_KINDS, "handle_left_type", "handle_right_type"):
@@ -145,7 +145,7 @@ def content(fcurve: Any, names: Sequence[str] = ()) -> dict[str, bytes]:
 
 
 def handles(fcurve: Any) -> Floats:
-    """Return frames and values of the left handles, then of the right ones, shape (2 n, 2)."""
+    """Return the frames and values of all left handles, then of all right handles, shape (2 n, 2)."""
     points = fcurve.keyframe_points
     floats = np.empty((2, 2 * len(points)), dtype=np.float32)
     for row, name in zip(floats, _PAIRS[1:], strict=True):
@@ -154,9 +154,9 @@ def handles(fcurve: Any) -> Floats:
 
 
 def _are_turned_by_updates(fcurve: Any) -> npt.NDArray[np.bool_]:
-    """Return a mask of the handles, in the order of `handles`, that each update by Blender turns.
+    """Return a mask of the handles, in the order of `handles`, that turn at each update by Blender.
 
-    Blender aligns both handles of a key again in each update. It rounds the direction of a handle on the key.
+    At each update, Blender aligns both handles of a key again, and rounds the direction of a handle that is on the key.
     """
     aligned = [
         "ALIGNED" in (point.handle_left_type, point.handle_right_type)
@@ -167,7 +167,7 @@ def _are_turned_by_updates(fcurve: Any) -> npt.NDArray[np.bool_]:
 
 
 def unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
-    """Return the names of what differs."""
+    """Return the names of the attributes that differ."""
     return ", ".join(name for name in one if one[name] != other[name])
 
 
@@ -176,13 +176,13 @@ def number_of(back: float) -> int:
 
 
 def mirrored(numbers: Numbers) -> Numbers:
-    """Return the parameters in reversed time."""
+    """Return the parameters for reversed time."""
     tension, continuity, bias, ease_to, ease_from = numbers
     return tension, continuity, -bias, ease_from, ease_to
 
 
 def is_like(numbers: Sequence[float], wanted: Numbers, exactly: bool = False) -> bool:
-    """Return whether parameters are those that are wanted; `exactly`: none of these may be unknown."""
+    """Return whether the parameters are as wanted. With `exactly`, none of the wanted parameters may be unknown."""
     unlike = [
         not abs(a - b) <= PARAMETER_TOLERANCE and (exactly or b == b) for a, b in zip(numbers, wanted, strict=True)
     ]
@@ -190,7 +190,7 @@ def is_like(numbers: Sequence[float], wanted: Numbers, exactly: bool = False) ->
 
 
 class Stage:
-    """The extension, and an empty file in which each sequence begins."""
+    """The extension, and the empty file in which each sequence begins."""
 
     def __init__(self, animation: Any, folder: Path) -> None:
         self.animation, self.folder = animation, folder
@@ -202,7 +202,7 @@ class Stage:
         bpy.ops.wm.save_as_mainfile(filepath=self.empty, copy=True, compress=False)
 
     def run(self, seed: int, number: int, steps: Iterable[int] | None = None) -> Result:
-        """Run a sequence, or only some of its steps."""
+        """Run a sequence, or only the given steps of it."""
         sequence = EditSequence(self, seed, number)
         try:
             sequence.run(None if steps is None else set(steps))
@@ -214,9 +214,9 @@ class Stage:
         return sequence.result
 
     def reduced(self, seed: int, number: int, result: Result) -> list[int]:
-        """Return the fewest steps found that end in a difference of the same kind."""
+        """Return the shortest list of steps found that leads to a difference of the same kind."""
         kind = result.kinds[0]
-        # An error may come before its step is described.
+        # An error may occur before its step is described.
         steps = list(range(len(result.story) + (kind == "error")))
         for step in reversed(steps):
             fewer = [other for other in steps if other != step]
@@ -360,7 +360,7 @@ class EditSequence(Edits):
         return dice.choices(names, weights)[0]
 
     def _end(self) -> None:
-        """Free what is baked and compare once more; then play all with handles twice, and restore."""
+        """Free all bakes and compare again. Then play all tracks with handles twice, and restore them."""
         for _ in self._each_pair():
             if self._baked() and (not self._try(self.animation.free, self.live) or self._baked()):
                 self._add("error", f'"{self.pair.live}": {", ".join(self._baked())} can not be freed')
@@ -377,14 +377,14 @@ class EditSequence(Edits):
         self.check("restore at the end")
 
     def _check_handles(self) -> None:
-        """Compare the handles that Live has placed with those of a bake of all."""
+        """Compare the handles placed by Live with those of a bake of all tracks."""
         played = [path for path in self.paths if self._track(path).is_played_by_handles]
         before = {name: handles(fcurve) for name, fcurve in channels(self.live).items() if name[0] in played}
         if self._try(self.animation.bake, self.live, output="HANDLES"):
             curves = channels(self.live)
             for name, floats in before.items():
                 frames, values = np.abs(handles(curves[name]) - floats).T
-                # Blender pushes handles off the keys on which they were put.
+                # Blender pushes handles off keys if they were placed on them.
                 away = (values > 0.0) | (frames > PUSHED)
                 if (away & ~_are_turned_by_updates(curves[name])).any():
                     self._add("changed", f'"{self.pair.live}", {name[0]}[{name[1]}]: Live left handles out of date')
@@ -401,7 +401,7 @@ class EditSequence(Edits):
             handlers.extend(kept)
 
     def _settle(self) -> None:
-        """Let Live do what it does after an edit."""
+        """Let Live process an edit."""
         bpy.context.view_layer.update()
         self.stage.handlers.mark_all()
         for _ in range(50):
@@ -410,7 +410,7 @@ class EditSequence(Edits):
         raise RuntimeError("Live never ends")
 
     def _try(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
-        """Return whether the work was done; it may be refused, and then has changed nothing."""
+        """Return whether the work succeeded. If it raises AnimationError, it must not have changed anything."""
         try:
             report = work(*arguments, **options)
         except self.animation.AnimationError as refusal:
@@ -435,7 +435,7 @@ class EditSequence(Edits):
         return [path for path in self.paths if _is_baked(self._track(path))]
 
     def _is_playable(self, path: str) -> bool:
-        """Return whether handles can play a track: one key at a frame, and all channels of a rotation alike."""
+        """Return whether handles can play a track: one key per frame, at common frames in a rotation's channels."""
         frames = [co(fcurve)[:, 0] for name, fcurve in channels(self.plain).items() if name[0] == path]
         is_whole = path == "location" or len({each.tobytes() for each in frames}) == 1
         return is_whole and all(len(np.unique(each)) == len(each) for each in frames)
@@ -456,15 +456,15 @@ class EditSequence(Edits):
         return self.next_number
 
     def _possible(self, name: Name) -> list[list[Numbers]]:
-        """Return for each key of the twin's F-curve the parameters that the own key may have."""
+        """Return, for each key of the twin's F-curve, the parameters that the corresponding key may have."""
         keys = read(channels(self.plain)[name])
         numbers, frames = [number_of(back) for back in keys.back], keys.frames.tolist()
         before: dict[int, list[float]] = {}
         for number, frame in self.orders.get((self.pair.live, *name), ()):
             before.setdefault(number, []).append(frame)
         now = [(frame, old) for number, frame in zip(numbers, frames, strict=True) for old in before.get(number, ())]
-        # A mirror reverses the parameters of keys that came in the other order before. Copies of a mirrored key have
-        # those of the original. What has updated them in between, where Live is off, is not known.
+        # Mirroring reverses the parameters of keys that were in the opposite order before. Copies of a mirrored key
+        # have the parameters of the original. If Live is off, it is not known what has updated them in between.
         reversed_ = self.reversed.setdefault((self.pair.live, *name), set())
         reversed_ |= {
             number
@@ -516,7 +516,7 @@ class EditSequence(Edits):
         return f"{path}: {name} {value}"
 
     def bake(self, dice: random.Random) -> str:
-        """Bake all tracks or one, whatever their state."""
+        """Bake all tracks or one track in any state."""
         options: dict[str, Any] = dice.choice(({}, {}, {"step": 2.0}, {"step": 0.5}, {"output": "CURVES"}))
         if dice.random() < 0.2:
             options = {**options, "extend": (-10, 80)}
@@ -524,7 +524,7 @@ class EditSequence(Edits):
         is_live = self.live.animation_data.action.tcb_live
         for path in paths:
             track = self._track(path)
-            # Without Live, handles may be out of date, and those that can't play a rotation always are.
+            # Without Live, handles may be out of date. Handles that can't play a rotation are always out of date.
             if not _is_baked(track) and ((is_live and self._is_playable(path)) or not track.is_played):
                 kept = {name: content(fcurve) for name, fcurve in channels(self.live).items() if name[0] == path}
                 self.saved[self.pair.live, path] = track.is_played, kept
@@ -550,7 +550,7 @@ class EditSequence(Edits):
         return f"{', '.join(paths)} freed"
 
     def _forget_saved(self, path: str = "") -> None:
-        """Don't expect the bits of before a bake from now on."""
+        """Stop expecting the bits from before a bake."""
         if path:
             self.saved.pop((self.pair.live, path), None)
         else:
@@ -573,19 +573,20 @@ class EditSequence(Edits):
         return f"Live {'on' if action.tcb_live else 'off'}"
 
     def remove_and_enable(self, dice: random.Random) -> str:
-        """Make a track plain, and TCB again: its parameters are gone."""
+        """Make a track plain and then TCB again, which removes its parameters."""
         path = dice.choice(self.paths)
         self._forget_saved()
         if not self._try(self.animation.remove, self.live, prefixes=[path]):
             return ""
         twins = [fcurve for name, fcurve in channels(self.plain).items() if name[0] == path]
         if all(point.interpolation == "LINEAR" for fcurve in twins for point in fcurve.keyframe_points[:-1]):
-            # Enable takes lines everywhere for an exporter's: handles play TCB there, and Restore gives lines back.
+            # If all keys are linear, Enable assumes that an exporter wrote them. Handles then play TCB, and Restore
+            # restores linear keys.
             same = [fcurve for name, fcurve in channels(self.live).items() if name[0] == path]
             for point in [point for fcurve in (*twins, *same) for point in fcurve.keyframe_points]:
                 point.interpolation = "BEZIER"
         self._set_all_known(path, (0.0,) * 5)
-        # Of keys that are not Bezier keys none would stay so.
+        # No key other than Bezier keys would keep its interpolation.
         self._try(self.animation.enable, self.live, prefixes=[path], keep_look=True)
         self._set_all_known(path, (np.nan,) * 5)
         return f"{path} removed, and enabled again"
@@ -598,7 +599,7 @@ class EditSequence(Edits):
         for _ in range(back):
             bpy.ops.ed.undo()
         if dice.random() < 0.5:
-            # Live does its part after each of them.
+            # Live processes each of them.
             self._settle()
         for _ in range(on):
             bpy.ops.ed.redo()
@@ -606,7 +607,8 @@ class EditSequence(Edits):
         self._forget_saved()
         self.orders.clear()
         for _ in self._each_pair():
-            # An undo leaves the twin as it is where a step did not touch it, with numbers of what Live did since.
+            # If a step did not change the twin, undo leaves the twin unchanged, with the numbers for later changes by
+            # Live.
             for point in (point for fcurve in channels(self.plain).values() for point in fcurve.keyframe_points):
                 if number_of(point.back) in self.derived:
                     point.back = float(UNNUMBERED)
@@ -615,7 +617,7 @@ class EditSequence(Edits):
     def save_and_load(self, _dice: random.Random) -> str:
         path = str(self.stage.folder / "sequence.blend")
         bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
-        # The editors of a file that was loaded without a window crash Blender 4.2 in a transform.
+        # In a file that was loaded without a window, transforms in an editor crash Blender 4.2.
         bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
         bpy.ops.ed.undo_push(message="loaded")
         self.pushes = 1
@@ -635,7 +637,7 @@ class EditSequence(Edits):
             self.result.differences.append(difference)
 
     def _locked_content(self) -> dict[tuple[str, str, int], dict[str, bytes]]:
-        """Return the content of locked curves; the twin's may have handles that Blender has yet to place."""
+        """Return the content of locked curves. The twin's curves may have handles that Blender has not placed yet."""
         return {
             (name, *place): content(fcurve, () if name == pair.live else ("co", *_KINDS))
             for pair in self.pairs
@@ -645,7 +647,7 @@ class EditSequence(Edits):
         }
 
     def _lock_twins(self) -> None:
-        """Lock the twin's F-curves of baked tracks, and no others."""
+        """Lock only those of the twin's F-curves whose tracks are baked."""
         for _ in self._each_pair():
             baked = self._baked()
             for name, fcurve in channels(self.plain).items():
@@ -653,7 +655,7 @@ class EditSequence(Edits):
                     fcurve.lock = name[0] in baked
 
     def _each_pair(self) -> Iterator[Pair]:
-        """Let each pair be the edited one in turn."""
+        """Make each pair the edited pair in turn."""
         kept = self.pair
         for pair in self.pairs:
             self.pair = pair
@@ -701,7 +703,7 @@ class EditSequence(Edits):
         self._check_parameters(path, track, names, baked or (is_live and track.is_played and self._is_playable(path)))
 
     def _complete_twin(self, names: list[Name]) -> None:
-        """Give the twin the keys that a rotation has got in channels that were not keyed, where it has got them all."""
+        """If a rotation got keys in channels that were not keyed, give them to the twin."""
         live, plain = channels(self.live), channels(self.plain)
         if not all(name in live and name in plain for name in names):
             return
@@ -716,7 +718,7 @@ class EditSequence(Edits):
                 [each for each in own if each.co.x in there], plain[name].keyframe_points, strict=True
             ):
                 if "quaternion" in name[0] and twin.co.x not in whole and twin.co.y == -point.co.y:
-                    # The orientation is the one that the curves have shown.
+                    # The orientation is that of the curves.
                     twin.co.y = point.co.y
             for point in [each for each in own if each.co.x not in there]:
                 made = plain[name].keyframe_points.insert(*point.co)
@@ -724,7 +726,7 @@ class EditSequence(Edits):
                     setattr(made, kind, getattr(point, kind))
                 made.back = float(UNNUMBERED)
         if any(len(each) != len(every) for each in frames):
-            # An undo would leave these keys where no step has them.
+            # If no step contains these keys, undo would leave them.
             bpy.ops.ed.undo_push(message="completed the twin")
             self.pushes += 1
 
@@ -739,9 +741,11 @@ class EditSequence(Edits):
         return np.array_equal(own.frames, twin.frames)
 
     def _signs(self, own: dict[Name, Keys], twins: dict[Name, Keys]) -> dict[Name, Floats]:
-        """Return the sign by which each key of a quaternion may differ from the twin's: both are the same orientation.
+        """Return the sign by which each key of a quaternion may differ from the twin's.
 
-        One sign for all channels, where each of them has one key at the frame; else one for each key.
+        Both signs are the same orientation.
+
+        If each channel has one key at the frame, all channels have the same sign. Otherwise, each key has its own sign.
         """
         signs = {}
         columns: dict[float, list[tuple[Name, int]]] = {}
@@ -770,7 +774,7 @@ class EditSequence(Edits):
             self._add("lost", f"{where} at {own.frames[row]:g}: {_KINDS[column]} {mine}, not {other}")
 
     def _turn_twin(self, own: dict[Name, Keys], twins: dict[Name, Keys]) -> None:
-        """Give the twin the angles of own keys that mean the same orientation: the next edit works on these."""
+        """Give the twin the TCB keys' angles for the same orientation, because the next edit starts from these."""
         if len(own) < 3:
             return
         frames = [keys.frames.tolist() for keys in own.values()]
@@ -795,7 +799,7 @@ class EditSequence(Edits):
                 point.handle_right.y += shift
 
     def _negate_twin(self, name: Name, signs: Floats) -> None:
-        """Give the twin's keys the signs of the own keys, on which the next edit works."""
+        """Give the twin's keys the signs of the TCB keys, because the next edit starts from these."""
         fcurve = channels(self.plain)[name]
         points = fcurve.keyframe_points
         for each in _PAIRS:
@@ -805,9 +809,9 @@ class EditSequence(Edits):
             points.foreach_set(each, floats)
 
     def _make_bezier(self, names: list[Name]) -> None:
-        """Make keys Bezier that may have been made while TCB was off.
+        """Make keys Bezier that may have been created while TCB was off.
 
-        Handles play TCB from such keys, whatever interpolation Blender gave them.
+        Handles play TCB from such keys, regardless of the interpolation that Blender gave them.
         """
         twins = channels(self.plain)
         for name in names:
@@ -818,7 +822,7 @@ class EditSequence(Edits):
                         fcurve.keyframe_points[row].interpolation = "BEZIER"
 
     def _check_parameters(self, path: str, track: Any, names: list[Name], is_known: bool) -> None:
-        """Compare parameters; `is_known`: those that edits imply were derived by now."""
+        """Compare parameters. `is_known` means that parameters implied by edits have been derived."""
         read_keys = self.animation.store.own_keys.read_own_keys(track)
         curves = channels(self.plain)
         for name in (name for name in names if name in curves):
@@ -847,7 +851,7 @@ class EditSequence(Edits):
 
 
 def _turns_apart(angles: Floats, others: Floats) -> float:
-    """Return the largest difference of angles but for whole turns."""
+    """Return the largest difference between angles, ignoring whole turns."""
     apart = (angles - others + np.pi) % (2 * np.pi) - np.pi
     return float(np.abs(apart).max())
 
@@ -884,7 +888,7 @@ def main() -> int:
     parser.add_argument("--notes", action="store_true", help="print the messages of the extension, with their counts")
     arguments = parser.parse_args()
     steps = None if arguments.steps is None else [int(step) for step in arguments.steps.split(",") if step]
-    # Blender and the extension print to the same stream.
+    # Blender and the extension both print to this stream.
     with os.fdopen(os.dup(1), "w") as out, tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
         sys.stdout.flush()
         os.dup2(nothing.fileno(), 1)
@@ -934,5 +938,5 @@ def _run_all(stage: Stage, arguments: argparse.Namespace, steps: list[int] | Non
 if __name__ == "__main__":
     status = main()
     sys.stderr.flush()
-    # Blender 4.2 and 4.5 as Python modules may crash or hang while the process ends.
+    # As Python modules, Blender 4.2 and 4.5 may crash or hang when the process ends.
     os._exit(status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's animation editors, also without a window: operators that run in them, and the selection of keys."""
+"""Blender's animation editors, even without a window: running of operators, and selection of keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import bpy
 
 @contextmanager
 def editor(ui_type: str, part: str = "WINDOW") -> Iterator[Any]:
-    """Run operators in that part of an editor of that type; give its space."""
+    """Run operators in this part of an editor of this type. Provide its space."""
     manager: Any = bpy.context.window_manager
     window = manager.windows[0]
     area = max(window.screen.areas, key=lambda area: area.width * area.height)

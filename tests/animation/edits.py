@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits as the Dope Sheet makes them, and how edited F-curves differ."""
+"""Edits as in the Dope Sheet, and the differences between edited F-curves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dope_sheet():
 
 
 def select(things, *frames: float) -> None:
-    """What clicking the summary's diamonds at these frames selects; no frames: all."""
+    """Select keys as by clicking the summary's diamonds at these frames. Default: all keys."""
     for thing in things:
         for fcurve in fcurves(thing):
             for point in fcurve.keyframe_points:
@@ -43,7 +43,7 @@ def scale(factor: float, snap: bool = True) -> Edit:
 
 
 def _transform(mode: str, amount: float, snap: bool) -> Edit:
-    """Blender snaps to whole frames unless told otherwise, headless too."""
+    """Transform keys. By default, Blender snaps to whole frames, even without a window."""
 
     def edit():
         bpy.context.scene.tool_settings.use_snap_anim = snap
@@ -57,7 +57,7 @@ def snap() -> object:
 
 
 def unlike(wanted: bpy.types.Object, got: bpy.types.Object, handles: bool = True) -> list:
-    """What differs between the user's F-curves: handles by more than the rounding of moving them, the rest at all."""
+    """Return the differences between F-curves. Handles differ if they deviate by more than the rounding of moves."""
     right = {state["path"]: state for state in snapshot(got, identities=False)}
     left = snapshot(wanted, identities=False)
     assert {state["path"] for state in left} == set(right)
@@ -86,7 +86,7 @@ def _unlike(old: dict, new: dict) -> list:
 
 
 def parameters_of(animation: ModuleType, thing: bpy.types.Object) -> dict[str, tuple[npt.NDArray, npt.NDArray]]:
-    """For each track the frames of its keys, shape (n,), and their parameters, 0 where none were set, shape (n, 5)."""
+    """Return each track's key frames, shape (n,), and parameters, 0 if not set, shape (n, 5)."""
     result = {}
     for path in dict.fromkeys(fcurve.data_path for fcurve in fcurves(thing)):
         keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rig to export, and what Blender's exporters of glTF and FBX write."""
+"""A rig to export, and the output of Blender's exporters for glTF and FBX."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BONES = ("Upper", "Lower")
 
 
 def rig() -> bpy.types.Object:
-    """An armature with two bones, both of which turn."""
+    """Return an armature with two rotating bones."""
     upper, lower = BONES
     made = new_rig(Bone(upper, (0, 0, 0), (0, 1, 0)), Bone(lower, (0, 1, 0), (0, 2, 0), upper))
     for name in BONES:
@@ -39,7 +39,7 @@ def fbx(path: Path) -> Path:
 
 
 def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """Warnings and errors that were printed, but for those of libraries that Blender as a module comes without."""
+    """Return the printed warnings and errors, except about libraries that Blender lacks as a module."""
     printed = "\n".join(capfd.readouterr())
     found = (line for line in printed.splitlines() if any(word in line.lower() for word in ("warning", "error")))
     return [line for line in found if "library could not be found" not in line]

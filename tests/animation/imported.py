@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes that Blender imports from glTF, and the motion that their F-curves play."""
+"""Scenes imported from glTF by Blender, and the motion of their F-curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def imported(path: Path) -> dict[str, bpy.types.Object]:
 
 
 def played(owner: bpy.types.Object) -> Values:
-    """The values that the F-curves of an object play, quaternions of length 1 and a positive first component."""
+    """Return the values of an object's F-curves, with unit quaternions whose first component is positive."""
     data = owner.animation_data
     if data.action is None:
         strip = next(strip for track in data.nla_tracks for strip in track.strips)

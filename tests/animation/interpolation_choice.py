@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's interpolation of a key, chosen as in the Dope Sheet."""
+"""Choice of a key's interpolation as in the Dope Sheet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELD = 1
 
 
 def choose(thing: bpy.types.Object, kind: str, row: int = HELD) -> None:
-    """As by T in the Dope Sheet."""
+    """Set the interpolation in the same way as T in the Dope Sheet."""
     for fcurve in fcurves(thing):
         next(p for p in fcurve.keyframe_points if p.co.x == FRAMES[row]).interpolation = kind
         fcurve.update()

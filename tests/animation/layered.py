@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Actions of several layers or strips, which Blender 4.4 to 5.2 saves, loads, copies and plays, but can not make.
+"""Actions with several layers or strips, which Blender 4.4 to 5.2 can save, load, copy and play, but not create.
 
-They are made in Blender's own memory: an array of one pointer is exchanged for one of two, which Blender has allocated
-for the slots of another action.
+They are created in Blender's memory: an array of one pointer is replaced by an array of two pointers that Blender has
+allocated for the slots of another action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PLACES = {"layers": _ACTION, "slots": _ACTION + 16, "strips": 72}
 
 
 def give_layer(action: Any) -> None:
-    """Give the action of one layer a second one, with a strip."""
+    """Give a single-layer action a second layer with a strip."""
     other = _with_strip()
     _put_second(_place(action, "layers"), other.layers[0].as_pointer(), _place(other, "layers"))
     assert [len(layer.strips) for layer in action.layers] == [1, 1]
@@ -38,7 +38,7 @@ def _with_strip() -> Any:
 
 
 def _put_second(place: int, second: int, lent: int) -> None:
-    """Let the array at the place have a second pointer, which the array of one that is `lent` has no more."""
+    """Replace the array at the place by an array with a second pointer, taken from `lent`."""
     spare: Any = bpy.data.actions.new("Spare")
     for name in ("one", "two"):
         spare.slots.new("OBJECT", name)
@@ -50,7 +50,7 @@ def _put_second(place: int, second: int, lent: int) -> None:
 
 
 def _place(owner: Any, name: str) -> int:
-    """Where in the struct of `owner` the pointer to the array of that name stands, after which its length stands."""
+    """Return the address of the pointer to this array in the struct of `owner`. The length follows the pointer."""
     place, elements = owner.as_pointer() + _PLACES[name], getattr(owner, name)
     assert _count(place).value == len(elements)
     assert _word(_word(place).value).value == elements[0].as_pointer()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live objects that handles play, edits of them, and the time that passes after these."""
+"""Live objects played by handles, edits to them, and the processing after these edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.animation.curves import HAS_SLOTS, curve, key, new_object
 
 
 def copied(thing: bpy.types.Object, name: str) -> bpy.types.Object:
-    """An object with a copy of its action, not live."""
+    """Return a copy of an object with a copy of its action that is not live."""
     other = thing.copy()
     other.name = name
     action = other.animation_data.action = thing.animation_data.action.copy()
@@ -37,7 +37,7 @@ def messages_of(animation) -> Any:
 
 
 def let_time_pass(animation) -> None:
-    """What happens in a window after an edit: without one, no timer runs."""
+    """Run the timers that would run in a window after an edit. Without a window, no timer runs."""
     handlers = handlers_of(animation)
     bpy.context.view_layer.update()
     while handlers.tick(at_once=True) is not None:
@@ -45,7 +45,7 @@ def let_time_pass(animation) -> None:
 
 
 def let_be_read(animation) -> None:
-    """Let all notes have been drawn long enough."""
+    """Pretend that all notes have been displayed long enough."""
     messages = messages_of(animation)
     lines = [line for action in bpy.data.actions for line in messages.notes_of(action)]
     messages.seen.update(dict.fromkeys(lines, time.monotonic() - messages.READING))
@@ -64,5 +64,5 @@ def live_object(animation, name: str) -> bpy.types.Object:
 
 
 def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
-    """Give the x of the first key, or another of them, that value."""
+    """Set the x value of the first key, or of another key."""
     curve(thing, "location").keyframe_points[row].co_ui.y = value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of locations with TCB parameters, and what is expected between them."""
+"""Keys of locations with TCB parameters, and the expected values between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRAMES = [1.0, 6.0, 18.5, 21.25, 40.0]
 
 
 def keyed(thing, animation, frames=FRAMES, values=VALUES, path: str = "location", **parameters) -> list[tuple]:
-    """Keys with parameters; returns the keys of each component, as `reference` takes them."""
+    """Insert keys with parameters. Return the keys of each component in the form that `reference` expects."""
     key(thing, path, list(zip(frames, values, strict=True)))
     animation.enable(thing, keep_look=False)
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An object that goes by a chosen method, and that method's own spline of its keys."""
+"""An object whose track uses a chosen method, and that method's spline through its keys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keyed(values: Any, turns: Any) -> bpy.types.Object:
 
 
 def chosen(animation, thing: bpy.types.Object, name: str, method: str, **choices: str) -> None:
-    """Let a track go by the method; by velocities where it has any."""
+    """Make a track use the method, with velocities if the method uses them."""
     animation.enable(thing, keep_look=False)
     animation.choose(thing, name, method=method, **choices)
     if "velocities" in options_of(name, method):
@@ -53,7 +53,7 @@ def options_of(name: str, method: str) -> tuple[str, ...]:
 
 
 def spline_of(name: str, method: str, cycle: str = "SINGLE", closed: bool = False) -> Any:
-    """The method's own spline of the keys as float32 has them; `closed`: the last key is the first one's pose."""
+    """Return the method's spline through the float32 keys. With `closed`, the last key has the first key's pose."""
     made = METHODS[method].rotations if name == "rotation" else METHODS[method].values
     values = np.array(TURNS if name == "rotation" else VALUES, dtype=np.float32)
     values[-1] = values[0] if closed else values[-1]

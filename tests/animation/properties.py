@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties of all kinds that can be animated, the keys that they get, and how their paths change."""
+"""Animatable properties of all kinds, their keys, and changes to their paths."""
 
 from __future__ import annotations
 

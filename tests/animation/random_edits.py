@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random edits by Blender of a TCB object and its twin, which has the same keys and was never TCB.
+"""Random edits by Blender to a TCB object and its twin, which has the same keys and was never TCB.
 
-Keys are selected by those of the twin, so both are edited alike. Edits are chosen so that their result does not depend
-on handles, which TCB places elsewhere. F-curves of the twin that are locked stand for baked tracks: all of their keys
-are selected, and no edit may change them.
+Keys are selected to match the twin's selection, so both get the same edits. Only edits whose results do not depend on
+handles are used, because TCB places handles elsewhere. The twin's locked F-curves correspond to baked tracks. All of
+their keys are selected, and no edit may change them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
 
 class Selecting:
-    """The objects of a sequence and the selection of their keys, always the same keys of both."""
+    """The objects of a sequence, and the selection of the same keys on both."""
 
     paths: tuple[str, ...]
     pair: Pair
@@ -69,20 +69,20 @@ class Selecting:
         return sorted({float(x) for fcurve in self.free_curves().values() for x in co(fcurve)[:, 0]})
 
     def full_columns(self, path: str) -> list[float]:
-        """Return the frames at which each channel of the track has a key."""
+        """Return the frames at which every channel of the track has a key."""
         curves = channels(self.plain)
         frames = [set(co(curves[name])[:, 0].tolist()) for name in curves if name[0] == path]
         return sorted(set.intersection(*frames)) if frames else []
 
     def show(self, *objects: Any) -> None:
-        """Show the F-curves of these objects, and of no others, in the editors."""
+        """Show only the F-curves of these objects in the editors."""
         context: Any = bpy.context
         for obj in context.view_layer.objects:
             obj.select_set(obj in objects)
         context.view_layer.objects.active = objects[0]
 
     def select(self, chosen: Callable[[Name, Floats], Any]) -> None:
-        """Select the keys at those frames of the twin's F-curves; of a baked track, all."""
+        """Select the keys at these frames of the twin's F-curves, or all keys of a baked track."""
         self.show(*self.twins)
         live, plain = channels(self.live), channels(self.plain)
         for name, fcurve in plain.items():
@@ -141,10 +141,10 @@ def _scene() -> Any:
 
 
 class Edits(Selecting):
-    """Edits by Blender; each returns its description, empty where there is nothing to edit."""
+    """Edits by Blender. Each returns its description, which is empty if there is nothing to edit."""
 
     def in_editor(self, ui_type: str, operator: Callable[[], object], snap: bool = True) -> None:
-        """Run an operator in an editor of that type; it may have nothing to do."""
+        """Run an operator in an editor of this type. It may have nothing to do."""
         _scene().tool_settings.use_snap_anim = snap
         with editor(ui_type) as space:
             space.dopesheet.show_only_selected = True
@@ -205,12 +205,15 @@ class Edits(Selecting):
         return f"{where}: deleted"
 
     def _may_edit_rows(self, dice: random.Random) -> bool:
-        """Return whether to edit one channel alone: then not of a rotation, which handles play whole."""
+        """Return whether to edit a single channel.
+
+        Handles need complete rotations, so no channel of a rotation is chosen.
+        """
         counts = [len(curve.keyframe_points) for name, curve in self.free_curves().items() if name[0] == "location"]
         return min(counts, default=0) > 2 and dice.random() < 0.3
 
     def thin_out(self, dice: random.Random) -> str:
-        """Delete all keys of each channel but four, at the same frames in all channels of a track where it can."""
+        """Delete all but four keys of each channel, at the same frames in all channels of a track if possible."""
         kept: dict[Name, list[float]] = {}
         for name, fcurve in self.free_curves().items():
             shared = self.full_columns(name[0])
@@ -232,7 +235,7 @@ class Edits(Selecting):
         return "all: back to the start"
 
     def insert(self, dice: random.Random) -> str:
-        """Key a pose, on the curve or elsewhere, between keys, beyond them or at one."""
+        """Key a pose, on or off the curve, between keys, outside them or at a key."""
         path = dice.choice(self.paths)
         frames = self.frames() or list(FRAMES)
         frame = dice.choice((float(dice.randint(-5, 55)), dice.choice(frames), dice.randint(0, 40) + 0.5))
@@ -256,7 +259,7 @@ class Edits(Selecting):
         """Copy keys and paste them into the same object, or into the `target`."""
         source = self.pair
         if any(fcurve.lock for fcurve in channels(self.plain).values()):
-            # Generated keys are copied like all others.
+            # Generated keys are copied like all other keys.
             return ""
         where = self.all() if dice.random() < 0.3 else self.columns(dice)
         how: dict[str, Any] = {"merge": dice.choice(("MIX", "MIX", "OVER_ALL", "OVER_RANGE", "OVER_RANGE_ALL"))}
@@ -283,7 +286,8 @@ class Edits(Selecting):
         name, values = dice.choice(choices)
         value = dice.choice(values)
         if (name, value) == ("handle_type", "FREE") and not self.live.animation_data.action.tcb_live:
-            # Where Live has not seen the type that placed them, these handles are as if dragged there.
+            # If Live has not seen the handle type with which Blender placed them, these handles seem to have been
+            # dragged.
             curves = channels(self.live)
             placed = {
                 (each, point.co.x) for each in curves for point in curves[each].keyframe_points if _is_placed(point)
@@ -323,7 +327,7 @@ class Edits(Selecting):
         return f"{where}: graph.{name} {how}"
 
     def drag_handle(self, dice: random.Random) -> str:
-        """Drag a handle as the Graph Editor does, which then selects that handle alone."""
+        """Drag a handle as in the Graph Editor, which then selects only that handle."""
         curves = self.free_curves()
         if not curves:
             return ""
@@ -345,7 +349,7 @@ class Edits(Selecting):
         return f"{path}[{index}] at {frame:g}: {side} handle dragged"
 
     def forget_pivots(self) -> None:
-        """Take parameters for unknown where an edit moves handles of a key at the current frame, and no key."""
+        """Treat parameters as unknown if an edit moves only the handles of a key at the current frame."""
         curves = self.free_curves()
         for path in {path for path, _ in curves}:
             points = [point for name in curves if name[0] == path for point in curves[name].keyframe_points]
@@ -353,7 +357,7 @@ class Edits(Selecting):
                 self.forget(lambda name, point, path=path: name[0] == path and point.select_control_point)
 
     def forget(self, chosen: Callable[[Name, Any], bool]) -> None:
-        """Take parameters of the `chosen` of the twin's keys for unknown; of a rotation's, those of all channels."""
+        """Treat the parameters of the twin's `chosen` keys as unknown. For a rotation, this applies to all channels."""
         curves = self.free_curves()
         keys = [(name, point) for name, fcurve in curves.items() for point in fcurve.keyframe_points]
         columns = {(name[0], point.co.x) for name, point in keys if name[0] != "location" and chosen(name, point)}

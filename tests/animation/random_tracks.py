@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects and actions whose channels have keys at different frames, drawn at random."""
+"""Random objects and actions whose channels have keys at different frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.animation.curves import ALL_MODES, MODES, bag_of, co, fcurves, key, n
 
 
 def mixed(mode: str, seed: int = 0) -> bpy.types.Object:
-    """An object with channels at different frames, in every kind of track."""
+    """Return an object whose channels have keys at different frames, with every kind of track."""
     dice = random.Random(seed)
     thing = new_object("Thing", mode)
     thing["grip"] = 0.5
@@ -57,7 +57,7 @@ def _random_curve(dice: random.Random, bag, path: str, index: int, frames: list[
             point.handle_right = (point.co.x + dice.uniform(0, 30), dice.uniform(-40, 40))
     if dice.random() < 0.7:
         fcurve.update()
-    # Beyond its keys a rotation's steep line, met at another channel's keys, can be too many turns to count.
+    # Outside its keys, a steep linear extrapolation can reach too many turns at another channel's keys.
     fcurve.extrapolation = dice.choice(["CONSTANT", "LINEAR"]) if "rotation" not in path else "CONSTANT"
     fcurve.auto_smoothing = dice.choice(["NONE", "CONT_ACCEL"])
     if dice.random() < 0.15:

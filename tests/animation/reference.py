@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas of docs/formulas once more, plain and slow, in doubles: what the add-on is held against."""
+"""An independent, slow implementation of the TCB formulas of docs/formulas in double precision, for comparison."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ease(u: float, a: float, b: float) -> float:
 
 @dataclass
 class Neighbours:
-    """What a key sees before and after it; None where there is no key."""
+    """The neighbors of a key, or None where there is no key."""
 
     before: Key | None
     after: Key | None
@@ -64,14 +64,14 @@ def neighbours(keys: Sequence[Key], n: int, loop: bool) -> Neighbours:
 
 
 def locate(keys: Sequence[Key], frame: float, cycle: str) -> tuple[int, float]:
-    """The segment and the eased parameter in it."""
+    """Return the segment and the eased parameter in the segment."""
     first, last = keys[0].frame, keys[-1].frame
     if cycle != "SINGLE" and len(keys) > 1 and not first <= frame <= last:
         frame = first + math.fmod(frame - first, last - first)
         if frame < first:
             frame += last - first
         elif frame == first:
-            frame = last  # a cycle has its last key at the seam, and its first just after
+            frame = last # At the joint of a cycle is the last key, and just after it the first key.
     if frame <= first:
         return 0, 0.0
     if frame >= last:
@@ -82,7 +82,10 @@ def locate(keys: Sequence[Key], frame: float, cycle: str) -> tuple[int, float]:
 
 
 def scalar(keys: list[tuple], frame: float, cycle: str = "SINGLE", ends: str = "TANGENT") -> float:
-    """A track of one component; keys are (frame, value, tension, …). `ends`: of rotations about one axis, "3DS"."""
+    """Evaluate a track of one component with keys (frame, value, tension, …).
+
+    `ends` is "3DS" for rotations about one axis.
+    """
     track = [Key(frame, (value,), *rest) for frame, value, *rest in keys]
     if len(track) == 1:
         return track[0].value[0]
@@ -98,7 +101,7 @@ def scalar(keys: list[tuple], frame: float, cycle: str = "SINGLE", ends: str = "
         t, c, b = key.tension, key.continuity, key.bias
         if near.before is not None and near.after is not None:
             adjust_in, adjust_out = near.adjust(key)
-            # In a loop the first and last keys are the same pose: chords are taken from each one's own value.
+            # In a loop, the first and last keys have the same pose, so each chord starts at the key's own value.
             before = track[-1].value[0] - track[-2].value[0] if loop and m == 0 else p(key) - p(track[m - 1])
             after = track[1].value[0] - track[0].value[0] if loop and m == len(track) - 1 else p(track[m + 1]) - p(key)
             if incoming:
@@ -130,7 +133,7 @@ def unit(q) -> np.ndarray:
 
 
 def rotation(keys: Sequence[Key], frame: float, cycle: str = "SINGLE", shortest: bool = True) -> np.ndarray:
-    """Evaluate a track of quaternions: de Casteljau's construction, ends as in 3D Studio 4."""
+    """Evaluate a track of quaternions by de Casteljau's construction, with ends as in 3D Studio 4."""
     keys = tuple(key._replace(value=tuple(key.value)) for key in keys)
     if len(keys) == 1:
         return unit(keys[0].value)
@@ -143,7 +146,7 @@ def rotation(keys: Sequence[Key], frame: float, cycle: str = "SINGLE", shortest:
 
 @lru_cache(maxsize=64)
 def segments(keys: tuple[Key, ...], cycle: str, shortest: bool) -> list[list[np.ndarray]]:
-    """The two keys of each segment, with the two control quaternions between them."""
+    """Return the two keys of each segment, with the two control quaternions between them."""
     quaternions = [unit(key.value) for key in keys]
     if shortest:
         for n in range(1, len(keys)):
@@ -173,7 +176,7 @@ def segments(keys: tuple[Key, ...], cycle: str, shortest: bool) -> list[list[np.
 
 
 def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Turn by q first, then by p."""
+    """Return the rotation by q followed by the rotation by p."""
     (w1, x1, y1, z1), (w2, x2, y2, z2) = p.tolist(), q.tolist()
     return np.array(
         [
@@ -186,7 +189,7 @@ def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def of_euler(angles, order: str = "XYZ") -> np.ndarray:
-    """Blender's: the first letter's axis turns first."""
+    """Convert Euler angles as in Blender, which rotates about the axis of the first letter first."""
     turns = []
     for letter in order:
         axis = "XYZ".index(letter)
@@ -201,7 +204,7 @@ def of_axis_angle(angle: float, axis) -> np.ndarray:
 
 
 def apart(p: np.ndarray, q: np.ndarray) -> float:
-    """The angle between two orientations, in radians."""
+    """Return the angle between two orientations, in radians."""
     p, q = unit(p), unit(q)
     near, far = math.hypot(*(p - q)), math.hypot(*(p + q))
     return 4 * math.atan2(min(near, far), max(near, far))

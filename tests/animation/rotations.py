@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of rotations in every mode of Blender, and the quaternions that they stand for."""
+"""Keys of rotations in every rotation mode of Blender, and the quaternions that they represent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.animation.curves import PARAMETERS, curve, key, rotation_path
 
 
 def values_of(mode: str, quaternions) -> list[tuple[float, ...]]:
-    """Numbers as the mode's channels hold them, float32."""
+    """Return the float32 channel values of the mode."""
     rows = []
     for q in quaternions:
         turn = Quaternion(q)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real 3D Studio file's keys, read by a few lines here, set as keys and baked."""
+"""Keys of a real 3D Studio file, read by a few lines of code, inserted and baked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NODE, _NODE_HEADER, _ROTATIONS = 0xB002, 0xB010, 0xB021
 
 
 def rotation_tracks(data: bytes) -> dict[str, list[tuple[int, float, tuple[float, float, float]]]]:
-    """For each object the turns of its rotation track: frame, angle, axis (field-notes.md, ".3ds keyframer")."""
+    """Return the turns of each object's rotation track: frame, angle and axis (field-notes.md, ".3ds keyframer")."""
     tracks: dict[str, list] = {}
     name = ""
 
@@ -50,7 +50,10 @@ def rotation_tracks(data: bytes) -> dict[str, list[tuple[int, float, tuple[float
 
 @pytest.fixture
 def jaw(shared_data: Path) -> list[tuple[int, np.ndarray]]:
-    """The jaw of the skull: its three keys as orientations. Key 0 is absolute, the others turn from the key before."""
+    """Return the skull's jaw: its three keys as orientations.
+
+    Key 0 is absolute, and the others turn from the previous key.
+    """
     tracks = rotation_tracks((shared_data / "skull.3ds").read_bytes())
     (keys,) = [turns for turns in tracks.values() if len(turns) == 3]
     q, result = np.array([1.0, 0, 0, 0]), []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake travels with the action's slot: shared, swapped, linked, overridden, in the NLA, merged, separated."""
+"""Bakes of action slots that are shared, swapped, linked, overridden, used in the NLA, merged or separated."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_merging_actions_keeps_each_bake(animation) -> None:
 
 
 def two_slots() -> tuple[bpy.types.Object, bpy.types.Object]:
-    """Two objects with a slot each of one action."""
+    """Two objects, each with its own slot of one action."""
     one, two = grouped("One"), new_object("Two")
     action = one.animation_data.action
     share(action, two, action.slots.new("OBJECT", "Two"))
@@ -251,7 +251,8 @@ def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(anima
 
 
 def two_strips(animation) -> tuple[bpy.types.Object, list[bpy.types.NlaStrip]]:
-    """An object with two strips of one action, of different scales, the second muted, and one of another action."""
+    """An object with three strips: two of one action, with different scales and one muted, and one of another
+    action."""
     item, other = grouped(), grouped("Other")
     second = other.animation_data.action
     slot = other.animation_data.action_slot if HAS_SLOTS else None
@@ -382,7 +383,7 @@ def test_a_baked_action_that_is_pushed_down_plays_and_is_restored_in_tweak_mode(
 
 @pytest.fixture
 def library(animation, tmp_path) -> str:
-    """A file with an animated object, baked, and its action."""
+    """A file with a baked object and its action."""
     path = str(tmp_path / "library.blend")
     item = grouped()
     animation.key_set(item, "location", 10, tension=0.5)

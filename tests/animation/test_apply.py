@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Apply: every state of a track stays as it plays, to the last bit, and nothing of TCB stays with it."""
+"""Apply keeps the motion of tracks in any state, bit for bit, and removes all TCB data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULTS = {"back": 1.70158, "amplitude": 0.8, "period": 4.1}
 
 
 def shaped(thing: bpy.types.Object) -> None:
-    """Keys with floats of their own, which some of them play."""
+    """Give keys their own float attributes, which affect the playback of some keys."""
     for number, fcurve in enumerate(fcurves(thing)):
         for row, point in enumerate(fcurve.keyframe_points):
             point.back, point.amplitude, point.period = 1.1 + row, 2.3 + number, 5.7 + row
@@ -40,7 +40,7 @@ def shaped(thing: bpy.types.Object) -> None:
 
 
 def floats(thing: bpy.types.Object) -> dict[Any, Any]:
-    """The floats that hold identities, by channel and frame."""
+    """Return the float attributes that hold identities, by channel and frame."""
     return {
         (fcurve.data_path, fcurve.array_index, point.co.x): tuple(getattr(point, name) for name in FLOATS)
         for fcurve in fcurves(thing)
@@ -54,7 +54,10 @@ def unlocked(flags: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_is_kept(before: list[dict[str, Any]], thing: bpy.types.Object) -> None:
-    """Generated keys are plain ones and channels are unlocked; all else but the floats of identities is as before."""
+    """Check that generated keys are plain and channels unlocked.
+
+    Otherwise, only the floats of identities may have changed.
+    """
     for state in before:
         state["type"] = ["KEYFRAME" if type_ == "GENERATED" else type_ for type_ in state["type"]]
         state["flags"] = unlocked(state["flags"])

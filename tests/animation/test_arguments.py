@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scripts get that pass something else than a function takes: TypeError or ValueError, which name the argument."""
+"""Arguments that a function does not accept raise TypeError or ValueError, which names the argument."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ NO_FUNCTIONS = {
 
 
 def arguments_of(animation, function):
-    """What the function takes, by name, so that it would do something."""
+    """Return valid arguments, by name, with which the function does something."""
     item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
     table = animation.edit.table_export.Table("FRAME", np.array([1.0]), ())
     return {
@@ -166,7 +166,7 @@ def arguments_of(animation, function):
 
 
 def parameters_of(animation):
-    """Each parameter of each public function, with what is wrong for it."""
+    """Return each parameter of each public function, with invalid values for it."""
     for name in animation.__all__:
         if name not in NO_FUNCTIONS:
             for parameter in inspect.signature(getattr(animation, name)).parameters.values():
@@ -175,7 +175,7 @@ def parameters_of(animation):
 
 
 def call(animation, name, changed, value):
-    """Call the function with one argument that is changed."""
+    """Call the function with one changed argument."""
     function, known = getattr(animation, name), arguments_of(animation, name)
     positional, named = [], {}
     for parameter in inspect.signature(function).parameters.values():
@@ -194,7 +194,7 @@ def call(animation, name, changed, value):
 
 
 def made(value):
-    """A thing of the file where its name stands for it."""
+    """Return the object in the file that a name stands for."""
     item = bpy.data.objects["Thing"]
     gone = bpy.data.objects.new("Gone", None)
     bpy.data.objects.remove(gone)
@@ -233,7 +233,7 @@ def test_every_parameter_of_every_public_function_is_tried(animation):
 
 
 def test_what_is_no_such_argument_is_named_and_nothing_is_changed(animation, thing):
-    """One test for all, since each takes less than a test's own file."""
+    """This is a single test, because each call takes less time than a new file."""
     before, faults, tried = snapshot(thing), [], 0
     for name, parameter, _ in parameters_of(animation):
         named = {"**choices": "cycle", "**parameters": "tension"}.get(parameter, parameter.lstrip("*"))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments between splines as velocities, the tab, smoothness, frame functions and other computations see them: as
-Blender plays the same keys on an object that was never TCB."""
+"""Segments between splines, as used for velocities, the tab, smoothness, frame functions and other computations.
+
+They match Blender's playback of the same keys on a plain object.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def smoothness(animation):
 
 
 def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Object, bpy.types.Object]:
-    """A TCB object and one that never was, with places, of which the second key got that interpolation."""
+    """Return a TCB object and a plain object with locations. Their second keys have this interpolation."""
     thing, plain = new_object(), new_object("Plain")
     for item in (thing, plain):
         key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
@@ -44,7 +46,7 @@ def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Obje
 
 
 def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """The same with rotations; `kinds`: of each channel's second key."""
+    """Return the same with rotations. `kinds` contains the interpolation of each channel's second key."""
     thing, plain = new_object("Thing", mode), new_object("Plain", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
     for item in (thing, plain):
@@ -59,7 +61,7 @@ def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Obje
 
 
 def written(animation, item: bpy.types.Object, quantity: str, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Frames between the second and the third key, and the three numbers that were written there."""
+    """Return frames between the second and third keys, and the three values written there."""
     animation.write_velocities(item, how=animation.Velocities(frozenset({quantity}), step=0.5))
     curves = [co(curve(item, f'["{name}"]', index)) for index in range(3)]
     there = (curves[0][:, 0] >= 8.0) & (curves[0][:, 0] <= 11.75)
@@ -78,7 +80,7 @@ def orientations(item: bpy.types.Object, frames) -> Rotation:
 
 
 def slope(at, frames, step: float = 0.25) -> np.ndarray:
-    """The derivative, by differences of the fourth order, where `at` gives differences from frame to frame."""
+    """Return the derivative by fourth-order differences. `at` returns differences between frames."""
     frames = np.array(frames)
     near, far = at(frames - step, frames + step), at(frames - 2 * step, frames + 2 * step)
     return (8 * near - far) / (12 * step)
@@ -113,7 +115,7 @@ def test_velocities_are_those_of_what_is_played(animation, kind: str) -> None:
 
 
 def test_accelerations_are_those_of_what_is_played(animation) -> None:
-    """Of a quarter of a sine, which eases in."""
+    """The segment is a quarter of a sine, which eases in."""
     thing, _ = twins(animation, "SINE")
     frames, found = written(animation, thing, "ACCELERATION", "tcb_location_acceleration")
     width = FRAMES[2] - FRAMES[1]
@@ -134,7 +136,7 @@ def test_angular_velocities_are_those_of_what_is_played(animation, mode: str, ki
 
 
 def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, smoothness) -> None:
-    """A line that a quarter of a sine follows leaves its key at rest; the splines beside both are lines, too."""
+    """A quarter of a sine follows a line, and starts at rest. The splines on either side are lines, too."""
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (3, 0, 0)), (30, (4, 0, 0))], channels=[0])
     animation.enable(thing, keep_look=False)
@@ -168,7 +170,7 @@ def test_a_frame_function_plays_what_blender_does_there(animation, mode: str, ki
 
 
 def test_components_with_other_interpolations_are_one_spline_still(animation) -> None:
-    """What ends them is at the same keys."""
+    """The segments that end the splines are at the same keys."""
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     animation.enable(thing, keep_look=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bezier segments are evaluated as Blender evaluates them."""
+"""Bezier segments are evaluated in the same way as in Blender."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def modules(tcb_animation, scene):
 
 
 def curve_with(lengths, generator):
-    """An F-curve with handles of these lengths, in parts of the segments beside them."""
+    """Return an F-curve with handles of these lengths, given as fractions of the adjacent segments."""
     thing = new_object()
     frames = np.cumsum(generator.integers(2, 30, KEYS)).astype(float)
     key(thing, "location", list(zip(frames, [(value, 0.0, 0.0) for value in generator.normal(size=KEYS)], strict=True)))
@@ -38,7 +38,7 @@ def curve_with(lengths, generator):
 
 
 def steepest(fcurve, frames):
-    """How much the curve changes in what float32 can't tell of a frame."""
+    """Return the largest change of the curve within the float32 resolution of a frame."""
     near = np.abs(np.spacing(frames.astype(np.float32))) * 2
     return np.array([abs(fcurve.evaluate(f + n) - fcurve.evaluate(f - n)) for f, n in zip(frames, near, strict=True)])
 
@@ -92,7 +92,7 @@ def test_keys_that_cut_segments_change_nothing_of_what_blender_plays(modules, le
     keys = keyframes.read(fcurve)
     places = np.linspace(keys.frames[0], keys.frames[-1], 4001)
     before = np.array([fcurve.evaluate(frame) for frame in places])
-    # None, one or several in a segment.
+    # A segment has none, one or several of them.
     cuts = np.setdiff1d(np.unique(generator.uniform(keys.frames[0], keys.frames[-1], KEYS).round(1)), keys.frames)
     cuts = cuts[np.abs(cuts[:, np.newaxis] - keys.frames).min(axis=1) > 0.05].astype(np.float32)
     result = beziers.cut(keys, cuts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Channels that Blender's own tools delete, key or move: parameters stay with their keys, and with no others."""
+"""If Blender's own tools delete, key or move channels, parameters stay with exactly their keys."""
 
 from __future__ import annotations
 

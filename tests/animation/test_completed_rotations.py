@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations keyed in some channels only get keys in the others where handles play them, and keep their poses."""
+"""If handles play a partly keyed rotation, the other channels get keys, and poses are preserved."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def timing(thing: bpy.types.Object) -> list[list[float]]:
 
 
 def insert(animation, thing: bpy.types.Object, index: int, frame: float, value: float) -> None:
-    """Key one channel, as auto keying does with Only Insert Needed."""
+    """Key one channel, as auto keying with Only Insert Needed does."""
     path = rotation_path(thing.rotation_mode)
     play(frame)
     getattr(thing, path)[index] = value
@@ -79,7 +79,7 @@ def test_the_pose_of_a_key_in_one_channel_is_that_of_all(animation, scene, mode:
     assert animation.find_track(thing, path).is_played_by_handles
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, path))
     assert {point.handle_left_type for fcurve in fcurves(thing) for point in fcurve.keyframe_points} == {"FREE"}
-    # Up to the second but last key, on which the new one has no effect.
+    # Compare up to the third-last key, on which the new key has no effect.
     assert np.abs(orientations(thing, np.arange(1, 20, 0.5)) - before).max() < 1e-5
 
 
@@ -105,12 +105,12 @@ def test_a_key_deleted_in_one_channel_comes_back_on_the_curve(animation, scene) 
     let_time_pass(animation)
     assert timing(thing) == [[1, 20, 35]] * 3
     assert co(curve(thing, "rotation_euler", 1))[1, 1] == np.float32(value)
-    # It has the parameters of the key beside it.
+    # It has the parameters of the key at the same frame.
     assert given(animation, thing, "rotation_euler", "tension") == [(20.0, float(np.float32(0.4)))]
 
 
 def test_a_rotation_keyed_angle_by_angle_is_played(animation, scene) -> None:
-    """The first key is of Z alone, a later one of X: Y has no F-curve yet."""
+    """The first key is only on Z and a later key on X, so Y has no F-curve yet."""
     thing = new_object()
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (20, (0, 0, 1))], channels=[2])
     thing.rotation_euler[1] = 0.25

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions are found broken where Blender, stepping through the frames, shows that they are."""
+"""Violations are found at the frames at which Blender's evaluation shows them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.animation.curves import curve, key, new_object, new_rig, play, seen
 
 
 def camera(name="Camera", **keys):
-    """A camera object; `keys`: (frame, value) of each property of its data."""
+    """Return a camera object. `keys` contains pairs (frame, value) for each property of its data."""
     data = bpy.data.cameras.new(name)
     item = new_object(name, data=data)
     for path, rows in keys.items():
@@ -67,12 +67,12 @@ def test_a_camera_that_meets_all_conditions_has_no_violation(animation):
     key(item, "location", [(1, (0, -5, 1)), (21, (5, 0, 3))])
     checks = animation.check(item)
     assert (checks.violations, checks.notes, checks.objects) == ([], [], 1)
-    # Scene 1 to 250, four samples a frame.
+    # The scene has the frames 1 to 250, with four samples per frame.
     assert checks.samples == 249 * 4 + 1
 
 
 def tracked(kind, **settings):
-    """A camera that flies in an arc over its target, straight above it at frame 11."""
+    """Return a camera that flies in an arc over its target, straight above it at frame 11."""
     target = new_object("Target")
     item = camera()
     rows = [(frame, (5 * math.cos(a), 0.0, 5 * math.sin(a))) for frame, a in ((1, 0.3), (11, math.pi / 2), (21, 2.8))]
@@ -85,7 +85,7 @@ def tracked(kind, **settings):
 
 
 def turns(item, frames):
-    """By how much Blender turns the object from each of the frames to the next, radians."""
+    """Return the angles, in radians, by which Blender rotates the object from each frame to the next."""
     matrices = [np.array(seen(frame, item).matrix_world)[:3, :3] for frame in frames]
     return [math.acos(np.clip((np.trace(b @ a.T) - 1) / 2, -1, 1)) for a, b in itertools.pairwise(matrices)]
 
@@ -109,7 +109,7 @@ def test_a_tracked_camera_that_comes_over_its_target_rolls_over_where_it_is_said
 
 
 def test_a_damped_track_flips_where_its_target_passes_straight_behind(animation):
-    # There Blender turns it once about its own axis, within the frames in which it comes by.
+    # Blender rotates it once about its own axis within the frames in which it passes.
     item = tracked("DAMPED_TRACK", track_axis="TRACK_Z")
     key(item, "location", [(frame, (0, 0.03, 0)) for frame in (1, 11, 21)], channels=[1])
     violation = only(animation.check(item))

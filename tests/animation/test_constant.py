@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A track that stands still gets no generated keys between its own, in either output, and plays as before."""
+"""In either output, a track without motion gets no generated keys between the animator's keys, and plays as before."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_track_that_stands_still_gets_none_and_the_others_theirs(animation, ou
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_component_that_stands_still_gets_keys_at_the_frames_of_those_that_move(animation, output):
-    """Otherwise exporters resample the vector."""
+    """Otherwise, exporters would resample the vector."""
     thing = new_object()
     key(thing, "location", [(frame, (n % 2, 1234.567, -0.1)) for n, frame in enumerate(FRAMES)])
     animation.bake(thing, output=output)

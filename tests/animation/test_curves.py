@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves as Blender plays them, at ten places per frame, against an independent evaluation, and their restoration."""
+"""Curves as played by Blender, compared with an independent evaluation at ten samples per frame, and their
+restoration."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ SEED = 20250301
 
 
 def places(first: float, last: float) -> list[float]:
-    """Ten a frame, as float32 has them."""
+    """Return ten samples per frame that float32 represents exactly."""
     return sorted({float(np.float32(place)) for place in np.arange(first, last + 0.05, 0.1)})
 
 
@@ -81,7 +82,7 @@ def test_blender_plays_values_within_the_tolerance(animation, parameters: dict, 
     thing = new_object()
     rows = keyed_location(thing, animation, **parameters)
     report = animation.bake(thing, output="CURVES", value_tolerance=tolerance)
-    # Without a number: 1e-4 of the range of the keys, of which y has the widest.
+    # The default is 1e-4 of the range of the keys, which is largest for y.
     most = 8.75e-4 if tolerance is None else tolerance
     for component in range(3):
         fcurve = curve(thing, "location", component)
@@ -142,7 +143,7 @@ def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode
     animation.enable(thing, keep_look=False)
     for each in fcurves(thing):
         for frame, _ in co(each).tolist()[::2]:
-            # A frame function can show an end of an ease near to a key: there the motion bends.
+            # A frame function can play the end of an ease close to a key, where the motion has a corner.
             eases = {} if retimed else {"ease_to": 0.4, "ease_from": 0.2}
             animation.key_set(thing, each.data_path, frame, bias=0.3, **eases)
     frame_curve = function(thing, [(0, 0.0), (60, 90.0), (144, 144.0)], interpolation="BEZIER") if retimed else None
@@ -155,14 +156,14 @@ def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode
         own = np.unique(np.concatenate(list(channels.values())))
         for index, frames in channels.items():
             near = [frame for frame in generated(curve(thing, path, index)) if 0 < np.abs(frame - own).min() < 0.5]
-            # Where a frame function shows a key of the motion, the motion may bend near to another.
+            # Where a frame function plays a key of the motion, there may be a corner close to another key.
             if frame_curve is not None:
                 near = [frame for frame in near if np.abs(frame_curve.evaluate(frame) - frames).min() > 1.0]
             assert near == [], (path, index)
 
 
 def test_keys_of_quaternions_are_unit_quaternions(animation) -> None:
-    """Programs that interpolate rotations, as glTF players do, normalize each key."""
+    """Programs that interpolate rotations, such as glTF players, normalize each key."""
     thing = new_object("Thing", "QUATERNION")
     rows = values_of("QUATERNION", rotations_near_each_other(random.Random(22), 6, 2.0))
     key(thing, "rotation_quaternion", [(20 * index, row) for index, row in enumerate(rows)])
@@ -414,7 +415,7 @@ def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animatio
 @pytest.mark.parametrize(
     ("mode", "frames", "rows"),
     [
-        # A key without a turn has another axis than the one with which the motion arrives.
+        # The axis of a key without rotation differs from the axis with which the motion arrives.
         ("AXIS_ANGLE", [29, 44, 60], [(1.06, -0.2, 0.88, 0.435), (0.0, 0.92, -0.36, -0.12), (1.6, -0.76, 0.45, 0.47)]),
         # Gimbal lock at a key.
         ("YZX", [14, 35, 45], [(3.1416, 3.927, 1.5708), (-1.5708, 0.7854, -5.4978), (-9.4248, 10.9956, 2.3562)]),
@@ -422,7 +423,7 @@ def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animatio
     ],
 )
 def test_the_error_just_before_a_key_with_several_numbers_is_told(animation, mode: str, frames, rows) -> None:
-    """A channel has one value at a key, and the motion can arrive there with other numbers of the same orientation."""
+    """A channel has one value at a key, but the motion can arrive with other values for the same orientation."""
     thing = new_object("Thing", mode)
     path, width = rotation_path(mode), len(rows[0])
     key(thing, path, list(zip(map(float, frames), rows, strict=True)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A seeded sample of the random sequences of `edit_sequences.py`, which says how to run one of them alone.
+"""A seeded sample of the random sequences in `edit_sequences.py`, which explains how to run a single sequence.
 
-`TCB_SEQUENCES=500 pytest tests/animation/test_edit_sequences.py` runs more of them.
+`TCB_SEQUENCES=500 pytest tests/animation/test_edit_sequences.py` runs more sequences.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked tracks that were edited outside: what counts as an edit, what refuses them, and the two ways on.
+"""Baked tracks that were edited outside TCB: which changes count as edits, and how the edits are kept or discarded.
 
-Each way of editing changes an object with two baked tracks and a third one that stays as it was baked. Some of
-Blender's operators ignore the lock, and scripts do.
+Each kind of edit changes an object with two baked tracks and a third track that stays as it was baked. Scripts and some
+of Blender's operators ignore locks.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def unlocked_and(ui_type: str, operator: Callable[[], object]) -> Edit:
 
 
 def bake_action(item: bpy.types.Object) -> None:
-    """Bake Action with Overwrite Current Action."""
+    """Run Bake Action with Overwrite Current Action."""
     in_pose_mode(
         item, lambda: bpy.ops.nla.bake(frame_start=0, frame_end=40, use_current_action=True, bake_types={"POSE"})
     )
@@ -146,7 +146,7 @@ def in_pose_mode(item: bpy.types.Object, operator: Callable[[], object]) -> None
 
 
 def delete_fix_to_camera_keys(item: bpy.types.Object) -> None:
-    """Delete Generated Keys of Blender's own Copy Global Transform, which deletes all keys of that type."""
+    """Run Delete Generated Keys of Blender's Copy Global Transform, which deletes all keys of this type."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     bpy.context.scene.collection.objects.link(camera)
     bpy.context.scene.camera = camera
@@ -154,7 +154,7 @@ def delete_fix_to_camera_keys(item: bpy.types.Object) -> None:
 
 
 def bake_channels(item: bpy.types.Object) -> None:
-    """Bake Channels of the Graph Editor, which ignores locks."""
+    """Run Bake Channels of the Graph Editor, which ignores locks."""
     select(item)
     with editor("FCURVES") as space:
         space.dopesheet.show_only_selected = False
@@ -162,7 +162,7 @@ def bake_channels(item: bpy.types.Object) -> None:
 
 
 def clear_keyframes(item: bpy.types.Object) -> None:
-    """Clear Keyframes, which ignores locks in 4.2."""
+    """Run Clear Keyframes, which ignores locks in 4.2."""
     in_pose_mode(item, lambda: bpy.ops.anim.keyframe_clear_v3d(confirm=False))
 
 
@@ -224,7 +224,7 @@ def states(animation, item: bpy.types.ID) -> dict[str, str]:
 
 
 def everything(item: bpy.types.ID) -> list[Any]:
-    """All that the F-curves of the tracks hold, but for which channels are selected, and the locks of groups."""
+    """Return all data of the tracks' F-curves, except the selection of channels, and the locks of groups."""
     curves = [state for state in snapshot(item) if state["path"][0] in (LOCATION, ROTATION, GRIP)]
     curves.sort(key=lambda state: state["path"])
     for state in curves:
@@ -235,7 +235,7 @@ def everything(item: bpy.types.ID) -> list[Any]:
 
 
 def edit(item: bpy.types.Object, way: str) -> None:
-    """Edit in that way, which must change something."""
+    """Make this kind of edit, which must change something."""
     before = everything(item)
     WAYS[way](item)
     assert everything(item) != before
@@ -246,7 +246,7 @@ def of_tracks(states: list[Any], *paths: str) -> list[Any]:
 
 
 def table(item: bpy.types.ID) -> dict[str, Any]:
-    """The arrays of the table, as bytes."""
+    """Return the arrays of the table as bytes."""
     stored = item.animation_data.action["tcb_animation"]
     return {
         name: np.asarray(value).tobytes() if hasattr(value, "typecode") else value for name, value in stored.items()
@@ -432,7 +432,7 @@ def test_the_only_track_of_an_object_comes_back_without_its_channels(animation) 
 
 @pytest.mark.skipif(bpy.app.version >= (4, 3, 0), reason="this Blender respects the locks of channels")
 def test_a_deleted_group_that_is_baked_in_part(animation) -> None:
-    """The channels of an unlocked group go with it, locked or not."""
+    """The channels of an unlocked group are deleted with it, locked or not."""
     ball = new_object("Ball")
     key(ball, "location", KEYS, group="Both")
     key(ball, "scale", KEYS, group="Both")
@@ -459,7 +459,7 @@ def test_a_deleted_group_that_is_baked_in_part(animation) -> None:
 
 
 def test_deltas_take_a_bake_along(animation) -> None:
-    """Animated Transforms to Deltas gives the curves another path: no edit, but a move, as where a bone is renamed."""
+    """Animated Transforms to Deltas changes the path of the curves. Like renaming a bone, this is no edit."""
     ball = new_object("Ball")
     key(ball, "location", KEYS)
     key(ball, "rotation_euler", KEYS)
@@ -587,7 +587,7 @@ def test_what_plays_nothing_else_is_no_edit(animation, item, touch: Edit, output
     report = animation.free(item)
     assert (report.tracks, report.errors) == (3, [])
     for before, after in zip(plain, everything(item), strict=True):
-        # What was touched stays so: it is not the keys.
+        # A touched channel stays so, because its keys did not change.
         names = before.keys() - {"flags", "group"}
         assert {name: before[name] for name in names} == {name: after[name] for name in names}
 

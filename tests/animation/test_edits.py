@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits in the Dope Sheet of tracks that handles play, beside the same edits of a plain twin."""
+"""Edits in the Dope Sheet to tracks played by handles, compared with the same edits to a plain twin."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def mode(request) -> str:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the files of `twins`: making them costs more than most of the tests do."""
+    """A folder for the files of `twins`, because creating them takes longer than most tests."""
     return tmp_path_factory.mktemp("twins")
 
 
 @pytest.fixture
 def animation(tcb_animation) -> ModuleType:
-    """In no file of its own: `twins` opens one."""
+    """The package, without a new file, because `twins` opens one."""
     return tcb_animation.animation
 
 
 @pytest.fixture
 def twins(animation, files: Path, mode: str) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """The same keys and parameters twice; handles play the first."""
+    """Two objects with the same keys and parameters. The first is played by handles."""
     file = files / f"{mode}.blend"
     if not file.exists():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -79,7 +79,10 @@ def twins(animation, files: Path, mode: str) -> tuple[bpy.types.Object, bpy.type
 
 
 def do_to_both(twins, name: str, edit: Edit | None = None) -> None:
-    """The edit of that name. 4.2 pastes one object's keys into all that have the same paths: there one by one."""
+    """Apply the edit with this name.
+
+    Blender 4.2 pastes keys into all objects with the same paths, so edit one by one.
+    """
     edit = edit or EDITS[name][1]
     if "paste" not in name:
         do(edit)
@@ -91,7 +94,7 @@ def do_to_both(twins, name: str, edit: Edit | None = None) -> None:
 
 @contextmanager
 def alone(thing: bpy.types.Object) -> Iterator[None]:
-    """Let the editors show this object only."""
+    """Show only this object in the editors."""
     collection = bpy.context.scene.collection.objects
     others = [other for other in collection if other != thing]
     for other in others:
@@ -181,7 +184,7 @@ CHOSEN = ("handles otherwise", "handles to vector")
 
 
 def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
-    """True if it is no difference of the handles before the first and after the last key."""
+    """Return whether the difference is not one of the handles before the first or after the last key."""
     path, name, *rest = difference
     place = {"handle_left": 0, "handle_right": len(curve(thing, path).keyframe_points) - 1}.get(name)
     return not rest or rest[0] // 2 != place
@@ -214,7 +217,7 @@ def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str
 
 
 def reverse_parameters(animation, thing: bpy.types.Object) -> None:
-    """Give keys that were reversed in time the parameters of the reversed motion."""
+    """Give keys that were reversed in time the parameters for reversed motion."""
     for path, (frames, numbers) in parameters_of(animation, thing).items():
         for frame, (_, _, bias, ease_to, ease_from) in zip(frames.tolist(), numbers.tolist(), strict=True):
             animation.key_set(thing, path, frame, bias=-bias, ease_to=ease_from, ease_from=ease_to)
@@ -276,9 +279,9 @@ COPIED = {
 
 @pytest.mark.parametrize("name", COPIED)
 def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation, twins, name: str) -> None:
-    """They have one identity, and each its own handles; those beyond the ends are the animator's."""
+    """The copies share one identity, but have their own handles. Handles outside the ends are the animator's."""
     animation.restore(twins[0])
-    # The last key is now an elastic one: it begins no segment that is played, but its copies do.
+    # The last key is now elastic. No played segment begins at it, but its copies begin segments.
     select(twins, 44)
     do(delete)
     for thing in twins:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The orders of Euler angles against Blender's own mathutils."""
+"""The orders of Euler angles, compared with Blender's mathutils."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What other programs get: files of Blender's exporters, and .blend files in a Blender without this extension."""
+"""Files for other programs: output of Blender's exporters, and .blend files in a Blender without this extension."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLE = "tcb_animation"
 
 
 def ball() -> bpy.types.Object:
-    """A triangle with a keyed location."""
+    """Return a triangle with a keyed location."""
     mesh = bpy.data.meshes.new("Ball")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
     made = new_object("Ball", data=mesh)
@@ -51,7 +51,7 @@ OUTPUTS = ("samples", "curves", "handles")
 
 
 def bring(animation, things: list[bpy.types.Object], state: str) -> None:
-    """Bring the things into a state."""
+    """Bring the objects into a state."""
     enable(animation, things)
     for thing in things:
         if state == "live and removed":
@@ -70,7 +70,7 @@ STATES = ("enabled", *OUTPUTS, "applied", "removed", "live and removed")
 
 
 def usd(path: Path) -> Path:
-    # As text: the other kind is compressed.
+    # Export as text, because binary files are compressed.
     file = path.with_suffix(".usda")
     bpy.ops.wm.usd_export(filepath=str(file), export_animation=True)
     return file
@@ -86,7 +86,7 @@ EXPORTERS = {"glTF": gltf, "FBX": fbx, "USD": usd, "Alembic": alembic}
 
 
 def traces(file: Path) -> list[str]:
-    """Which names of ours are in the file."""
+    """Return the extension's names that occur in the file."""
     content = file.read_bytes()
     return [name for name in OURS if name.encode() in content]
 
@@ -104,7 +104,7 @@ def test_nothing_of_ours_is_exported(animation, things, tmp_path, capfd, name: s
 
 
 def extras(file: Path) -> dict[str, list[str]]:
-    """What custom properties of ours each part of a glTF file has: those of animations by their names."""
+    """Return the extension's custom properties in each part of a glTF file, for animations by name."""
     content = json.loads(file.read_bytes())
     found = {}
     for part in ("scenes", "nodes", "meshes", "skins", "animations"):
@@ -131,7 +131,7 @@ def test_gltf_with_custom_properties_has_nothing_after_apply_and_remove(
     bring(animation, things, state)
     assert [name for thing in things for name in thing.animation_data.action.keys()] == []  # noqa: SIM118
     found = extras(gltf(tmp_path / "scene", export_extras=True))
-    # The options and defaults of the sidebar are the scene's.
+    # The options and defaults of the sidebar belong to the scene.
     assert {part for part in found if not part.startswith("scenes")} == set()
 
 
@@ -144,7 +144,7 @@ def test_changed_bake_options_are_the_scenes_in_gltf(animation, things, tmp_path
 
 
 def translations(file: Path) -> Iterator[tuple[float, np.ndarray]]:
-    """The frames and places of the ball in a glTF file."""
+    """Return the frames and locations of the ball in a glTF file."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
 
@@ -175,7 +175,8 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
 
 
 def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Seconds, values (rotations x, y, z, w; with tangents where cubic) and interpolation of a property in a file."""
+    """Return the times, values (rotations x, y, z, w; with tangents if cubic) and interpolation of a property in a
+    file."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
     (animation,) = content["animations"]
@@ -191,7 +192,7 @@ def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def played_by_gltf(seconds: np.ndarray, numbers: np.ndarray, second: float) -> np.ndarray:
-    """What a cubic spline of glTF plays, by its definition."""
+    """Evaluate a cubic spline of glTF by its definition."""
     arriving, values, leaving = numbers[0::3], numbers[1::3], numbers[2::3]
     row = int(np.clip(np.searchsorted(seconds, second) - 1, 0, len(seconds) - 2))
     between = slice(row, row + 2)
@@ -200,7 +201,8 @@ def played_by_gltf(seconds: np.ndarray, numbers: np.ndarray, second: float) -> n
 
 @pytest.mark.parametrize(("output", "most"), [("HANDLES", 10.0), ("CURVES", 0.06)])
 def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str, most: float) -> None:
-    """Degrees between what glTF's cubic splines play, by their definition, and what Blender plays."""
+    """The deviation is the angle in degrees between glTF's cubic splines, by their definition, and Blender's
+    playback."""
     item = ball()
     item.rotation_mode = "QUATERNION"
     turns = rotations_near_each_other(random.Random(5), 6, 1.5)
@@ -226,7 +228,8 @@ def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, outp
 
 @pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
 def test_an_eased_location_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str) -> None:
-    """Parts of the range between what glTF's cubic splines play, by their definition, and what Blender plays."""
+    """The deviation between glTF's cubic splines, by their definition, and Blender's playback is relative to the
+    range."""
     item, span = ball(), 5.0
     key(item, "location", [(1, (0, 0, 0)), (20, (span, 1, 0)), (40, (1, 0, 2)), (60, (0, 2, 0))])
     scene.frame_end = 60
@@ -274,7 +277,7 @@ file.with_name("told.json").write_text(json.dumps(every))
 
 
 class Elsewhere(NamedTuple):
-    """What was in a state, and was then opened and saved in a Blender without the extension."""
+    """Objects in some state that were then opened and saved in a Blender without the extension."""
 
     file: Path
     """What was saved there."""
@@ -293,7 +296,7 @@ STATES_ELSEWHERE = {"enabled": "enabled", "samples": "samples", "curves": "curve
 
 @pytest.fixture(scope="module")
 def elsewhere(tcb_animation, tmp_path_factory) -> dict[str, Elsewhere]:
-    """Of each state; of "moved" a key is moved there."""
+    """One for each state. In "moved", a key is moved in that Blender."""
     folder, empty = tmp_path_factory.mktemp("files"), tmp_path_factory.mktemp("empty")
     made = {}
     for name, state in STATES_ELSEWHERE.items():
@@ -305,7 +308,7 @@ def elsewhere(tcb_animation, tmp_path_factory) -> dict[str, Elsewhere]:
     arguments = [sys.executable, "-c", ELSEWHERE, str(tool.ROOT), *map(str, made)]
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(empty), "PYTHONPATH": ""}
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
-    # Blender as a module may crash while it ends; the file is there by then, or the run has failed.
+    # As a module, Blender may crash when it ends. By then, the file exists, or the run has failed.
     assert (folder / "told.json").exists(), done.stderr
     told = json.loads((folder / "told.json").read_text())
     said = done.stdout + done.stderr
@@ -316,7 +319,7 @@ def elsewhere(tcb_animation, tmp_path_factory) -> dict[str, Elsewhere]:
 
 
 def as_told(thing: bpy.types.Object) -> list[dict[str, Any]]:
-    """The bits of all F-curves as JSON gives them back."""
+    """Return the bits of all F-curves in the form in which JSON returns them."""
     states = [bits(fcurve) for fcurve in fcurves(thing)]
     every = [{name: v.hex() if isinstance(v, bytes) else v for name, v in state.items()} for state in states]
     return json.loads(json.dumps(every))
@@ -345,7 +348,7 @@ def test_a_blender_without_the_extension_finds_plain_curves_and_says_nothing(els
 
 
 def by_the_command(verb: str, *files: Path) -> Path:
-    """A folder with what a process of its own, which has seen none of the rows, makes of the files."""
+    """Return a folder with the results of the command in a separate process, which does not know the rows."""
     folder = files[0].with_name(verb)
     done = tool.run(verb, *files, "--output", f"{folder}/")
     assert done.returncode == 0, done.stderr
@@ -411,5 +414,5 @@ def test_nothing_of_frame_functions_is_exported_after_both_were_removed(animatio
 def test_gltf_with_custom_properties_says_that_an_action_is_live(animation, things, tmp_path) -> None:
     things[0].animation_data.action.tcb_live = True
     found = extras(gltf(tmp_path / "scene", export_extras=True))["animations BallAction"]
-    # 5.0's exporter does not know where that Blender keeps it.
+    # The exporter of Blender 5.0 does not know where Blender stores it.
     assert sorted(found) == ([TABLE] if bpy.app.version[:2] == (5, 0) else [TABLE, "tcb_live"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Linear extrapolation: where handles play it goes on along the spline; a bake saves the animator's."""
+"""Linear extrapolation. With handles, it continues the spline, and a bake saves the animator's extrapolation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITHOUT_EASE = {name: ALL_PARAMETERS[name] for name in ("tension", "continuity",
 
 
 def plain(name: str = "Thing", extrapolation: str = "CONSTANT") -> bpy.types.Object:
-    """Keyed without TCB, with the handles that Blender gives."""
+    """Return a plain object whose keys have Blender's default handles."""
     thing = new_object(name)
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     extrapolate(thing, extrapolation)
@@ -61,7 +61,7 @@ def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) ->
 
 
 def test_a_line_at_the_end_of_a_spline_has_its_slope(animation) -> None:
-    """Without parameters the first and last tangents of three keys in a line, at equal distances, are the line's."""
+    """With default parameters, the first and last tangents of three evenly spaced keys on a line follow the line."""
     thing = new_object()
     key(thing, "location", [(frame, (frame * 0.5, -frame, 3.0)) for frame in (0.0, 10.0, 20.0)])
     animation.enable(thing, keep_look=False)
@@ -128,7 +128,8 @@ def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
     animation, before: str, chosen: str, baked_again: bool, output: str, undone: str
 ) -> None:
     thing = plain(extrapolation=before)
-    # A bake holds the values outside curves all of whose segments it plays; it leaves these as the animator has them.
+    # If a bake plays all segments of a curve, it holds the values outside. These curves keep the animator's
+    # extrapolation.
     fcurves(thing)[0].keyframe_points[0].interpolation = "LINEAR"
     animation.enable(thing, keep_look=True)
     own = snapshot(thing, identities=False)
@@ -192,7 +193,7 @@ def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) 
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_mirror_in_time_swaps_the_handles_at_the_ends(animation, output: str) -> None:
-    """About frame 0, as the Dope Sheet mirrors keys: handles, and their types, change sides, too."""
+    """Keys are mirrored about frame 0, as in the Dope Sheet. Handles and their types swap sides, too."""
     things = plain(extrapolation="LINEAR"), plain("Twin", "LINEAR")
     animation.enable(things[0], keep_look=False)
     animation.bake(things[0], output="HANDLES")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key far away, as of a slipped scale: nothing makes a number for each frame on the way to it."""
+"""If a key is far away, for example after accidental scaling, nothing creates a number for each frame up to it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors and notes are data: with codes, one a track; and reports with them travel to other processes and files."""
+"""Errors and notes are data with codes, one per track, and reports with them can be sent to other processes and
+files."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ TURNS = [(1, (0, 0, 0)), (10, (0.5, 1, 2)), (25, (3, 0.1, 0.2)), (40, (0, 0, 8))
 
 
 def faulty(name: str = "Thing") -> bpy.types.Object:
-    """An object with a locked track, one that is muted, one of which two keys share a frame, and turns that are far."""
+    """Return an object with a locked track, a muted track, two keys at the same frame, and large turns."""
     item = new_object(name, "XYZ")
     for path in ("location", "scale"):
         key(item, path, PLACES)
@@ -218,14 +219,14 @@ def test_a_text_is_singular_for_one(animation, frames, words: str) -> None:
 
 
 def _constants() -> set[str]:
-    """The texts in the sources that could be codes."""
+    """Return the strings in the sources that could be codes."""
     files = [file for floor in FLOORS for file in (ROOT / floor).rglob("*.py") if file.name != "messages.py"]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
     return {str(node.value) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
 def _codes_given() -> set[str]:
-    """The codes with which the sources make findings."""
+    """Return the codes with which the sources create findings."""
     given: set[str] = set()
     for file in (file for floor in FLOORS for file in (ROOT / floor).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

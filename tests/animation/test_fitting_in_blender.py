@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare Blender's playback of fitted keys with the splines, at ten or more places per frame."""
+"""Compare Blender's playback of fitted keys with the splines, at ten or more samples per frame."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations: flips and jumps are repaired, poses at keys stay, and the motion is a twin's that never flipped."""
+"""Fix Rotations repairs flips and jumps, preserves poses at keys, and restores the motion of a twin without flips."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FLIPPED = (2, 3, 5)
 
 
 def flipped(mode: str, value: float, index: int) -> float:
-    """An equivalent number of a component: of the opposite sign, or of the other Euler solution."""
+    """Return an equivalent value of a component: with the opposite sign, or from the other Euler solution."""
     if rotation_path(mode) != "rotation_euler":
         return -value
     return np.pi - value if index == "XYZ".index(mode[1]) else value + np.pi
 
 
 def twins(mode: str, free: bool = False) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """An object that turns by less than 60 degrees from key to key, and one whose numbers flip at some of these."""
+    """Return an object that turns by less than 60 degrees between keys, and a copy whose values flip at some keys."""
     path, width = rotation_path(mode), 4 if mode in MODES[:2] else 3
     rows = np.cumsum(np.random.default_rng(3).uniform(-0.5, 0.5, (len(FRAMES), width)), axis=0)
     if width == 4:
@@ -71,7 +71,7 @@ def orientations(item: bpy.types.Object, frames: Iterable[float]) -> np.ndarray:
 
 
 def away(item: bpy.types.Object, other: bpy.types.Object) -> float:
-    """The largest difference between the matrices of two objects."""
+    """Return the largest difference between the matrices of two objects."""
     frames = np.arange(-3, 60, 0.5)
     return float(np.abs(orientations(item, frames) - orientations(other, frames)).max())
 
@@ -96,7 +96,7 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     before = snapshot(item)
     (fault,) = animation.find_rotation_faults(item)
     assert (fault.datablock, fault.track, fault.kind) == ("Flipped", "rotation_quaternion", "FLIP")
-    # A step back to the first sign is a flip, too.
+    # A change back to the first sign is a flip, too.
     assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
     assert str(fault) == (
         '"Flipped", Quaternion Rotation: the rotation flips at frames 21, 41, 51: opposite quaternion signs'
@@ -321,7 +321,7 @@ def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
 
 
 def override_of(item: bpy.types.Object, library: Path) -> bpy.types.Object:
-    """Link the object from a library of its own, and override it."""
+    """Link the object from a separate library, and override it."""
     name = item.name
     bpy.data.libraries.write(str(library), {item})
     bpy.data.actions.remove(item.animation_data.action)

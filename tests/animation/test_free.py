@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free Bake gives every attribute of every own key back, bit for bit, wherever the action went while it was baked."""
+"""Free Bake restores every attribute of the animator's keys, bit for bit, wherever the action was used while baked."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def enum(name: str) -> list[str]:
 
 
 def decorate(item: bpy.types.ID, seed: int) -> None:
-    """Give the keys attributes of every kind."""
+    """Set all kinds of attributes on the keys."""
     dice = random.Random(seed)
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
@@ -64,7 +64,8 @@ def decorate(item: bpy.types.ID, seed: int) -> None:
 
 
 def animated(mode: str = "QUATERNION", name: str = "Ball") -> bpy.types.Object:
-    """An object that moves, turns and grows, with fractional frames, and with a single key of one component."""
+    """Return an object that moves, rotates and grows, with fractional frames, and with a single key on one
+    component."""
     item = new_object(name, mode)
     item["grip"] = 0.25
     turns = values_of(mode, rotations_near_each_other(random.Random(MODES.index(mode)), len(FRAMES), 1.0))
@@ -78,7 +79,7 @@ def animated(mode: str = "QUATERNION", name: str = "Ball") -> bpy.types.Object:
 
 
 def prepare(animation, item: bpy.types.Object, state: str) -> None:
-    """Make all tracks TCB, with parameters and a cycle, in one of the states that a bake starts from."""
+    """Make all tracks TCB, with parameters and a cycle, in one of the states from which a bake can start."""
     animation.enable(item, keep_look=False)
     animation.key_set(item, "location", FRAMES[1], tension=0.5, bias=-0.25, ease_to=0.3)
     animation.choose(item, "scale", cycle="REPEAT")
@@ -93,7 +94,7 @@ def enable(animation, item: bpy.types.Object, state: str) -> None:
 
 
 def everything(item: bpy.types.ID) -> list[Any]:
-    """All that the animator has of their F-curves, with the locks of groups and the values of the properties."""
+    """Return all of the animator's data in the F-curves, the locks of groups, and the values of the properties."""
     locks = [{"path": "group", "name": group.name, "lock": group.lock} for group in bag_of(item).groups]
     return [*snapshot(item), *locks]
 
@@ -104,7 +105,7 @@ def states(animation, item: bpy.types.ID) -> set[str]:
 
 
 def check_is_baked(item: bpy.types.ID) -> None:
-    """A guard for the tests below: there is something to free."""
+    """Check that there is something to free."""
     assert all(fcurve.lock for fcurve in fcurves(item))
     assert any(point.type == "GENERATED" for fcurve in fcurves(item) for point in fcurve.keyframe_points)
 
@@ -114,7 +115,7 @@ def check_freed(animation, item: bpy.types.ID, before: list[Any], state: str) ->
     assert states(animation, item) == {"TCB" if state == "OFF" else "HANDLES"}
 
 
-# What comes back
+# Restored data
 
 
 @pytest.mark.parametrize(("output", "state", "mode"), all_pairs(OUTPUTS, STATES, MODES))
@@ -174,7 +175,7 @@ def test_only_the_tracks_that_were_asked_for_are_freed(animation) -> None:
 
 
 def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
-    """A track that the animator has locked is not baked, and nothing unlocks it."""
+    """A track that the animator has locked is not baked, and stays locked."""
     item = animated()
     animation.enable(item, keep_look=False)
     curve(item, "scale", 1).lock = True
@@ -185,7 +186,7 @@ def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
     assert differences(before, everything(item)) == []
 
 
-# Where the action goes meanwhile
+# Use of the action while it is baked
 
 
 @pytest.fixture(params=STATES)
@@ -201,7 +202,7 @@ def ball(animation, state: str) -> bpy.types.Object:
 
 
 def obj(name: str = "Ball") -> Any:
-    """By name: undo and files make all objects anew."""
+    """Return the object by name, because undo and loading recreate all objects."""
     return bpy.data.objects[name]
 
 
@@ -327,7 +328,7 @@ def test_a_renamed_bone(animation, state: str, tmp_path, is_saved: bool) -> None
         forget(animation)
     rig = obj("Rig")
     animation.free(rig)
-    # The group of the channels is renamed with the bone.
+    # The channel group is renamed together with the bone.
     after = [{name: renamed_back(value) for name, value in each.items()} for each in everything(rig)]
     assert differences(before, after) == []
     assert bone_states(animation, rig) == {"TCB" if state == "OFF" else "HANDLES"}
@@ -379,9 +380,9 @@ def test_a_slot_that_is_split_off(animation, ball, state: str) -> None:
 
 
 def tweaked(item: bpy.types.Object) -> None:
-    """Push the action down into a strip at a fractional place, stretched, and tweak it.
+    """Push the action down into a stretched strip at a fractional frame, and tweak the strip.
 
-    Blender's editors show keys where the strip plays them: they move keys and handles there and back, which rounds.
+    Blender's editors move keys and handles to the frames at which the strip plays them, and back, which rounds them.
     """
     strip = push_down(item)
     strip.scale, strip.frame_start_ui = 1.7, 17.3
@@ -421,7 +422,7 @@ def test_tweak_mode_that_was_left(animation, ball, state: str) -> None:
     check_freed(animation, ball, before, state)
 
 
-# Own tools meanwhile
+# The extension's tools while baked
 
 
 def set_parameters(animation, item: bpy.types.Object) -> None:
@@ -445,7 +446,7 @@ def raise_key(animation, item: bpy.types.Object) -> None:
 
 
 def drag_on_path(animation, item: bpy.types.Object) -> None:
-    """In steps, as the mouse makes them: through the world, then in time."""
+    """Drag the key in steps like those of the mouse: first in space, then in time."""
     points, move_point = (
         importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "move_point")
     )
@@ -468,7 +469,7 @@ TOOLS = {
 
 
 def plain_ball(animation, name: str, state: str) -> bpy.types.Object:
-    """Without chosen handles, so that the handles that TCB places follow from keys and parameters alone."""
+    """Return a ball without chosen handles, so that TCB handles depend only on keys and parameters."""
     item = new_object(name)
     key(item, "location", list(zip(FRAMES, PLACES, strict=True)))
     animation.key_set(item, "location", FRAMES[1], tension=0.5)
@@ -483,7 +484,7 @@ def played(item: bpy.types.Object) -> list[list[float]]:
 
 @pytest.mark.parametrize(("output", "names"), each_once(OUTPUTS, [*([name] for name in TOOLS), list(TOOLS)]))
 def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: list[str], output: str) -> None:
-    """They are what the same tools make of the same keys without a bake."""
+    """The keys are those that the same tools produce without a bake."""
     item, twin = (plain_ball(animation, name, state) for name in ("Ball", "Twin"))
     animation.bake(item, output=output)
     for name in names:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of a bake in Blender's glTF exporter.
+"""The keys of a bake, as seen by Blender's glTF exporter.
 
-It resamples a property whose channels differ in their frames or mix interpolations, and prints why. A bake must not
-give it a reason, except where Blender plays some of the segments itself.
+The exporter resamples a property whose channels have different key frames or mixed interpolations, and prints the
+reason. A bake must not cause this, unless Blender plays some of the segments.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def eased(animation) -> bpy.types.Object:
 
 
 def interpolated(interpolation: str, row: int | None = None) -> Callable[[Any], bpy.types.Object]:
-    """All keys, or one, with that interpolation."""
+    """Set this interpolation on all keys, or on one."""
 
     def make(_animation) -> bpy.types.Object:
         made = thing("location", PLACES)
@@ -76,7 +76,7 @@ def axis_and_angle(_animation) -> bpy.types.Object:
 
 
 def apart(*frames: tuple[float, ...], lines: bool = False) -> Callable[[Any], bpy.types.Object]:
-    """A location whose channels have keys at those frames."""
+    """Return a location whose channels have keys at these frames."""
 
     def make(_animation) -> bpy.types.Object:
         made = new_object("Box")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles as Blender plays them against an independent evaluation, and what they leave: bits, signs, refusals."""
+"""Handles as played by Blender, compared with an independent evaluation, and their bits, signs and errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LARGEST_ELSE = (1.0, 1.0, 3.0)
 
 
 def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
-    """Keyed whole, with parameters; nothing on it is still."""
+    """Return an object keyed in all channels, with parameters. All channels move."""
     thing = new_object(name, mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
     keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
@@ -63,7 +63,8 @@ def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
 @pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
 @pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
 def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
-    """But for float32, in which a handle's frame above 512 is up to 3e-5 frames off, and above 1024 twice as far."""
+    """The error is due to float32: above frame 512, the frame of a handle is rounded by up to 3e-5, and above 1024 by
+    twice as much."""
     thing = new_object()
     frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
     rows = keyed_location(thing, animation, frames, **parameters)
@@ -189,7 +190,7 @@ def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows,
 
 
 def alike(animation, name: str, paths: dict[str, float], **parameters: list[float]) -> bpy.types.Object:
-    """A thing with these properties keyed at the same frames, each to the same values times a number."""
+    """Return an object with these properties keyed at the same frames, each with the same values times a factor."""
     thing = new_object(name)
     for path, size in paths.items():
         keyed_location(thing, animation, FRAMES, np.array(VALUES) * size, path, **parameters)
@@ -355,7 +356,8 @@ def test_live_handles_are_those_of_a_fresh_bake(animation, mode: str) -> None:
     assert differences(live, snapshot(thing)) == []
     animation.restore(thing)
     animation.bake(thing, output="HANDLES")
-    # Each key's identity and handles were noted anew: the motion is what counts, and the last key's handle is after it.
+    # Identities and handles were recorded again. Only the motion matters, and the last key's outer handle has no
+    # effect.
     for was, now in zip(live, snapshot(thing), strict=True):
         assert was["handle_right"][:-8] == now["handle_right"][:-8]
         assert was["handle_left"][8:] == now["handle_left"][8:]
@@ -385,7 +387,7 @@ def test_handles_that_the_bake_placed_are_not_taken_for_the_animators_after_a_mo
 
 
 def test_both_handles_of_a_key_whose_values_were_scaled_come_back_scaled(animation) -> None:
-    """Also where the bake has placed one of them nearly as high as its key."""
+    """This also applies if the bake has placed one of them at nearly the same value as its key."""
     thing = new_object()
     thing["grip"] = 0.0
     key(thing, '["grip"]', [(0, 1.003), (10, 1.0), (20, 3.0)])
@@ -424,7 +426,7 @@ def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make) -> 
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))])
     reason = make(animation, thing)
     before = snapshot(thing)
-    # A frame function times all tracks.
+    # A frame function retimes all tracks.
     left = {"location", "rotation_euler"} if make is timed else {"location"}
     with pytest.raises(animation.AnimationError, match=reason):
         animation.bake(thing, output="HANDLES", prefixes=left)
@@ -456,7 +458,7 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
         played = [fcurve.evaluate(frame) for frame in beyond.tolist()]
         np.testing.assert_allclose(played, [fcurve.evaluate(frame) for frame in inside.tolist()], atol=1e-5)
     if what == "location":
-        # The same as samples of the same cycle have, which no modifier plays.
+        # The values are those of samples of the same cycle, which no modifier plays.
         played = np.array([[fcurve.evaluate(frame) for frame in range(-30, 90)] for fcurve in fcurves(thing)])
         animation.bake(thing, extend=(-30, 90))
         assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))
@@ -502,7 +504,8 @@ def test_a_bake_makes_a_modifier_of_ours_right_again(animation, edit: dict) -> N
 
 
 def repeated(fcurve: bpy.types.FCurve, first: float, last: float) -> tuple[list[float], list[float]]:
-    """What the curve plays before and after its keys, and what it plays in them instead; not where cycles meet."""
+    """Return the curve's values outside its keys and the corresponding values between them, except where cycles
+    meet."""
     beyond = np.linspace(first - 60.0, last + 90.0, 331)
     beyond = beyond[((beyond < first) | (beyond > last)) & (np.mod(beyond - first, last - first) > 1e-3)]
     inside = first + np.mod(beyond - first, last - first)
@@ -539,7 +542,7 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
 
 
 def test_a_switch_that_cycles_is_repeated(animation) -> None:
-    """Nothing of it is a spline."""
+    """None of its segments are part of a spline."""
     thing = new_object()
     thing["grip"] = 0.0
     key(thing, '["grip"]', [(0, 0.0), (10, 1.0), (20, 0.0)])
@@ -563,7 +566,7 @@ def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     assert [curve(thing, "location").evaluate(frame) for frame in range(-50, 90)] == played
     names = [modifier.name for fcurve in fcurves(thing) for modifier in fcurve.modifiers]
     assert names == ["Cycles"] * 3
-    # From now on it is the animator's: TCB takes it for a cycle, and leaves it.
+    # From now on, the modifier belongs to the animator. TCB treats it as a cycle, and does not change it.
     animation.enable(thing, keep_look=False)
     animation.bake(thing)
     animation.remove(thing)

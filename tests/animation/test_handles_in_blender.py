@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender itself plays between keys with fitted handles, at ten places a frame."""
+"""Blender's playback between keys with fitted handles, at ten samples per frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOAT32 = 2.0**-23
 
 
 def played(frames, numbers, fit, places):
-    """Blender's values of all channels at places, shape (m, channels)."""
+    """Return Blender's values of all channels at the samples, shape (m, channels)."""
     curve = bag_of(new_object("handled")).fcurves.new("location")
     columns = []
     for channel in range(numbers.shape[1]):
@@ -36,7 +36,7 @@ def played(frames, numbers, fit, places):
 
 
 def sampled(first, last):
-    """Frames that float32 has, ten in each frame."""
+    """Return samples that float32 represents exactly, ten per frame."""
     return np.unique(np.linspace(first, last, int(last - first) * 10 + 1).astype(np.float32)).astype(float)
 
 
@@ -50,7 +50,7 @@ def rotation(first, eased, step=0.5):
 
 
 def numbers_of(spline, held):
-    """Keys whose channels go on from each other."""
+    """Return keys whose channel values are continuous."""
     frames = spline.keys.frames
     dense = np.linspace(frames[0], frames[-1], 50 * int(frames[-1] - frames[0]) + 1)
     rows = np.searchsorted(dense, frames - 1e-3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake in World of objects and bones with parents, compared with their places in Blender's evaluated scene."""
+"""Bake in World Space of objects and bones with parents, compared with their positions in Blender's evaluated scene."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAMES = np.arange(1.0, 42.0)
 
 @pytest.fixture
 def pair(scene):
-    """A hand on a body that moves and turns all the time."""
+    """Return a hand on a body that moves and rotates all the time."""
     body, hand = new_object("Body", "XYZ"), new_object("Hand", "QUATERNION")
     hand.parent = body
     hand.matrix_parent_inverse = Matrix.Translation((0.3, 0, 0))
@@ -26,7 +26,7 @@ def pair(scene):
 
 
 def pin(body, hand, place, turn, frames):
-    """Key the hand so that at the frames it is at that place of the world, turned so."""
+    """Key the hand so that it has this location and rotation in world space at the frames."""
     target = Matrix.LocRotScale(place, turn, (2, 2, 2))
     for frame in frames:
         play(frame)
@@ -71,7 +71,7 @@ def test_a_step_that_no_bake_has_is_refused_before_anything_is_sampled(animation
     _, hand = pair
     key(hand, "location", [(1, (0, 0, 0)), (41, (2, 0, 0))])
     animation.enable(hand, keep_look=False)
-    # A billion samples would not end.
+    # A billion samples would take forever.
     with pytest.raises(animation.AnimationError, match='"Hand": a step of 4e-08 frames is too small'):
         animation.bake_in_world(hand, step=4e-8)
     key(hand, "location", [(900_000, (0, 0, 1))])
@@ -94,7 +94,7 @@ def set_parameters(animation, item):
 
 
 def free_of_parents(animation, hand):
-    """Return an object without parent that is baked with the hand's keys at their places in the world."""
+    """Return a baked object without a parent, with the hand's keys at their positions in world space."""
     free = new_object("Free", "QUATERNION")
     for frame, matrix in zip((1, 13, 25, 41), placed(hand, (1, 13, 25, 41)), strict=True):
         key(free, "location", [(frame, tuple(matrix.translation))])
@@ -112,7 +112,7 @@ def check_same_places(hand, free):
 
 
 def test_between_keys_it_runs_along_the_spline_through_its_places_in_the_world(animation, pair):
-    """The same keys on an object without parent, at the places of the world, are the reference."""
+    """The reference is an object without a parent, with the same keys in world space."""
     _, hand = pair
     key_on_the_body(animation, hand)
     free = free_of_parents(animation, hand)
@@ -190,7 +190,7 @@ def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
     animation.bake_in_world(arm, ["loose"])
     after = heads()
     assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 1e-5
-    # Of two keys the spline is the straight line from place to place, evenly run along.
+    # With two keys, the spline is a straight line with constant speed.
     part = ((FRAMES - 1) / 40)[:, np.newaxis]
     assert np.abs(after - (before[0] + part * (before[-1] - before[0]))).max() < 1e-5
     assert np.abs(before - after).max() > 0.1
@@ -233,7 +233,7 @@ def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(anima
 
 
 def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animation, arm):
-    """Both turn in the world: upper and lower have the same orientation at all keys, so also between."""
+    """Both rotate in world space. They have the same orientation at all keys, and therefore also between them."""
     path = 'pose.bones["{}"].rotation_euler'.format
     key(arm, "rotation_euler", [(1, (0, 0, 0)), (41, (0, 0, 2))])
     key(arm, path("upper"), [(11, (0, 1, 0))])

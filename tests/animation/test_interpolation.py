@@ -53,7 +53,7 @@ def run_at(frame: float) -> slice:
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_switch_never_turns_into_a_fade(animation, output: str) -> None:
-    """As of a constraint's influence: 0, 1 and 0 again."""
+    """The values are 0, 1 and 0, like a constraint's influence."""
     thing, target = new_object(), new_object("Target")
     constraint = thing.constraints.new("COPY_LOCATION")
     constraint.target = target
@@ -77,7 +77,7 @@ def test_values_are_held_between_two_splines(animation, output: str) -> None:
     rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
     hold(thing, "location", [HELD])
     report = animation.bake(thing, output=output)
-    # Samples lie on the spline at whole frames; between them they are chords.
+    # Samples are on the spline at whole frames, with chords between them.
     places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
     room = {"SAMPLES": 0.0, "CURVES": report.value_error, "HANDLES": 1.02 * report.value_error}[output] + 2e-6
     for component in range(3):
@@ -163,7 +163,7 @@ def test_live_follows_a_key_that_is_held_and_let_go(animation) -> None:
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(animation, output: str) -> None:
-    """Y has no key at 7, where X is held: Blender plays both from 0 to 12.5."""
+    """Y has no key at 7, where X is held, so Blender plays both from 0 to 12.5."""
     thing = new_object("Thing", "XYZ")
     rows = values_of("XYZ", rotations_near_each_other(random.Random(3), 5, 0.7))
     key(thing, "rotation_euler", list(zip(FRAMES, rows, strict=True)), channels=[0, 2])
@@ -191,7 +191,7 @@ def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation)
 
 
 def test_enable_keeps_the_look_around_held_keys(animation) -> None:
-    """Bezier segments of handles at thirds are Hermite's, which parameters can play where their slopes are."""
+    """Bezier segments with handles at thirds are Hermite cubics, which parameters can reproduce for such slopes."""
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     hold(thing, "location", [HELD])
@@ -209,7 +209,7 @@ OTHERS = ["LINEAR", "SINE", "BACK", "BOUNCE"]
 
 
 def plain(kind: str, name: str = "Plain") -> bpy.types.Object:
-    """Never TCB."""
+    """Return an object that was never TCB."""
     thing = new_object(name)
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     choose(thing, kind)
@@ -339,7 +339,7 @@ def in_state(animation, state: str, first: str = "BEZIER", name: str = "Thing") 
 
 
 def choose_in_state(animation, thing: bpy.types.Object, state: str, kind: str) -> None:
-    """Choose the interpolation as by T, for which a bake is freed and repeated."""
+    """Choose the interpolation in the same way as T. A bake is freed before and repeated afterward."""
     is_baked = state in ("SAMPLES", "CURVES")
     if is_baked:
         animation.free(thing)
@@ -360,7 +360,7 @@ def kinds_of(thing: bpy.types.Object) -> list[list[str]]:
 def test_key_set_chooses_the_interpolation_of_a_key_in_every_state(
     animation, state: str, first: str, kind: str
 ) -> None:
-    """Linear, too, where samples show all own keys so, and where the key was linear when it became TCB."""
+    """This includes Linear, with which samples show all keys, and keys that were linear when they became TCB."""
     thing, blender = in_state(animation, state, first), plain(kind, "Blender")
     wanted = played_between(blender)
     animation.key_set(thing, "location", 7, interpolation=kind)
@@ -386,7 +386,7 @@ def test_restore_right_after_key_set_gives_what_was_set(animation, state: str, k
 @pytest.mark.parametrize("before", ["as it was", "typed", "set"])
 @pytest.mark.parametrize("state", STATES)
 def test_key_set_to_bezier_lets_the_spline_play_again(animation, state: str, before: str) -> None:
-    """Where the key was linear before it became TCB, by T, or by `key_set`."""
+    """The key became linear before it was TCB, by T, or by `key_set`."""
     thing = in_state(animation, state, "LINEAR" if before == "as it was" else "BEZIER")
     spline = in_state(animation, "SAMPLES", name="Spline")
     if before == "typed":
@@ -452,7 +452,7 @@ def test_an_interpolation_that_blender_has_not_is_named_and_changes_nothing(anim
 
 @pytest.mark.parametrize("state", STATES)
 def test_parameters_of_a_key_that_was_made_elastic_can_be_set(animation, state: str) -> None:
-    """Elastic plays two of the floats that an identity lies in."""
+    """Elastic uses two of the floats that contain the identity."""
     thing, blender = in_state(animation, state), plain("ELASTIC", "Blender")
     choose_in_state(animation, thing, state, "ELASTIC")
     for tension in (0.5, 0.75):
@@ -478,7 +478,7 @@ def test_live_plays_what_key_set_has_chosen(animation, output: str) -> None:
 def test_a_key_inserted_in_a_segment_that_blender_plays_has_its_interpolation(
     animation, output: str, kind: str
 ) -> None:
-    """Blender gives it that of the key before it, as on a plain curve."""
+    """Blender gives it the interpolation of the previous key, as on a plain curve."""
     twin, thing = new_object("Twin"), new_object()
     for each in (twin, thing):
         key(each, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3)), (40, (0, 1, 2))])
@@ -503,7 +503,7 @@ def test_a_key_inserted_in_a_segment_that_blender_plays_has_its_interpolation(
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_key_after_one_that_only_shows_what_it_was_before_tcb_is_bezier(animation, output: str) -> None:
-    """The last key begins no segment, and shows its recorded interpolation where the segment before it is held."""
+    """No segment begins at the last key, so it shows its recorded interpolation if the segment before it is held."""
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (20, (7, 5, 3))])
     for fcurve in fcurves(thing):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far joints come apart, beside where Blender itself places their two ends."""
+"""Gaps at joints, compared with the positions of their two ends in Blender."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAMES = np.arange(1, 41.25, 0.25)
 
 
 def gaps(item, ends):
-    """What Blender makes of the distance between two points, given by a function of the evaluated object."""
+    """Return the distances in Blender between two points, which `ends` computes from the evaluated object."""
     result = []
     for frame in FRAMES:
         a, b = ends(seen(frame, item))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable keeps the look: keys get the parameters with which they play most as their curves did."""
+"""Enable preserves the motion: keys get the parameters that best fit the previous motion."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SET = {
 
 
 def parameters(animation, thing, path):
-    """Of each key of the track the numbers that are not 0."""
+    """Return the nonzero parameters of each key."""
     result = {}
     for parameter in PARAMETERS if animation.find_track(thing, path).enabled else ():
         for frame, number in given(animation, thing, path, parameter):
@@ -51,7 +51,7 @@ def motion(thing, path, components, frames):
 
 
 def as_plain_curves(animation, thing, path, output="CURVES"):
-    """Bake the parameters of SET into Bezier keys that have none, without generated keys where they need none."""
+    """Bake the parameters in SET into Bezier keys without parameters, and without generated keys if possible."""
     animation.enable(thing, keep_look=False)
     for frame, numbers in SET.items():
         animation.key_set(thing, path, frame, **numbers)
@@ -76,7 +76,7 @@ def test_parameters_that_made_a_motion_are_found_again(animation) -> None:
 
 
 def keyed(mode="XYZ"):
-    """An object with Bezier keys, as Blender makes them, on location and rotation."""
+    """Return an object with Blender's default Bezier keys on location and rotation."""
     thing = new_object(mode=mode)
     turns = {"QUATERNION": (1, 0, 0, 0), "AXIS_ANGLE": (0, 0.6, 0, 0.8)}.get(mode, (0, 0, 0))
     insert(thing, "location", zip(FRAMES, VALUES, strict=True))
@@ -117,7 +117,8 @@ def test_a_rotation_comes_nearer_to_what_it_was(animation, mode) -> None:
 
 
 def turn_far(mode, seed):
-    """An object with keys far apart, whose numbers often change their sign or name another way round."""
+    """Return an object with large rotations, whose values often change sign or represent another direction of
+    rotation."""
     generator = np.random.default_rng(seed)
     thing = new_object(mode=mode)
     count = 4 if mode in ("QUATERNION", "AXIS_ANGLE") else 3
@@ -153,7 +154,7 @@ def test_a_quaternion_that_turns_half_round_in_a_moment_is_measured_there(animat
 
 
 def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animation) -> None:
-    """Opposite signs of quaternions that are half a turn apart in their numbers: they were played as keyed."""
+    """Quaternions with opposite signs, half a turn apart in their values, were played as keyed."""
     changes = {}
     for path in ("SHORTEST", "chosen"):
         thing = new_object(mode="QUATERNION")
@@ -170,7 +171,10 @@ def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animatio
 
 
 def arm(mode, seed):
-    """An arm that turns far from key to key; quaternions have any sign, angles the number nearest to the one before."""
+    """Return an arm with large rotations.
+
+    Quaternions have random signs, and angles are closest to their predecessors.
+    """
     dice, turn, keys = np.random.default_rng(seed), Rotation.random(random_state=seed), []
     for _ in range(6):
         turn = turn * Rotation.from_rotvec(dice.normal(size=3) / 1.73 * dice.uniform(0.5, 2.6))
@@ -199,7 +203,7 @@ def arm(mode, seed):
     ],
 )
 def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkeypatch, mode, seed) -> None:
-    """By Blender's evaluation, against Enable with one of the two readings alone."""
+    """Enable is compared, in Blender's evaluation, with Enable limited to one of the two interpretations."""
     module = importlib.import_module(f"{animation.__name__}.edit.enable")
     readings = module._readings
     quarters = np.arange(1.0, 76.1, 0.25)
@@ -222,7 +226,7 @@ def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkey
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_change_of_values_is_found_between_the_samples_of_the_fit(animation, seed) -> None:
-    """Handles are automatic, with which the fit leaves the smallest changes at its own samples."""
+    """With automatic handles, the smallest changes after the fit are at its samples."""
     generator = np.random.default_rng(seed)
     frames = np.cumsum(generator.integers(3, 28, 6)).tolist()
     thing = new_object()
@@ -348,7 +352,7 @@ def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path
 
 
 def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) -> None:
-    """As files of exporters have them."""
+    """Exporters write such keys."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
     report = animation.enable(thing, ["location"], keep_look=True)
     (note,) = report.notes
@@ -365,7 +369,7 @@ def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) ->
 
 
 def test_two_linear_keys_are_noted_where_they_turn(animation) -> None:
-    """Two values are joined by the same line; Euler angles about three axes are not by the same turn."""
+    """Between two values, the line is the same. Between Euler angles about three axes, the rotation is not."""
     for path, noted in (("location", False), ("rotation_euler", True)):
         thing = interpolated("LINEAR", path=path)
         for fcurve in fcurves(thing):
@@ -383,7 +387,7 @@ def test_the_interpolation_of_the_last_key_plays_nothing(animation) -> None:
 
 
 def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
-    """Also where they were baked before, and are so again after Restore."""
+    """This also applies if they were baked before, and are linear again after Restore."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
     animation.enable(thing, ["location"], keep_look=True)
     animation.enable(other, ["location"], keep_look=False)
@@ -429,7 +433,7 @@ def test_channels_keyed_at_other_frames_share_their_keys_parameters(animation) -
     key(thing, "location", [(frame, value) for frame, value in zip(FRAMES, VALUES, strict=True)], channels=[0, 1])
     key(thing, "location", [(frame, VALUES[row]) for row, frame in enumerate(FRAMES) if row != 2], channels=[2])
     every = np.arange(4.0, 160.0) / 4
-    # A bake would key all channels at the same frames.
+    # A bake keys all channels at the same frames.
     as_plain_curves(animation, thing, "location", output="HANDLES")
     before = motion(thing, "location", 3, every)
     assert animation.enable(thing, keep_look=True).value_change < 1e-5
@@ -517,7 +521,7 @@ SPINS = [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 3
     all_pairs(SPINS, ["XYZ", "ZXY", "AXIS_ANGLE"], ["SAMPLES", "CURVES", "HANDLES"]),
 )
 def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation, degrees, mode, output) -> None:
-    """The other two Euler angles turn the axis; the look of x at its keys is what automatic handles give a number."""
+    """The other two Euler angles rotate the axis. X has the same motion as a value with automatic handles."""
     frames, halves = (1.0, 50.0, 100.0), np.arange(1.0, 100.25, 1.0 if output == "SAMPLES" else 0.5)
     spin, slide = new_object("Spin", mode), new_object("Slide")
     path = rotation_path(mode)

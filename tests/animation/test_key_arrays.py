@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a track from arrays, and back."""
+"""Conversion of arrays to keys of a track, and back."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_even_keys_of_another_dialect_become_tcb(box: Any, animation: Any) -> No
 def test_parameters_beyond_their_range_stay_plain_and_a_note_says_so(box: Any, animation: Any) -> None:
     report = animation.set_keys(box, "location", FRAMES, VALUES, tension=[0.0, 2.0, 0.0, 0.0, 0.0])
     assert [(note.code, note.object, note.track) for note in report.notes] == [("STAYS_PLAIN", "Box", "location")]
-    # With a tension of 2 the tangent is the opposite of that without.
+    # With a tension of 2, the tangent is the opposite of the tangent without tension.
     found, plain = animation.get_keys(box, "location"), tcb.VectorSpline(Keys(FRAMES, VALUES))
     np.testing.assert_allclose(found.tangents_out[1], -plain(FRAMES[1], nu=1), atol=1e-5)
     assert not animation.set_keys(box, "location", FRAMES, VALUES, tension=1.0).notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations keyed whole: keys at the same frames in all channels, the same motion, and handles can play it."""
+"""Key All Rotation Channels adds keys at the same frames to all channels and preserves the motion, for handles."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_bake_of_whole_rotations_plays_the_same_motion(animation, mode: str, o
     before = orientations(thing)
     report = animation.key_whole(thing)
     assert (report.tracks, report.keys, report.errors) == (1, 4, [])
-    # It is baked as it was before.
+    # It is baked again with the previous options.
     assert np.abs(orientations(thing) - before).max() < (3e-6 if output == "SAMPLES" else 6e-4)
     assert given(animation, thing, path, "tension") == [(15.0, float(np.float32(0.4)))]
     assert given(animation, thing, path, "ease_to") == [(20, 0.5)]
@@ -85,7 +85,7 @@ def test_restored_keys_are_inserted_on_the_curves(animation, mode: str) -> None:
     animation.key_whole(thing)
     for index, value in values.items():
         assert dict(co(curve(thing, rotation_path(mode), index)).tolist())[15.0] == value
-    # Blender divides the segments of free handles.
+    # Blender subdivides segments with free handles.
     assert np.abs(orientations(thing) - before).max() < 1e-5
 
 

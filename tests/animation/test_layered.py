@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Actions of more than one layer or strip are left as they are, and everything says why."""
+"""Actions with more than one layer or strip are not changed, and all functions give the reason."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_saving_keeps_its_table(tcb_animation, animation, layer, tmp_path) -> No
     item = ball()
     animation.enable(item, keep_look=False)
     animation.bake(item, output="HANDLES")
-    # Rows of keys that are gone go at the next saving, where there is one layer.
+    # If there is only one layer, the rows of deleted keys are removed when the file is next saved.
     curve(item, "location").keyframe_points.remove(curve(item, "location").keyframe_points[0])
     layer(item.animation_data.action)
     before, rows = action_bits(item.animation_data.action), table_of(item)

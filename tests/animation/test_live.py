@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: after an edit handles play the same as after a bake of all; and when it looks for edits, and when not.
+"""Live: after an edit, handles are the same as after a bake of all tracks. Also tested: when Live looks for edits.
 
-`edit_sequences.py` compares what random edits leave with a plain twin.
+`edit_sequences.py` compares the results of random edits with a plain twin.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def thing(animation) -> bpy.types.Object:
 
 
 def is_as_baked(animation, thing: bpy.types.Object) -> bool:
-    """True if playing all with handles would change nothing."""
+    """Return whether playing all tracks with handles would change nothing."""
     whole = copied(thing, "Whole")
     animation.bake(whole, output="HANDLES")
     same = differences(snapshot(whole, False), snapshot(thing, False)) == []
@@ -111,7 +111,7 @@ def test_an_action_that_nothing_plays_any_more_is_not_waited_for(animation, thin
 
 
 def call(present: Any) -> None:
-    """Call handlers as Blender does."""
+    """Call handlers in the same way as Blender."""
     for handler in present:
         handler(bpy.context.scene, None)
 
@@ -141,7 +141,7 @@ def test_saving_bakes_what_waits(animation, thing, tmp_path) -> None:
 
 
 def test_a_file_that_was_saved_before_the_bake_is_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
-    """By itself, or with the extension switched off."""
+    """The file is saved by itself, or with the extension disabled."""
     present = [bpy.app.handlers.save_pre, bpy.app.handlers.depsgraph_update_post]
     ours = [[each for each in every if "tcb_animation" in each.__module__] for every in present]
     for every, own in zip(present, ours, strict=True):
@@ -458,7 +458,7 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     let_time_pass(animation)
     assert not animation.find_track(thing, "scale").is_played
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
-    # Switched on again it plays all.
+    # When turned on again, Live plays all tracks.
     thing.animation_data.action.tcb_live = False
     thing.animation_data.action.tcb_live = True
     let_time_pass(animation)
@@ -476,7 +476,7 @@ TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 
 @pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
 def test_another_order_of_euler_angles_is_followed(animation, scene, output: str) -> None:
-    """As a bake in that order would have it."""
+    """The result equals that of a bake in that order."""
     thing, expected = new_object("Turned"), new_object("Turned so from the first", "ZYX")
     for each in (thing, expected):
         key(each, "rotation_euler", TURNS)
@@ -554,7 +554,7 @@ ANYTHING = {
 
 
 class Looked:
-    """A thing played with handles that Live has baked before, and looks at by itself."""
+    """An object played by handles that Live has baked before, and checks by itself."""
 
     def __init__(self, animation) -> None:
         self.update = animation.live.update
@@ -629,13 +629,13 @@ def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monk
     looked.move(1.0)
     assert looked.look() == 1
     assert animation.find_track(looked.thing, "scale").table is module.read_table(looked.action)
-    # Without its stamp.
+    # The stamp is missing.
     looked.action[module.PROPERTY]["own"][0] += 1
     assert animation.find_track(looked.thing, "scale").table.error
 
 
 def bent_numbers(animation, thing: bpy.types.Object) -> np.ndarray:
-    """The parameters of the second key's x, 0 where none was set."""
+    """Return the parameters of the second key of x, 0 if not set."""
     track = animation.find_track(thing, "location")
     return animation.store.own_keys.read_own_keys(track)[0].filled[:, 1]
 
@@ -670,7 +670,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
         if edit in ("delete", "replace"):
             points.remove(points[1])
         if edit == "swap":
-            # Identities in another order.
+            # The identities have another order.
             first, second = points[1].co.x, points[2].co.x
             points[1].co_ui.x, points[2].co_ui.x = second, first
             curve(each.thing, "location").update()
@@ -686,7 +686,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
             for watch in each.watches.values():
                 watch.forget()
         each.move(1.0)
-        # In a track with the same keys a handle is dragged beside a move.
+        # On a track with the same keys, a handle is dragged and a key is moved.
         each.move(1.0, "scale")
         for point in each.points(0, "scale"):
             point.select_control_point = point.select_left_handle = point.select_right_handle = False

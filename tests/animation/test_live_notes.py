@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Live says: at once, as long as it is so, and until there was time to read it."""
+"""Notes from Live appear immediately, stay while they apply, and are shown long enough to be read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def said(animation, item: bpy.types.Object) -> list[str]:
 
 
 def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """What Sync says."""
+    """Return the notes that Sync prints."""
     capfd.readouterr()
     bpy.ops.tcb.sync()
     printed = "".join(capfd.readouterr()).splitlines()
@@ -29,7 +29,7 @@ def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def turned(animation, of_bone: bool, output: str) -> tuple[bpy.types.Object, Any, str]:
-    """A live object, what of it turns, and the path of its rotation."""
+    """Return a live object, the part of it that rotates, and the path of its rotation."""
     item = new_rig("Bone") if of_bone else new_object("Turned")
     owner = item.pose.bones["Bone"] if of_bone else item
     owner.rotation_mode = "XYZ"
@@ -75,7 +75,7 @@ def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(anima
 
 
 def share(item: bpy.types.Object, other: bpy.types.Object) -> None:
-    """Let the other play the action of the item."""
+    """Assign the item's action to the other object."""
     data = other.animation_data or other.animation_data_create()
     data.action = item.animation_data.action
     if HAS_SLOTS:
@@ -145,13 +145,13 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
     assert animation.bake_many([item, other], animation.Options()).notes == []
 
 
-# Until it was read
+# Notes that have been read
 
 BACK = '"Ball", Location, frame 10: keys and parameters determine this handle, so it was reset'
 
 
 def drag_handle(item: bpy.types.Object) -> None:
-    """Drag a handle that no parameters of the method place."""
+    """Drag a handle that no parameters of the method can place."""
     for index in range(3):
         for point in curve(item, "location", index).keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = False
@@ -179,7 +179,7 @@ def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
         set_value(ball, 3.0 + number)
         let_time_pass(animation)
         assert said(animation, ball) == [BACK]
-        # Drawn just now.
+        # The note has just been drawn.
         messages.note_seen([BACK])
     let_be_read(animation)
     set_value(ball, 7.0)
@@ -210,7 +210,7 @@ def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
     assert "modifiers" in noise
     curve(ball, "scale").modifiers.remove(modifier)
     let_time_pass(animation)
-    # Nobody has read it, but it is not so any more.
+    # Nobody has read the note, but it no longer applies.
     assert said(animation, ball) == [BACK]
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live in a file of several scenes, of which one window shows one and another window another: each object is baked as
-its own scene says, and an action that objects of both share once."""
+"""Live with several scenes in different windows.
+
+Each object is baked with the options of its own scene, and an action that objects in both scenes share is baked once.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def scenes(scene) -> dict[str, bpy.types.Scene]:
-    """The current scene, "Here", and "There": each with its own defaults in the sidebar."""
+    """The current scene, "Here", and another scene, "There", with different defaults in the sidebar."""
     scene.name = "Here"
     found = {"Here": scene, "There": bpy.data.scenes.new("There")}
     for name, each in found.items():
@@ -31,7 +33,7 @@ def scenes(scene) -> dict[str, bpy.types.Scene]:
 
 
 def put(item: bpy.types.Object, *scenes: bpy.types.Scene) -> bpy.types.Object:
-    """Let these scenes have it, and no others."""
+    """Link the object to exactly these scenes."""
     for collection in item.users_collection:
         collection.objects.unlink(item)
     for scene in scenes:
@@ -41,7 +43,7 @@ def put(item: bpy.types.Object, *scenes: bpy.types.Scene) -> bpy.types.Object:
 
 @pytest.fixture
 def balls(animation, scenes) -> dict[str, bpy.types.Object]:
-    """A live object in each scene, with an action of its own, the same keys, and nothing of it baked yet."""
+    """A live object in each scene, with its own action and the same keys. Nothing is baked yet."""
     found = {}
     for name, scene in scenes.items():
         item = put(new_object(f"Ball {name}"), scene)
@@ -54,7 +56,7 @@ def balls(animation, scenes) -> dict[str, bpy.types.Object]:
 
 
 def is_as(animation, item: bpy.types.Object, settings: str) -> list[Any]:
-    """How what is played differs from a bake of all with the settings of that scene."""
+    """Return the differences between the playback and a bake with the settings of that scene."""
     whole = copied(item, "Whole")
     animation.bake(whole, **SETTINGS[settings])
     found = differences(snapshot(whole, False), snapshot(item, False))
@@ -85,7 +87,7 @@ def test_an_edit_in_one_scene_leaves_those_of_the_other_alone(animation, scenes,
 
 @pytest.fixture
 def twin(scenes, balls) -> bpy.types.Object:
-    """An object of There that is animated by the action of the ball Here."""
+    """An object in "There" that is animated by the action of the ball in "Here"."""
     item = put(balls["Here"].copy(), scenes["There"])
     item.name = "Twin"
     assert item.animation_data.action == balls["Here"].animation_data.action
@@ -95,14 +97,14 @@ def twin(scenes, balls) -> bpy.types.Object:
 def test_an_action_of_both_scenes_is_baked_once_as_the_scene_of_the_first_window_says(
     animation, scenes, balls, twin, bakes
 ) -> None:
-    # Whichever window it was switched on in.
+    # It does not matter in which window Live was turned on.
     with bpy.context.temp_override(scene=scenes["There"]):
         twin.animation_data.action.tcb_live = False
         twin.animation_data.action.tcb_live = True
         bpy.ops.tcb.sync()
     assert sorted(bakes) == ["location", "location", "scale", "scale"]
     assert is_as(animation, twin, "Here") == []
-    # And again as it was, though the other scene is current now.
+    # It is as before, although the other scene is current now.
     bpy.context.window.scene = scenes["There"]
     bakes.clear()
     set_value(twin, 7.0)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked tracks are locked: which edits the locks stop, and who locks and unlocks channels and groups.
+"""Locks of baked tracks: the edits that they prevent, and the locking and unlocking of channels and groups.
 
-Each operator edits an object with baked and plain tracks in one action, all keys selected, and a twin that has the
-plain track alone. The operators run without a window. In Blender 4.2 transforms in the viewport crash without one, so
-Auto Keying is tried with other operators; the tests in windows have the transforms. Operators that ignore locks are in
-`test_edited_outside.py`.
+Each operator edits an object with baked and plain tracks in one action, with all keys selected, and a twin that has
+only the plain track. The operators run without a window. In Blender 4.2, transforms in the viewport crash without a
+window, so Auto Keying is tested with other operators. Transforms are tested in windows. For operators that ignore
+locks, see `test_edited_outside.py`.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ OPERATORS = IN_SHEET | IN_TIMELINE | IN_CURVES | IN_VIEWPORT
 
 
 def kept(fcurve: bpy.types.FCurve) -> dict[str, Any]:
-    """All that an F-curve holds, but for what is selected."""
+    """Return all data of an F-curve except the selection."""
     state = bits(fcurve)
     mute, hide, lock, _select, *rest = state["flags"]
     return {name: state[name] for name in state if name not in SELECTION} | {"flags": (mute, hide, lock, *rest)}
@@ -204,7 +204,10 @@ def states(animation, item: bpy.types.ID) -> dict[str, str]:
 
 
 def run(operator: Operator, item: bpy.types.Object) -> None:
-    """Run an operator with all channels and keys of the object selected, those of the plain track as it says."""
+    """Run an operator with all channels and keys of the object selected.
+
+    The operator determines the selection of the plain track.
+    """
     choose_alone(item)
     for fcurve in fcurves(item):
         fcurve.select = True
@@ -218,15 +221,15 @@ def run(operator: Operator, item: bpy.types.Object) -> None:
         if operator.ui_type != VIEWPORT:
             space.dopesheet.show_only_selected = True
         if operator.ui_type == CURVES:
-            # Other pivots depend on all that is selected.
+            # Other pivots depend on the entire selection.
             space.pivot_point, space.cursor_position_x, space.cursor_position_y = "CURSOR", FRAME, 0.0
         operator.run()
 
 
 def baked_ball(animation, output: str, again: bool = False, segments: bool = False) -> bpy.types.Object:
-    """An object with baked tracks and a plain one in one action.
+    """Return an object with baked tracks and a plain track in one action.
 
-    `again`: parameters of the baked tracks were changed. `segments`: Blender plays some segments of them.
+    With `again`, parameters of the baked tracks were changed. With `segments`, Blender plays some of their segments.
     """
     item = new_object("Ball", "QUATERNION")
     key(item, "location", PLACES, group="Baked")
@@ -268,7 +271,7 @@ def check(animation, operator: Operator, item: bpy.types.Object) -> None:
     assert {found[path] for path in BAKED} == {"BAKED"}
 
 
-# What editors leave alone
+# Edits that locks prevent
 
 
 @pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, OPERATORS))
@@ -319,7 +322,7 @@ def test_a_pose_tool_with_auto_keying_keys_only_what_is_not_baked(animation, nam
         bone.location.x += 3
     with auto_keying(), editor(VIEWPORT):
         POSE[name]()
-    # New channels of a baked bone, such as its scale, are not part of what is baked.
+    # New channels of a baked bone, such as its scale, are not baked.
     assert differences(before[0], [kept(curve(rig, *channel)) for channel in channels]) == []
     assert co(curve(rig, f"{plain}.location"))[:, 0].tolist() == [0, 10, FRAME, 25, 40]
 
@@ -373,7 +376,7 @@ def test_a_group_is_unlocked_by_all_that_ends_a_bake(animation, way: str) -> Non
     assert not any(fcurve.lock for fcurve in fcurves(item))
 
 
-# What the animator has locked
+# Locks by the animator
 
 
 def lock_channel(item: bpy.types.ID) -> None:
@@ -487,7 +490,7 @@ def test_insert_keyframe_adds_the_transforms_that_are_not_baked(animation, baked
 def test_channels_that_were_keyed_in_a_locked_group_hinder_nothing(animation, way: str) -> None:
     rig = baked_bone(animation)
     key_twist(rig)
-    # Blender has made the channel, but puts no key into a locked group.
+    # Blender has created the channel, but does not insert keys into a locked group.
     assert len(curve(rig, TWIST).keyframe_points) == 0
     report = getattr(animation, way)(rig)
     assert (report.tracks, report.errors) == (3, [])
@@ -530,7 +533,7 @@ def test_a_frame_function_of_a_baked_track_can_be_edited(animation) -> None:
     assert animation.free(rig).errors == []
 
 
-# Unlocked by hand
+# Manual unlocking
 
 
 def unlock_all(item: bpy.types.ID) -> None:
@@ -607,7 +610,7 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
     assert locks(item) == {"Places": False, "Mixed": True}
 
 
-# Our own tools and Live
+# The extension's tools and Live
 
 
 def choose_cycle(animation, item: bpy.types.ID) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked actions that a Blender without the extension handles, and tables that are damaged, deleted or carried along."""
+"""Baked actions in a Blender without the extension, and tables that are damaged, deleted or copied."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OTHER_BLENDER = ROOT / ".venv-bpy-4.2" / "bin" / "python"
 
 
 def obj(name: str = "Ball") -> Any:
-    """By name: a file makes all objects anew."""
+    """Return the object by name, because loading recreates all objects."""
     return bpy.data.objects[name]
 
 
@@ -58,12 +58,12 @@ def states(animation, item: bpy.types.ID) -> set[str]:
 
 
 def is_locked(item: bpy.types.ID) -> bool:
-    """True if anything is locked."""
+    """Return whether any channel or group is locked."""
     return any(each.lock for each in [*fcurves(item), *bag_of(item).groups])
 
 
 def refusal_of(animation, change) -> str:
-    """Why nothing was done."""
+    """Return the reason why nothing was done."""
     with pytest.raises(animation.AnimationError) as error:
         change()
     return str(error.value)
@@ -90,7 +90,7 @@ bpy.ops.wm.save_as_mainfile(filepath=path)
 
 
 def in_plain_blender(tmp_path: Path, path: str, code: str) -> str:
-    """Run code in a Blender without the extension, which has opened the file; return what it prints."""
+    """Open the file in a Blender without the extension, run code, and return the output."""
     user = tmp_path / "plain"
     user.mkdir(exist_ok=True)
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(user), "PYTHONPATH": str(ROOT)}
@@ -101,7 +101,7 @@ def in_plain_blender(tmp_path: Path, path: str, code: str) -> str:
 
 
 def saved(animation, tmp_path: Path, output: str = "SAMPLES") -> tuple[str, list[Any], list[Any]]:
-    """A file with the baked ball; its own curves, as handles play them, and its baked ones."""
+    """Return a file with the baked ball, its own curves, as played by handles, and its baked curves."""
     item = baked_ball(animation, output)
     baked = snapshot(item)
     animation.free(item)
@@ -224,7 +224,7 @@ def test_what_a_plain_blender_unlocks_and_edits_is_edited_outside(animation, tmp
     assert differences(own, snapshot(obj())) == []
 
 
-# A table that is gone, or damaged
+# Missing and damaged tables
 
 
 LOST = ("deleted", "damaged")
@@ -302,7 +302,7 @@ def orientations(item: bpy.types.Object, frames: list[float]) -> np.ndarray:
 
 @pytest.mark.parametrize(("components", "how", "mode"), all_pairs(["all", "two"], LOST, MODES))
 def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, components: str) -> None:
-    """Baked keys may have equivalent numbers, and a bake makes channels that the animator has not keyed."""
+    """Baked keys may have equivalent values, and a bake creates channels that the animator has not keyed."""
     item, path = new_object("Ball", mode), rotation_path(mode)
     turns = values_of(mode, rotations_near_each_other(random.Random(4), len(FRAMES), 2.0))
     key(item, path, list(zip(FRAMES, turns, strict=True)), channels=[0, 1] if components == "two" else ())
@@ -319,7 +319,7 @@ def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, comp
     ("verb", "how", "interpolation"), all_pairs(["remove", "apply"], LOST, ["BEZIER", "CONSTANT", "SINE", "ELASTIC"])
 )
 def test_tracks_without_generated_keys_are_unlocked_too(animation, interpolation: str, how: str, verb: str) -> None:
-    """One that stands still, or that Blender plays."""
+    """The track does not move, or Blender plays it."""
     still = [(frame, (1.0, 1.0, 1.0)) for frame in FRAMES]
     item = keyed(keys=still if interpolation == "BEZIER" else KEYS, group="Places")
     animation.enable(item, keep_look=False)
@@ -349,7 +349,7 @@ def test_a_track_that_the_animator_has_locked_stays_locked(animation, how: str) 
 
 @with_slots
 def test_a_track_that_lost_its_table_in_a_merge_without_the_extension_is_told(animation, tmp_path) -> None:
-    """Blender keeps the table of one of two actions that are merged."""
+    """If two actions are merged, Blender keeps the table of only one."""
     baked_ball(animation)
     other = keyed("Other")
     animation.bake(other)
@@ -381,7 +381,7 @@ bpy.data.orphans_purge()
 
 
 def test_a_table_that_is_put_back_is_the_same_again(animation) -> None:
-    """As an undo does: nothing is to be done while it is away."""
+    """This is what undo does. While the table is missing, nothing may be changed."""
     item = baked_ball(animation)
     action: Any = item.animation_data.action
     table = action["tcb_animation"].to_dict()
@@ -395,7 +395,7 @@ def test_a_table_that_is_put_back_is_the_same_again(animation) -> None:
     assert differences(before, snapshot(item)) == []
 
 
-# A file of the oldest Blender
+# Files from the oldest supported version
 
 
 OLDER = """
@@ -420,7 +420,7 @@ os._exit(0)
 
 
 def but_linear_handles(every: Any) -> Any:
-    """Without the handles of linear keys: they play nothing, and Blenders place them differently."""
+    """Remove the handles of linear keys, which have no effect and which versions of Blender place differently."""
     return [
         each if "BEZIER" in each["interpolation"] else {k: v for k, v in each.items() if not k.startswith("handle_")}
         for each in every
@@ -433,7 +433,7 @@ needs_other_blender = pytest.mark.skipif(
 
 
 def older(extension_zip: Path, tmp_path: Path, output: str, state: str) -> tuple[str, Any]:
-    """A file of an older Blender with the baked ball, and its own curves."""
+    """Return a file from an older Blender with the baked ball, and the animator's curves."""
     path = str(tmp_path / "older.blend")
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user"), "PYTHONPATH": str(ROOT)}
     run = [str(OTHER_BLENDER), "-c", OLDER, str(extension_zip), path, output, state]
@@ -461,7 +461,7 @@ def test_a_file_of_an_older_blender_is_baked_and_freed(
 
 @pytest.fixture
 def older_file(extension_zip, tmp_path) -> str:
-    """A file of an older Blender with a baked ball."""
+    """A file from an older Blender with a baked ball."""
     path, _ = older(extension_zip, tmp_path, "SAMPLES", "HANDLES")
     bpy.ops.wm.open_mainfile(filepath=path)
     return path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verbs on several datablocks, the names of `animation`, and progress that raises."""
+"""Functions for several datablocks, the names in `animation`, and exceptions raised by `progress`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_names_are_those_that_are_documented(animation) -> None:
 
 
 class StopError(Exception):
-    """What `progress` raises."""
+    """The exception that `progress` raises."""
 
 
 @pytest.mark.parametrize("stop_after", [1, 2])
@@ -92,7 +92,7 @@ def test_a_bake_whose_progress_raises_is_done(animation, stop_after: int) -> Non
 def test_enable_and_bake_whose_progress_raises_is_done(animation) -> None:
     item, faulty = keyed_ones()
     for fcurve in fcurves(faulty):
-        # Two keys at one frame, which a bake refuses.
+        # Two keys are at the same frame, so the track can't be baked.
         fcurve.keyframe_points[1].co.x = fcurve.keyframe_points[0].co.x
 
     def progress(_done: int, _total: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation, judged by what Blender plays, frame by frame and between."""
+"""Relaxation, measured on Blender's playback at and between frames."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FRAMES = np.arange(1, 61.125, 0.125)
 
 
 def keys_at(animation, item, frames, *names):
-    """The keys at these frames of the location and rotation of the object, or of the one that is named."""
+    """Return the keys at these frames on the location and rotation of the object, or on the named track."""
     paths = dict.fromkeys(fcurve.data_path for fcurve in fcurves(item))
     found = [animation.track_keys(item, path) for path in paths if path.startswith(names or ("location", "rotation"))]
     return [keys.take(np.isin(keys.frames, frames)) for keys in found]
 
 
 def points(item, point=(0, 0, 0), bone="", frames=FRAMES):
-    """Where Blender puts the point of the object or bone, shape (frames, 3)."""
+    """Return the positions of a point of the object or bone in Blender, shape (frames, 3)."""
     result = []
     for frame in frames:
         placed = seen(frame, item)
@@ -34,8 +34,11 @@ def points(item, point=(0, 0, 0), bone="", frames=FRAMES):
 
 @pytest.fixture
 def foot(scene):
-    """A foot that swings from one stance to the next and stands on the floor at its keys 20 and 30, and sinks by 0.22
-    between: 0 at both, but the motion comes down and goes up."""
+    """Return a foot that swings from one stance to the next.
+
+    It stands on the floor at its keys 20 and 30, but sinks by 0.22 between them, because the motion comes down and goes
+    up.
+    """
     scene.frame_end = 60
     item = new_object("Foot", "XYZ")
     rows = [(1, (0, 0, 3)), (20, (2, 0, 0.0)), (30, (4, 0, 0.0)), (60, (6, 0, 3))]
@@ -58,7 +61,7 @@ def test_a_foot_that_sinks_between_two_good_keys_stands_on_the_floor_afterwards(
     assert result.before == pytest.approx(-before.min(), abs=3e-4)
     assert result.after == pytest.approx(max(0.0, -after.min()), abs=3e-4)
     assert result.after_frame == pytest.approx(FRAMES[np.argmin(after)], abs=1.0)
-    # No more than it takes: the lowest point comes down to the floor, but for the tolerance.
+    # The change is no larger than necessary: the lowest point touches the floor, within the tolerance.
     assert after.min() <= 1e-3
 
 
@@ -75,12 +78,12 @@ def test_only_the_height_of_the_chosen_keys_is_changed_and_by_the_least(animatio
     assert min(raised) > 0
     assert result.moved == pytest.approx(max(raised), abs=1e-6)
     assert _own_keys(foot, "rotation_euler", 1) == turned
-    # A change of both by as much as the foot sank, which is no less than any other way needs, would do too.
+    # Changing both by the depth to which the foot sank would also be enough, so the change must not be larger.
     assert math.hypot(*raised) < math.sqrt(2) * result.before
 
 
 def _own_keys(item, path, index):
-    """Frames and values of the animator's keys on a baked curve."""
+    """Return the frames and values of the animator's keys on a baked curve."""
     points = [point for point in curve(item, path, index).keyframe_points if point.type != "GENERATED"]
     return [round(point.co.x, 3) for point in points], [point.co.y for point in points]
 
@@ -106,7 +109,7 @@ def test_the_motion_is_baked_again_as_it_was(animation, foot):
 def test_where_it_cannot_be_it_is_said_where_and_nothing_is_changed(animation, foot):
     animation.bake(foot)
     before = snapshot(foot)
-    # The key at 30 alone can't keep frame 20 at 1 above the floor: that key itself is at 0.
+    # The key at 30 alone can't keep frame 20 at 1 above the floor, because the key at 20 is at 0.
     with pytest.raises(animation.AnimationError, match=r"at frame 20.*Nothing was changed"):
         animation.relax(foot, animation.StaysAbove(height=1.0), keys_at(animation, foot, [30], "location"))
     assert differences(before, snapshot(foot)) == []
@@ -137,7 +140,7 @@ def test_a_plane_may_be_tilted_and_move(animation, foot):
 
 
 def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(animation, scene):
-    """The toe of a foot whose heel is carried: only its rotation may change."""
+    """The point is the toe of a foot whose heel is carried, so only its rotation may change."""
     scene.frame_end = 60
     leg, foot = new_object("Leg", "XYZ"), new_object("Foot", "QUATERNION")
     foot.parent = leg
@@ -160,7 +163,7 @@ def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(an
 
 @pytest.fixture
 def leg(scene):
-    """An armature with a thigh and a shin whose turns let the ankle pass below the floor."""
+    """Return an armature with a thigh and a shin, whose rotations let the ankle pass below the floor."""
     scene.frame_end = 60
     thigh = Bone("thigh", (0, 0, 1.9), (0, 0.1, 1))
     item = new_rig(thigh, Bone("shin", thigh.tail, (0, 0, 0.1), "thigh", connected=True))
@@ -187,7 +190,7 @@ def test_keys_of_several_bones_share_the_change_that_a_point_below_them_needs(an
 
 
 def test_a_point_that_drifts_is_brought_back_to_its_place_on_another_object(animation, scene):
-    """A hand on a rail: the rail's keys make it the same motion if the hand's middle key is right."""
+    """A hand is on a rail. If the hand's middle key is correct, both move in the same way."""
     scene.frame_end = 60
     rail, hand = new_object("Rail", "XYZ"), new_object("Hand", "XYZ")
     rows = [(1, (0, 0, 0)), (25, (1, 2, 0)), (60, (3, 0, 1))]
@@ -314,7 +317,7 @@ def test_keys_are_relaxed_by_the_method_of_their_track(animation, foot, method):
 
 
 def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_played(animation, foot):
-    """Played backwards, so the key at 20 is shown at frame 41."""
+    """The motion is reversed, so the key at 20 is played at frame 41."""
     key(foot, "tcb_frame", [(1, 60.0), (60, 1.0)])
     for point in curve(foot, "tcb_frame").keyframe_points:
         point.interpolation = "LINEAR"
@@ -332,7 +335,10 @@ def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_play
 
 
 def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animation, foot):
-    """An approximating B-spline: on the baked curve the keys stand where the motion is, not at their own values."""
+    """The track is an approximating B-spline.
+
+    On the baked curve, the keys are on the motion, not at their own values.
+    """
     animation.enable(foot, keep_look=False)
     animation.choose(foot, "location", method="B_SPLINE")
     animation.bake(foot, step=0.25)
