@@ -269,7 +269,7 @@ def _faults_of(
         moves = np.ones(len(frames), dtype=np.bool_)
     if len(own) < len(track.rest):
         if track.kind == "EULER":
-            name = UNKNOWN_ORDER # Whole turns in one angle do not depend on the other angles.
+            name = UNKNOWN_ORDER  # Whole turns in one angle do not depend on the other angles.
         else:
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)

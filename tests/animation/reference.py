@@ -71,7 +71,7 @@ def locate(keys: Sequence[Key], frame: float, cycle: str) -> tuple[int, float]:
         if frame < first:
             frame += last - first
         elif frame == first:
-            frame = last # At the joint of a cycle is the last key, and just after it the first key.
+            frame = last  # At the joint of a cycle is the last key, and just after it the first key.
     if frame <= first:
         return 0, 0.0
     if frame >= last:

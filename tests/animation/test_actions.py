@@ -251,8 +251,7 @@ def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(anima
 
 
 def two_strips(animation) -> tuple[bpy.types.Object, list[bpy.types.NlaStrip]]:
-    """An object with three strips: two of one action, with different scales and one muted, and one of another
-    action."""
+    """An object with two strips of one action, which have different scales, and a strip of another action."""
     item, other = grouped(), grouped("Other")
     second = other.animation_data.action
     slot = other.animation_data.action_slot if HAS_SLOTS else None

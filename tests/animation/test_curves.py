@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves as played by Blender, compared with an independent evaluation at ten samples per frame, and their
-restoration."""
+"""Curves as played by Blender, compared with an independent evaluation at ten samples per frame."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_gltf_with_custom_properties_has_nothing_after_apply_and_remove(
 def test_changed_bake_options_are_the_scenes_in_gltf(animation, things, tmp_path) -> None:
     assert extras(gltf(tmp_path / "before", export_extras=True)) == {}
     bpy.context.scene.tcb.step = 2.0
-    # 5.0's exporter does not know where that Blender keeps them.
+    # The exporter of Blender 5.0 does not know where Blender stores them.
     expected = [] if bpy.app.version[:2] == (5, 0) else [["tcb"]]
     assert list(extras(gltf(tmp_path / "after", export_extras=True)).values()) == expected
 
@@ -175,8 +175,7 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
 
 
 def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the times, values (rotations x, y, z, w; with tangents if cubic) and interpolation of a property in a
-    file."""
+    """Return the times, values (rotations x, y, z, w; tangents if cubic) and interpolation of a property in a file."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
     (animation,) = content["animations"]
@@ -201,8 +200,7 @@ def played_by_gltf(seconds: np.ndarray, numbers: np.ndarray, second: float) -> n
 
 @pytest.mark.parametrize(("output", "most"), [("HANDLES", 10.0), ("CURVES", 0.06)])
 def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str, most: float) -> None:
-    """The deviation is the angle in degrees between glTF's cubic splines, by their definition, and Blender's
-    playback."""
+    """The deviation of glTF's cubic splines, by their definition, from Blender's playback is an angle in degrees."""
     item = ball()
     item.rotation_mode = "QUATERNION"
     turns = rotations_near_each_other(random.Random(5), 6, 1.5)
@@ -228,8 +226,7 @@ def test_a_rotation_in_gltf_that_is_not_sampled(animation, scene, tmp_path, outp
 
 @pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
 def test_an_eased_location_in_gltf_that_is_not_sampled(animation, scene, tmp_path, output: str) -> None:
-    """The deviation between glTF's cubic splines, by their definition, and Blender's playback is relative to the
-    range."""
+    """The deviation of glTF's cubic splines, by their definition, from Blender's playback is relative to the range."""
     item, span = ball(), 5.0
     key(item, "location", [(1, (0, 0, 0)), (20, (span, 1, 0)), (40, (1, 0, 2)), (60, (0, 2, 0))])
     scene.frame_end = 60
@@ -397,7 +394,7 @@ def retime(animation, things: list[bpy.types.Object]) -> None:
 def test_gltf_with_custom_properties_has_the_present_frames_of_frame_functions(animation, things, tmp_path) -> None:
     retime(animation, things)
     found = extras(gltf(tmp_path / "scene", export_extras=True))
-    # 5.0's exporter does not know where that Blender keeps them.
+    # The exporter of Blender 5.0 does not know where Blender stores them.
     expected = [] if bpy.app.version[:2] == (5, 0) else ["tcb_frame", "tcb_tracks"]
     assert sorted(found.pop("nodes Ball", [])) == expected
     assert all(names == [TABLE] for names in found.values())

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors and notes are data with codes, one per track, and reports with them can be sent to other processes and
-files."""
+"""Errors and notes are data with codes, one per track. Reports with them can be sent to other processes and files."""
 
 from __future__ import annotations
 

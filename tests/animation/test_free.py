@@ -64,8 +64,7 @@ def decorate(item: bpy.types.ID, seed: int) -> None:
 
 
 def animated(mode: str = "QUATERNION", name: str = "Ball") -> bpy.types.Object:
-    """Return an object that moves, rotates and grows, with fractional frames, and with a single key on one
-    component."""
+    """Return an object with location, rotation and scale, fractional frames, and a single key on one component."""
     item = new_object(name, mode)
     item["grip"] = 0.25
     turns = values_of(mode, rotations_near_each_other(random.Random(MODES.index(mode)), len(FRAMES), 1.0))

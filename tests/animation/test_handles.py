@@ -63,8 +63,7 @@ def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
 @pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
 @pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
 def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
-    """The error is due to float32: above frame 512, the frame of a handle is rounded by up to 3e-5, and above 1024 by
-    twice as much."""
+    """Float32 rounds the frames of handles: above frame 512 by up to 3e-5, and above 1024 by twice as much."""
     thing = new_object()
     frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
     rows = keyed_location(thing, animation, frames, **parameters)
@@ -504,8 +503,7 @@ def test_a_bake_makes_a_modifier_of_ours_right_again(animation, edit: dict) -> N
 
 
 def repeated(fcurve: bpy.types.FCurve, first: float, last: float) -> tuple[list[float], list[float]]:
-    """Return the curve's values outside its keys and the corresponding values between them, except where cycles
-    meet."""
+    """Return the curve's values outside its keys, and the corresponding values inside, except where cycles meet."""
     beyond = np.linspace(first - 60.0, last + 90.0, 331)
     beyond = beyond[((beyond < first) | (beyond > last)) & (np.mod(beyond - first, last - first) > 1e-3)]
     inside = first + np.mod(beyond - first, last - first)

@@ -117,8 +117,7 @@ def test_a_rotation_comes_nearer_to_what_it_was(animation, mode) -> None:
 
 
 def turn_far(mode, seed):
-    """Return an object with large rotations, whose values often change sign or represent another direction of
-    rotation."""
+    """Return an object with large rotations, whose values often change sign or represent the other direction."""
     generator = np.random.default_rng(seed)
     thing = new_object(mode=mode)
     count = 4 if mode in ("QUATERNION", "AXIS_ANGLE") else 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make Key: a key between the animator's keys, with the value that the motion has there."""
+"""Make Key inserts a key between the animator's keys, with the value of the motion."""
 
 from __future__ import annotations
 

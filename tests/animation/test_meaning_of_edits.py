@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters that edits imply: a dragged handle, a key inserted on the curve, a mirror in time."""
+"""Parameters implied by edits: dragged handles, keys inserted on the curve, and mirroring in time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
 
 @pytest.fixture
 def ball(animation) -> bpy.types.Object:
-    """Played with handles, live, with parameters of 0."""
+    """A live object played by handles, with default parameters."""
     obj = new_object("Ball")
     key(obj, "location", KEYS)
     animation.enable(obj, keep_look=False)
@@ -30,7 +30,7 @@ def ball(animation) -> bpy.types.Object:
 
 
 def drag(obj: bpy.types.Object, row: int, side: str, to: tuple[float, float], index: int = 0) -> None:
-    """What the Graph Editor leaves when a handle was dragged."""
+    """Drag a handle with the result of the Graph Editor."""
     for fcurve in (curve(obj, "location", channel) for channel in range(3)):
         for point in fcurve.keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = False
@@ -164,7 +164,7 @@ def test_at_an_end_the_tension_follows(animation, ball) -> None:
 
 
 def test_what_parameters_cannot_do_is_said(animation, ball) -> None:
-    # A plateau: all keys of z have one value.
+    # On z, all keys have the same value.
     drag(ball, 1, "right", (14, 5), index=2)
     let_time_pass(animation)
     (line,) = said(animation, ball)
@@ -210,7 +210,7 @@ def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(
 
 
 def test_frames_of_handles_that_an_editor_rounds_are_no_edit(animation, ball) -> None:
-    """As one does that shows the keys of a strip in tweak mode in the time of the scene, at each redraw."""
+    """Editors do this at each redraw if they show the keys of a strip in tweak mode in scene time."""
     for fcurve in (curve(ball, "location", index) for index in range(3)):
         for point in fcurve.keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = True
@@ -272,7 +272,7 @@ POSES = [(0, (0.2, 0, 0)), (12, (0.5, 0.9, -0.2)), (30, (-0.4, 0.3, 0.8)), (44, 
 
 @pytest.fixture(params=["QUATERNION", "XYZ", "AXIS_ANGLE"])
 def turning(animation, request) -> bpy.types.Object:
-    """Rotations, played with handles, live."""
+    """A live object with rotations played by handles."""
     obj = new_object("Turning", request.param)
     path, numbers = "rotation_euler", [each for _, each in POSES]
     if request.param == "QUATERNION":
@@ -293,7 +293,7 @@ def orientation(obj: bpy.types.Object, frame: float) -> Rotation:
 
 
 def velocity(obj: bpy.types.Object, frame: float, side: float) -> Any:
-    """Angular velocity a frame in the parent's frame, on one side of the frame."""
+    """Return the angular velocity per frame, in the parent's frame, on one side of the frame."""
     step = 0.05 * side
     return np.asarray((orientation(obj, frame + step) * orientation(obj, frame).inv()).as_rotvec() / step)
 
@@ -311,25 +311,26 @@ def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -
     for other in (other for each in points for other in each):
         other.select_control_point = other.select_left_handle = other.select_right_handle = False
     if turning.rotation_mode == "AXIS_ANGLE":
-        # How long the axis is means nothing.
+        # The length of the axis has no effect.
         points = points[:1]
     point: Any = max((each[1] for each in points), key=lambda each: abs(each.handle_right[1] - each.co[1]))
     point.select_right_handle = True
     at: Any = point.handle_right
     point.handle_right = (at[0], at[1] + 0.03 * (at[0] - point.co[0]))
-    # What the dragged curves play there, before anything is put back.
+    # Record the motion of the dragged curves before anything is restored.
     wanted = velocity(turning, 12, 1.0)
     let_time_pass(animation)
     now = velocity(turning, 12, 1.0), velocity(turning, 12, -1.0)
     assert np.linalg.norm(wanted - before[0]) > 5e-3
-    # Three numbers can't do all that three components ask for: nearer than it was, and the other side stays about.
+    # Three parameters can't satisfy all three components, but the motion gets closer, and the other side hardly
+    # changes.
     assert np.linalg.norm(now[0] - wanted) < 0.9 * np.linalg.norm(before[0] - wanted)
     assert np.linalg.norm(now[1] - before[1]) < np.linalg.norm(before[0] - wanted)
 
 
 @pytest.mark.parametrize("frame", [33.0, 37.5])
 def test_what_a_deleted_key_leaves_of_its_neighbours_handles_is_no_drag(animation, turning, frame) -> None:
-    """Nothing looks at the keys between the two edits, as in a script."""
+    """Nothing checks the keys between the two edits, as in a script."""
     obj, path = turning, path_of(turning)
     before = places_of(obj, path)
     own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
@@ -374,7 +375,7 @@ def test_a_key_inserted_on_the_curve_keeps_the_slope(animation, ball) -> None:
     for slope_before, step in zip(slopes, (-0.02, 0.02), strict=True):
         assert (fcurve.evaluate(17 + step) - fcurve.evaluate(17)) / step == pytest.approx(slope_before, abs=0.01)
     kept = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
-    # Its neighbours have other neighbours now: their slopes change, its own does not.
+    # The neighbors' slopes change, because they have another neighbor now. The slope at the key does not change.
     animation.key_set(ball, "location", 17, tension=0.0, continuity=0.0, bias=0.0)
     let_time_pass(animation)
     without = np.array([curve(ball, "location").evaluate(frame) for frame in frames.tolist()])
@@ -406,7 +407,7 @@ def test_so_does_one_that_is_inserted_as_the_opposite_quaternion(animation, turn
 
 
 def check_inserted(animation, turning: bpy.types.Object, before: tuple[Any, Any]) -> None:
-    """Insert a key at frame 20, and hold the angular velocities there against those before."""
+    """Insert a key at frame 20, and compare the angular velocities with those before."""
     turning.keyframe_insert(path_of(turning), frame=20)
     let_time_pass(animation)
     kept = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
@@ -418,7 +419,7 @@ def check_inserted(animation, turning: bpy.types.Object, before: tuple[Any, Any]
 
 
 def mirror(obj: bpy.types.Object, path: str, about: float) -> None:
-    """What Blender's mirror in time leaves: keys and handles reversed, and sorted."""
+    """Mirror in time with the result of Blender: keys and handles are reversed and sorted."""
     for fcurve in (curve(obj, path, index) for index in range(3)):
         places = [
             (2 * about - point.co[0], point.co[1], point.handle_left[:], point.handle_right[:])
@@ -454,7 +455,7 @@ def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None
     numbers = own.filled.T.tolist()
     assert numbers[2] == pytest.approx([0.2, -0.3, -0.6, 0, 0])
     assert numbers[1] == pytest.approx([0, 0, 0.5, 0, 0])
-    # Backwards again it is as it was.
+    # Reversed again, it is as before.
     mirror(obj, "location", 20.0)
     animation.bake(obj, output="HANDLES")
     assert np.abs(played(obj, frames) - before).max() < 1e-5
@@ -498,11 +499,11 @@ def test_a_handle_type_that_is_chosen_is_blender_s_until_it_is_free_again(animat
     assert handle_types(ball, 1) == (kind, kind)
     assert handle_state(ball, 1) == theirs
     assert said(animation, ball) == []
-    # Nothing else has changed, and what Blender places is where it would be placed again.
+    # Nothing else has changed, and Blender would not move the handles that it places.
     assert [handle_state(ball, row) for row in (0, 2, 3)] == [before[row] for row in (0, 2, 3)]
     curve(ball, "location").update()
     assert handle_state(ball, 1) == theirs
-    # It stays through other edits, and follows them.
+    # It persists during other edits, and follows them.
     curve(ball, "location").keyframe_points[2].co_ui = (27, 3)
     let_time_pass(animation)
     moved = handle_state(ball, 1)
@@ -520,7 +521,7 @@ def test_a_handle_type_that_is_chosen_is_blender_s_until_it_is_free_again(animat
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_aligned_handles_stay_where_the_animator_puts_them(animation, sign: float) -> None:
-    """Also those of a quaternion's key that handles play with the other sign: there the curve has them negated."""
+    """This includes a quaternion key that handles play with the opposite sign, and whose handles are negated."""
     obj, path = new_object("Turned", "QUATERNION"), "rotation_quaternion"
     turns = np.roll(Rotation.from_rotvec([(0, 0, 0), (0.6, 0.2, 0), (0.9, -0.3, 0.4), (0.2, 0.1, 0.9)]).as_quat(), 1, 1)
     turns[1] *= sign
@@ -552,7 +553,7 @@ def test_aligned_handles_stay_where_the_animator_puts_them(animation, sign: floa
 def test_a_component_of_0_of_a_quaternion_that_handles_play_negated_is_edited_as_it_is_seen(
     animation, live: bool, zero: float
 ) -> None:
-    """The sign of a zero tells there that the curve has the opposite quaternion."""
+    """The sign of zero shows that the curve has the negated quaternion."""
     obj, path = new_object("Turned", "QUATERNION"), "rotation_quaternion"
     turns = np.array([(1, 0, 0, 0), (-0.96, -0.28, zero, zero), (0.8, 0.6, 0, 0)])
     key(obj, path, list(zip((0, 10, 25), turns, strict=True)))
@@ -574,7 +575,7 @@ def test_a_component_of_0_of_a_quaternion_that_handles_play_negated_is_edited_as
 
 
 def aligned(obj: bpy.types.Object, path: str, index: int) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Value and handles of the second key."""
+    """Return the value and the handles of the second key."""
     point = curve(obj, path, index).keyframe_points[1]
     return float(point.co.y), tuple(point.handle_left), tuple(point.handle_right)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The method of a track: chosen, saved, baked, live, restored; each as Blender plays it against its own spline."""
+"""Methods of tracks: chosen, saved, baked, live and restored.
+
+Blender's playback is compared with each method's spline.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
 
 
 def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
-    """How far Blender's playback is from the spline: the largest difference of values, for rotations an angle."""
+    """Return the maximum deviation of Blender's playback from the spline. For rotations, it is an angle."""
     exact, errors = spline(frames), []
     for frame, wanted in zip(frames, exact, strict=True):
         play(frame)
@@ -90,7 +93,7 @@ def test_a_method_cycles_beyond_its_keys(animation, scene, each: tuple[str, str]
     spline = spline_of(name, method, cycle, closed=True)
     period = FRAMES[-1] - FRAMES[0]
     frames = np.arange(-30, 90.5, 0.5)
-    # Where it starts again, there are two values.
+    # Where a cycle starts again, there are two values.
     seams = np.abs((frames - FRAMES[0]) / period - np.rint((frames - FRAMES[0]) / period)) * period < 0.3
     assert off(thing, name, spline, frames[~seams]) < EXACT
 
@@ -149,7 +152,7 @@ def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
     animation.choose(camera, "lens", method="HERMITE")
     animation.key_set(camera, "lens", 1, velocity=2.5)
     animation.bake(camera)
-    # Hermite halfway: the mean of the values, and an eighth of the length times how the velocities differ.
+    # Halfway, a Hermite cubic has the mean of the values plus an eighth of the length times the velocity difference.
     assert curve(camera, "lens").evaluate(6) == pytest.approx(35.0 + 10.0 / 8.0 * 2.5, rel=1e-6)
 
 
@@ -179,7 +182,7 @@ def test_keys_through_which_no_smooth_rotation_goes_are_named_and_others_are_bak
     animation, thing, output: str, retimed: bool
 ) -> None:
     steep = new_object("Steep", "QUATERNION")
-    # Found by trial: turns that are no great ones each, two frames and fifty frames long.
+    # These were found by trial: moderate turns over two frames and over fifty frames.
     turns = (
         (1.0, 0.0, 0.0, 0.0),
         (0.7608061, 0.4169392, -0.1653499, -0.4690364),
@@ -233,7 +236,7 @@ def test_whole_turns_are_kept_or_the_key_is_named(animation, scene, method: str)
         return
     animation.bake(item)
     heights = [curve(item, "rotation_euler", 2).evaluate(frame) for frame in range(11, 22)]
-    # The one that passes by its keys has a sixth of either neighbour in them.
+    # The approximating spline takes a sixth of its value at a key from each neighbor.
     met = {"B_SPLINE": (2.0, 7.0)}.get(method, (1.0, 8.0))
     assert (heights[0], heights[-1]) == pytest.approx(met)
     assert max(np.diff(heights)) < 2.5

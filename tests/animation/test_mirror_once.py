@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A mirror in time negates bias and swaps eases of the keys as they were then: once, whatever plays the track."""
+"""Mirroring in time negates the bias and swaps the eases of keys exactly once, whatever plays the track."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
 
 
 def mirror(obj: bpy.types.Object, about: float) -> None:
-    """What Blender's mirror in time leaves: keys and handles of unlocked curves reversed, and sorted."""
+    """Mirror in time with the result of Blender: keys and handles of unlocked curves are reversed and sorted."""
     for fcurve in fcurves(obj):
         if fcurve.lock:
             continue
@@ -99,7 +99,7 @@ def test_parameters_typed_after_a_mirror_stay_as_typed(animation, obj, path, sta
     for output in OUTPUTS:
         animation.bake(obj, output=output)
         assert numbers(animation, obj, path, typed) == AFTER, output
-    # The others are reversed once where the track was played; off, nothing looks at its keys.
+    # The other keys are reversed once if the track was played. If it is off, nothing checks its keys.
     assert numbers(animation, obj, path, other) == (MIRRORED if plays else BEFORE)
 
 
@@ -155,7 +155,7 @@ LATER = {
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 @pytest.mark.parametrize("then", LATER)
 def test_beside_a_baked_track_that_of_handles_is_mirrored_alone_and_once(animation, scene, output, live, then):
-    """Live on or off; the bake of one track is locked, so that Blender mirrors only the other."""
+    """Live is on or off. The baked track is locked, so Blender mirrors only the other track."""
     obj = new_object("Ball")
     for path in ("location", "scale"):
         key(obj, path, KEYS)
@@ -180,7 +180,7 @@ def test_beside_a_baked_track_that_of_handles_is_mirrored_alone_and_once(animati
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_under_live_each_mirror_is_applied_once_through_all_outputs(animation, scene, output, count):
-    """Two mirrors leave the parameters as they were, three as one does."""
+    """After two mirrors, the parameters are as before. Three mirrors have the effect of one."""
     obj = new_object("Ball")
     key(obj, "location", KEYS)
     animation.key_set(obj, "location", 25, **BEFORE)
@@ -203,7 +203,7 @@ def test_under_live_each_mirror_is_applied_once_through_all_outputs(animation, s
 
 
 def copy_keys(obj: bpy.types.Object, frames: list[float], by: float) -> None:
-    """What Blender's duplicate leaves: other keys with all attributes of these."""
+    """Duplicate keys with the result of Blender: new keys with all attributes of the originals."""
     for fcurve in fcurves(obj):
         for frame in frames:
             original = next(point for point in fcurve.keyframe_points if point.co.x == frame)
@@ -219,7 +219,7 @@ def copy_keys(obj: bpy.types.Object, frames: list[float], by: float) -> None:
 
 
 def mirror_copies(obj: bpy.types.Object, frames: list[float], about: float) -> None:
-    """Mirror those keys alone."""
+    """Mirror only these keys."""
     for fcurve in fcurves(obj):
         for point in fcurve.keyframe_points:
             if point.co.x in frames:
@@ -247,7 +247,7 @@ def test_mirrored_keys_that_are_copied_before_anything_looks_are_reversed_with_t
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_copies_that_are_mirrored_before_anything_looks_are_reversed_alone(animation, obj, path, output):
-    """A motion that goes there and back: its copy is mirrored behind it."""
+    """For a motion back and forth, the copy is mirrored and placed after the original."""
     animation.key_set(obj, path, 25, **BEFORE)
     animation.bake(obj, output="HANDLES")
     copy_keys(obj, [10.0, 25.0, 40.0], 40.0)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of one track nearer to each other than Blender tells keys apart: no bake puts a key that near to another."""
+"""Keys of one track that are too close together for Blender to distinguish.
+
+No bake adds a key that close to another.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ OUTPUTS = ("SAMPLES", "CURVES")
 
 
 def ragged(mode: str, apart: float) -> bpy.types.Object:
-    """An object whose rotation has every other key of every other channel so much later."""
+    """Return an object whose rotation has every other key of every other channel later by `apart`."""
     item = new_object("Thing", mode)
     turns = Rotation.from_rotvec(np.array(TURNS))
     rows = {"QUATERNION": turns.as_quat(scalar_first=True), "XYZ": turns.as_euler("xyz")}.get(mode)
@@ -40,7 +43,7 @@ def ragged(mode: str, apart: float) -> bpy.types.Object:
 
 
 def put(item: bpy.types.Object, path: str, index: int, frames, values) -> None:
-    """Put keys where Blender's own tools would make one of them."""
+    """Insert keys so close together that Blender's own tools would merge them."""
     key(item, path, [(0.0, (0.0,) * (index + 1))], channels=[index])
     fcurve = curve(item, path, index)
     fcurve.keyframe_points.add(len(frames) - 1)
@@ -60,19 +63,22 @@ def keys(item: bpy.types.Object) -> dict[tuple[str, int], np.ndarray]:
 
 
 def has(there: np.ndarray, own: np.ndarray) -> bool:
-    """True if these keys are among them, to the last bit."""
+    """Return whether these keys are among the others, bit for bit."""
     return set(map(bytes, own)) <= set(map(bytes, there))
 
 
 def check_own_keys(item: bpy.types.Object, own: dict[tuple[str, int], np.ndarray]) -> None:
-    """Check that the baked curves have the own keys, those that Blender would merge at one of their frames."""
+    """Check that the baked curves contain the animator's keys.
+
+    Keys that Blender would merge share one of their frames.
+    """
     every = np.unique(np.concatenate([each[:, 0] for each in own.values()]))
     merged = bool((np.diff(every) <= ONE_KEY).any())
     for channel, before in own.items():
         fcurve = curve(item, *channel)
         after = np.array([point.co for point in fcurve.keyframe_points if point.type != "GENERATED"], np.float32)
         assert np.abs(after[:, 0] - before[:, 0]).max() <= (ONE_KEY if merged else 0.0)
-        # At most 4 of 9 units per frame.
+        # The difference is at most 4 of 9 units per frame.
         assert np.abs(after[:, 1] - before[:, 1]).max() <= (4.0 * ONE_KEY if merged else 0.0)
     timings = {co(fcurve)[:, 0].tobytes() for fcurve in fcurves(item)}
     assert len(timings) == 1
@@ -94,7 +100,7 @@ def splines_of(animation, item: bpy.types.Object, path: str):
 
 
 def angles(item: bpy.types.Object, spline, frames) -> np.ndarray:
-    """How far what Blender plays is from the spline, radians."""
+    """Return the deviation of Blender's playback from the spline, in radians."""
     path, mode = rotation_path(item.rotation_mode), item.rotation_mode
     count = 3 if mode in MODES[2:] else 4
     played = [quaternion_of(mode, channels_at(item, path, count, float(frame))) for frame in frames]
@@ -124,7 +130,7 @@ def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode
     if output == "CURVES":
         frames = np.unique(np.concatenate((np.arange(0.0, 40.0, 0.25), 10.0 + np.linspace(-0.02, 0.02, 41))))
         worst, notes = angles(item, spline, frames).max(), [note for note in report.notes if "off by" in str(note)]
-        # Keys that are merged are that much early or late, which their own note tells.
+        # Merged keys are early or late by this amount, which a separate note reports.
         shift = apart * fastest(spline) if apart <= ONE_KEY else 0.0
         assert worst < max(np.radians(0.01), 1.2 * report.rotation_error) + shift
         assert bool(notes) == (worst > np.radians(0.0101) + shift)
@@ -152,7 +158,7 @@ def test_vectors_keyed_nearly_together(animation, output: str) -> None:
     for spline in splines:
         for column, index in enumerate(spline.components):
             played = [curve(item, "location", index).evaluate(frame) for frame in frames]
-            # Keys that are merged are up to 0.004 frames early.
+            # Merged keys are up to 0.004 frames early.
             shift = 0.004 * np.abs(spline.spline(np.arange(0.0, 40.0, 0.25), nu=1)[:, column]).max()
             assert np.abs(played - spline.spline(frames)[:, column]).max() < 1e-3 + shift
     check_free(animation, item, before)
@@ -189,7 +195,7 @@ def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: 
     animation.choose(item, "location", cycle=cycle)
     animation.bake(item, output=output, extend=(-31.0, 61.0))
     assert nearest(item) > ONE_KEY
-    # Where a cycle starts there is a key yet, and of one that jumps one close behind.
+    # There is a key at the start of each cycle and, if the motion jumps, another key just after it.
     frames = co(curve(item, "location"))[:, 0]
     starts = [0.0, *(10.004 * turn for turn in range(2, 6))]
     assert np.abs(np.subtract.outer(starts, frames)).min(axis=1).max() < 1e-4
@@ -197,7 +203,7 @@ def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: 
 
 @pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
 def test_a_cycled_range_is_baked_to_its_ends(animation, cycle: str) -> None:
-    """A cycle that starts close beyond an end of the range takes no sample from it."""
+    """A cycle that starts just outside the range does not affect its samples."""
     item = new_object("Thing")
     put(item, "location", 0, [1.0, 6.0, 11.004], [0.0, 3.0, 9.0])
     animation.enable(item, keep_look=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said of many tracks alike is one line."""
+"""Equal notes on many tracks are shown as one line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_notes_that_differ_in_places_and_numbers_are_one_line(
 def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_console(animation, scene, capfd) -> None:
     things = [new_object(f"Box {number}") for number in range(4)]
     for thing in things:
-        # Handles can't play ease at both ends exactly.
+        # Handles can't play eases at both ends exactly.
         key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
         animation.enable(thing, keep_look=False)
         animation.key_set(thing, "location", 10, tension=-1.0, ease_to=1.0, ease_from=1.0)

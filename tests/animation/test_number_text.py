@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers in panels, messages and reports, rounded as Blender's fields are."""
+"""Numbers in panels, messages and reports are rounded in the same way as in Blender's fields."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that are moved on the path, beside where Blender itself places what they move."""
+"""Keys moved on a path, compared with the positions in Blender."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def on_path(animation):
 
 @pytest.fixture
 def spot(scene, on_path):
-    """spot(item, frame, bone, point): the key of that path."""
+    """A function spot(item, frame, bone, point) that returns the path's key."""
 
     def made(item, frame, bone="", point="ORIGIN", axis="Z", length=1.0):
         return on_path.points.Spot(scene, item, bone, on_path.points.Followed(point, axis, length), frame)
@@ -44,14 +44,14 @@ def spot(scene, on_path):
 
 
 def moved_to(on_path, spot, target):
-    """Bring the point of a path at a key to a place in the world, as a drag does, and return where it is then."""
+    """Drag a path's point at a key to a world position, and return the resulting position."""
     held = on_path.move_point.movable_point(spot)
     held.move_to(np.asarray(target, dtype=np.float64))
     return held.place()
 
 
 def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
-    """Where Blender places a local point of it."""
+    """Return the world position of a local point in Blender."""
     bpy.context.scene.frame_set(frame)
     placed = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world
@@ -59,7 +59,7 @@ def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
 
 
 def record(animation, item):
-    """The tracks of the object as a drag records them, with their module."""
+    """Return the tracks of the object as recorded by a drag, and the module."""
     module = import_module(f"{animation.__name__}.edit.recorded_track")
     tracks = [
         animation.find_track(item, path)
@@ -70,7 +70,7 @@ def record(animation, item):
 
 
 def everything(item):
-    """All keys of the object and its table, to the last bit."""
+    """Return all keys of the object, and its table, bit for bit."""
     table = item.animation_data.action.get("tcb_animation")
     return snapshot(item), table and [
         (name, list(value) if hasattr(value, "typecode") else value) for name, value in table.items()
@@ -90,7 +90,7 @@ def moving(name="Thing", mode="XYZ"):
 
 
 def under_parents(item):
-    """Under a parent that moves and turns, and one above it that is scaled unevenly, so that the item is sheared."""
+    """Parent the item to a moving, rotating object below an unevenly scaled parent, so that it is sheared."""
     above, parent = new_object("Above"), new_object("Parent", "ZYX")
     above.scale, above.rotation_euler = (2, 0.5, 1.5), (0.3, 0.2, 1.0)
     key(parent, "rotation_euler", [(1, (0, 0, 0)), (30, (1, -1, 2))])
@@ -148,7 +148,7 @@ def test_only_what_is_keyed_and_not_locked_moves(scene, on_path, spot, animation
 
 @pytest.fixture
 def rig(scene):
-    """A rig that moves, turns and is scaled, with a chain of two bones of which the second is connected."""
+    """Return a rig with location, rotation and scale, and a chain of two bones. The second bone is connected."""
     rig = new_rig("hip")
     bpy.ops.object.mode_set(mode="EDIT")
     bones = rig.data.edit_bones
@@ -187,7 +187,7 @@ def test_the_tip_of_a_bone_that_turns_follows(rig, on_path, spot, mode):
         moved_to(on_path, spot(rig, 20, "arm", "TAIL"), wanted)
         assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
         assert np.abs(seen(rig, 20, "arm") - head).max() < 1e-6
-    # Out of reach: as near as it reaches.
+    # If the target is out of reach, the point comes as close as possible.
     moved_to(on_path, spot(rig, 20, "arm", "TAIL"), head + 3 * (wanted - head))
     assert np.abs(seen(rig, 20, "arm", (0, length, 0)) - wanted).max() < NEAR
     assert [point.co.x for point in curve(rig, path).keyframe_points] == [1, 20, 50]
@@ -278,14 +278,14 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     assert everything(item) != before
     module.revert_tracks(recorded)
     assert everything(item) == before
-    # Blender shows it without another frame.
+    # Blender shows it without a frame change.
     bpy.context.view_layer.update()
     assert tuple(item.matrix_world.translation) == (4.0, 1.0, 2.0)
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 def velocity(item, frame, side, bone="", arm=(0.0, 0.0, 0.0)):
-    """The velocity on one side of a frame, as Blender plays it."""
+    """Return the velocity on one side of a frame in Blender's playback."""
     tiny = 0.1 if side == "handle_right" else -0.1
     places = []
     for step in (0.0, tiny, 2 * tiny):
@@ -305,7 +305,7 @@ def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation
         under_parents(item)
     go_live(animation, item, step=0.1)
     reach, away = (19, -1.0) if side == "handle_left" else (30, 1.0)
-    # What parameters give elsewhere is what they can give here.
+    # Targets are tangents of other parameters, so they can be reached.
     animation.key_set(item, "location", 20, tension=-0.4, continuity=0.3, bias=-0.5)
     animation.bake(item, step=0.1)
     wanted = away * velocity(item, 20, side) * reach / 3
@@ -325,7 +325,7 @@ def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
     item = moving()
     go_live(animation, item, step=0.1)
     shown, other = velocity(item, 20, "handle_right") * 10, velocity(item, 20, "handle_left")
-    # With these the incoming tangent is nearly the same.
+    # With these parameters, the incoming tangent is nearly the same.
     animation.key_set(item, "location", 20, tension=-0.0989, continuity=0.3, bias=0.3)
     animation.bake(item, step=0.1)
     wanted = velocity(item, 20, "handle_right") * 10
@@ -425,7 +425,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
     assert keys.frames.tolist() == [1, 35, 50]
     if output:
         assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
-        # The same as of keys that were there from the start.
+        # The result is the same as with keys that existed from the start.
         twin = new_object("Twin")
         key(twin, "location", [(1, (0, 0, 0)), (35, (4, 1, 2)), (50, (0, 3, 0))])
         animation.enable(twin, keep_look=False)
@@ -465,7 +465,7 @@ def test_the_last_key_of_one_channel_is_not_deleted(scene, on_path, animation, s
 
 
 def curve_of(item):
-    """The F-curves of the location."""
+    """Return the F-curves of the location."""
     return [curve(item, "location", index) for index in range(3)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters are dragged: each step is seen at once, the end is as an edit without a drag, and Esc leaves nothing."""
+"""Drags of parameters: each step is visible, the result equals that of another edit, and Esc leaves no trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DRAGGED = 22
 
 
 def rig_of(animation, mode: str, ease: float = 0.0) -> Any:
-    """A live rig with tracks of all kinds: looped, with a held key, extrapolated, with handles that are chosen."""
+    """Return a live rig with all kinds of tracks: looped, with a held key, extrapolated, or with chosen handles."""
     dice = np.random.default_rng(MODES.index(mode))
     rig = new_rig(*(Bone(name, (x, 0, 0), (x, 1, 0)) for x, name in enumerate(("a", "b", "c"))))
     size = 4 if mode in MODES[:2] else 3
@@ -68,7 +68,7 @@ def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
 def drag_of(animation, chosen: list[Any]) -> Any:
     module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
     drag = module.ParameterDrag(chosen, {})
-    # However busy the machine is, each step is shown.
+    # Each step is shown, even if the machine is busy.
     drag._pace = module.Pace(lambda: 0.0)
     return drag
 
@@ -85,7 +85,7 @@ def everything(rig: Any) -> Any:
 
 
 def played(rig: Any, every: float = 1.0) -> np.ndarray:
-    """What the curves play, shape (frames, curves); quaternions of length 1, as Blender takes them."""
+    """Return the curves' values, shape (frames, curves), with quaternions normalized as in Blender."""
     numbers = np.array([[fcurve.evaluate(frame) for fcurve in fcurves(rig)] for frame in np.arange(1, 47, every)])
     paths = [fcurve.data_path for fcurve in fcurves(rig)]
     for path in {path for path in paths if path.endswith("quaternion")}:
@@ -114,7 +114,7 @@ def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation,
     chosen = keys_of(animation, other)
     assert edit.set_parameters_of_each(zip(chosen, given(chosen, tension=0.6, bias=-0.3), strict=True), {}) == []
     let_time_pass(animation)
-    # Another rig's keys have other identities.
+    # The keys of another rig have other identities.
     assert differences(after, snapshot(other), identities=False) == []
 
 
@@ -137,7 +137,7 @@ def test_a_step_is_seen_near_as_it_is_played_at_the_end(animation, mode):
 
 @pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY"])
 def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_end(animation, mode):
-    """Turns: Shortest gives a key on the curves the opposite axis, or the other Euler angles of its pose."""
+    """With the shortest path, a key on the curves gets the opposite axis, or the other Euler angles for its pose."""
     rig = new_rig(Bone("a", (0, 0, 0), (0, 1, 0)))
     rig.pose.bones["a"].rotation_mode = mode
     path = f'pose.bones["a"].{rotation_path(mode)}'
@@ -239,7 +239,7 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
     drag = drag_of(animation, chosen)
     drag.to(given(chosen, bias=0.9))
     moved = np.abs(played(rig, 0.5) - motion).max(axis=0)
-    # The only key of a rotation at rest has no bias; every other curve of a dragged key has another course.
+    # The only key of a rotation at rest has no bias. All other curves of dragged keys change.
     assert {fcurve.data_path for fcurve, far in zip(fcurves(rig), moved, strict=True) if far > 1e-4} == {
         path for path, _ in channels(rig)
     }
@@ -248,7 +248,7 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
 
 
 class Clock:
-    """A clock that passes only while something takes time."""
+    """A clock that advances only when told to."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -268,7 +268,7 @@ def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animati
                 with pace.step():
                     clock.now += takes
                 taken += 1
-            # The mouse moves two hundred times a second.
+            # The mouse sends two hundred events per second.
             clock.now += 0.005
         assert taken / 10.0 <= min(10.0, 1.1 * most)
     clock = Clock()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which sliders act: compared with what a change of each parameter makes of the F-curves that Blender evaluates."""
+"""The sliders that have an effect, compared with the effect of each parameter on the F-curves in Blender."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRAMES = np.linspace(-5.0, 50.0, 221).tolist()
 
 @pytest.fixture
 def acting(animation):
-    """acting(thing, path, frame): the parameters whose sliders are not grey, and the causes of those that are."""
+    """A function acting(thing, path, frame) that returns the parameters with active sliders, and all obstacles."""
     played = importlib.import_module(f"{animation.__name__}.checks.parameters_played").played_parameters
     keys = importlib.import_module(f"{animation.__name__}.edit.track_keys").key_at
 
@@ -30,14 +30,14 @@ def acting(animation):
 
 @pytest.fixture
 def changing(animation):
-    """changing(thing, path, frame): the parameters that change what the handles beside the key or Blender plays."""
+    """A function changing(thing, path, frame) that returns the parameters that change the playback next to the key."""
 
     def played(thing):
         return np.array([[each.evaluate(frame) for frame in FRAMES] for each in fcurves(thing)])
 
     def ask(thing, path, frame):
         result = set()
-        # Continuity of a rotation's first and last key acts with a bias only.
+        # At the first and last keys of a rotation, continuity has an effect only with a bias.
         animation.key_set(thing, path, frame, bias=0.3, continuity=0.2)
         animation.bake(thing, output="HANDLES")
         before = played(thing)
@@ -102,7 +102,7 @@ def test_a_segment_that_blender_plays(thing, animation, acting, changing, row):
 @pytest.mark.parametrize("kind", ["ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED"])
 def test_handles_that_the_animator_chose(thing, animation, acting, kind):
     thing, path = thing
-    # The handle of the last key follows that of the key before it.
+    # The last key's handle depends on the previous key's handle.
     for frame in (30.0, 35.0):
         for each in fcurves(thing):
             each.keyframe_points.insert(frame, each.evaluate(frame) + 0.1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys moved in time, and given values, with what belongs to them; and the places that they had, to the last bit."""
+"""Keys that are moved in time or get new values keep their data. Moving them back restores every bit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def own(animation, thing):
 
 
 def moved_by_blender(thing, frame, to, value=None):
-    """Move keys as a script with Blender's own properties does, which take the handles along."""
+    """Move keys in a script through Blender's own properties, which also move the handles."""
     for fcurve in (curve(thing, PATH, index) for index in range(3)):
         for point in fcurve.keyframe_points:
             if point.co.x == frame:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake is a function of the keys: baking again, wherever the action has been meanwhile, gives the same bits."""
+"""A bake depends only on the keys: baking again gives the same bits, wherever the action was used in the meantime."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_baking_one_track_again_leaves_the_same_table(animation, output: str) ->
 
 
 def table(thing: bpy.types.Object) -> dict[str, object]:
-    """The table of the action: its arrays as lists, in their order."""
+    """Return the arrays of the action's table as lists, in order."""
     action: Any = thing.animation_data.action
     table = action["tcb_animation"].items()
     return {name: list(value) if hasattr(value, "typecode") else value for name, value in table}
@@ -86,7 +86,7 @@ def test_restore_after_many_bakes_gives_the_first_bits(animation, mode: str) -> 
 
 
 def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation) -> None:
-    """Blender calls it after nearly every edit, of any key of the curve."""
+    """Blender calls it after nearly every edit to any key of the curve."""
     for mode in ALL_MODES:
         thing = mixed(mode)
         for fcurve in fcurves(thing):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bad input gets: words that name the object, the track, the key and the reason; and nothing changed."""
+"""Errors for invalid input name the object, the track, the key and the reason, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def thing():
 
 
 def refused(animation, datablock, *words: str, **options) -> None:
-    """A bake is refused with all these words, and no F-curve and no action is another than before."""
+    """Check that a bake fails with a message that contains these words, and that no F-curve or action changes."""
     before, actions = snapshot(datablock), len(bpy.data.actions)
     with pytest.raises(animation.AnimationError) as error:
         animation.bake(datablock, **options)
@@ -228,7 +228,7 @@ def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
     ("name", "value"), each_once(["tension", "continuity", "bias", "ease_to", "ease_from"], [1.01, -1.5])
 )
 def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, value: float) -> None:
-    """Nobody but another program writes such a row; each key names its own, so which are meant is clear."""
+    """Only another program writes such a row. Each key has its own row, so the message can name the keys."""
     animation.key_set(thing, "location", 10, **{name: 0.5})
     table = animation.store.table.custom_property.read_table(thing.animation_data.action)
     rows = table.rows.copy()
@@ -392,7 +392,7 @@ def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what:
 @pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "live", "bake", "a script"])
 @pytest.mark.parametrize("what", ["co", "handle_left"])
 def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str, by: str) -> None:
-    """Before, or since its track is TCB: what is good is restored to the bit."""
+    """The key was invalid before its track became TCB, or since then. All valid data are restored bit for bit."""
     bad = with_bad_scale("Bad")
     set_value(curve(bad, "scale"), 1, 1.0)
     good = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"]

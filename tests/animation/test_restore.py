@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore, Free Bake and Remove after a bake: every F-curve as it was, to the last bit."""
+"""Restore, Free Bake and Remove after a bake restore every F-curve bit for bit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _bake_at_random(dice: random.Random, animation, thing: bpy.types.Object) -> 
 
 @pytest.mark.parametrize("verb", ["restore", "free"])
 def test_the_bits_of_random_actions_come_back(animation, verb: str) -> None:
-    """They were enabled by a script, so they were off before the bake."""
+    """The tracks were enabled by a script, so they were off before the bake."""
     wrong = []
     for number in range(ACTIONS):
         dice = random.Random(SEED + number)

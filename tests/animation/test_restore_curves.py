@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore Curves: scenes exported to glTF and FBX, imported by Blender, and compared with what they were.
+"""Restore Curves: scenes that were exported to glTF and FBX and imported by Blender, compared with the originals.
 
-Blender's exporter normalizes the points that define a quaternion's tangents. So the keys here have tangents that it
-keeps.
+Blender's exporter normalizes the points that define a quaternion's tangents. The keys here therefore have tangents that
+this does not change.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def new_rig(bones: int, rng: np.random.Generator) -> bpy.types.Object:
 
 
 def largest(before: Values, after: Values) -> float:
-    """The largest deviation, as a part of the range of a property."""
+    """Return the largest deviation, as a fraction of a property's range."""
     return max(
         float(np.abs(after[path] - values).max() / np.ptp(values, axis=1).max()) for path, values in before.items()
     )
@@ -138,7 +138,7 @@ def test_handles_are_free_and_steps_and_lines_stay(scene: Any, animation: Any, t
 
 @pytest.fixture
 def moved(scene: Any, animation: Any, tmp_path: Path) -> tuple[Path, dict[str, bpy.types.Object]]:
-    """A file of one object, and the object imported."""
+    """A file with one object, and the imported object."""
     animate(new_object("Box"), np.random.default_rng(7))
     path = exported(tmp_path / "box.glb")
     objects = imported(path)
@@ -297,7 +297,7 @@ def test_layers_are_played_together_whichever_of_them_the_importer_assigned(
     for row in range(3):
         at = np.linspace(TIMES[row], TIMES[row + 1], 9)
         first = CubicHermiteSpline(TIMES[row : row + 2], VALUES[row : row + 2], SLOPES[row])(at)
-        # Before its first key a curve holds its value.
+        # Before its first key, a curve is constant.
         second = (
             CubicHermiteSpline(TIMES[row : row + 2], values[row - 1 : row + 1], slopes[row - 1])(at) if row else 5.0
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore Curves on glTF nodes of which each animates one property, each in an animation of its own.
+"""Restore Curves on glTF nodes that each animate a single property in a separate animation.
 
-Khronos' InterpolationTest has this layout: steps, lines and cubic splines of scale, rotation and translation. A node
-that only scales shows no turn by which its axes could be found.
+InterpolationTest by Khronos has this layout: steps, lines and cubic splines of scale, rotation and translation. A node
+with only scale has no rotation from which its axes could be determined.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def random_keys(path: str, rng: np.random.Generator) -> Keys:
 
 
 def expected(path: str, interpolation: Interpolation, keys: Keys) -> np.ndarray:
-    """The motion at PLACES by the glTF specification, in Blender's axes, shape (n, frames)."""
+    """Return the motion at PLACES according to the glTF specification, in Blender's axes, shape (n, frames)."""
     values, tangents = keys
     frames = np.clip(PLACES, FRAMES[0], FRAMES[-1])
     if interpolation == "STEP":

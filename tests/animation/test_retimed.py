@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frame functions: what Blender plays of a retimed bake is the motion at the frames that their F-curves say."""
+"""Frame functions: Blender's playback of a retimed bake is the motion at the frames given by the F-curves."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_curves_have_few_keys(animation):
         key(alone, "location", PLACES, channels=[index])
         needed.append(curve_frames(animation, alone, index))
         assert len(needed[index]) < 20
-    # All components have the keys that one of them needs.
+    # All components have the keys that any of them needs.
     for index in range(3):
         frames = curve_frames(animation, item, index)
         assert np.abs(np.subtract.outer(frames, np.concatenate(needed))).min(axis=1).max() < 0.01
@@ -460,7 +460,7 @@ def test_each_method_is_played_backwards(animation, method, output):
     kinds = {"location": METHODS[method].values, "rotation": METHODS[method].rotations}
     places = [(frame, tuple(axis + 6.0 for axis in place)) for frame, place in PLACES]
     for item in (forward, back):
-        # What is logarithmic has no values below 0.
+        # Logarithmic tracks can't have values below 0.
         key(item, "location", places)
         animation.enable(item, keep_look=False)
         for name in (name for name, kind in kinds.items() if kind is not None):

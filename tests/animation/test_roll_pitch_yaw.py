@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roll, pitch and yaw as Blender plays them, by each method of values that needs no more than keys."""
+"""Roll, pitch and yaw as played by Blender, with each method of values that needs only keys."""
 
 from __future__ import annotations
 

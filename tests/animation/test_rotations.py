@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation tracks, as Blender plays them, against an independent evaluation: within a millionth of a radian."""
+"""Rotation tracks as played by Blender agree with an independent evaluation within a millionth of a radian."""
 
 from __future__ import annotations
 
@@ -153,7 +153,10 @@ def test_axis_angle_turns_as_far_as_its_keys_say(animation, degrees: float) -> N
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_channel_jumps_between_keys(animation, mode: str) -> None:
-    """A rotation of some 6 degrees a frame: Euler angles go faster near gimbal lock, but by no half turn a frame."""
+    """The rotation is about 6 degrees per frame.
+
+    Close to gimbal lock, Euler angles are faster, but below half a turn per frame.
+    """
     path = rotation_path(mode)
     for seed in range(10):
         rows = values_of(mode, rotations_near_each_other(random.Random(100 + seed), 6, 1.4))
@@ -167,10 +170,10 @@ def test_no_channel_jumps_between_keys(animation, mode: str) -> None:
 
 
 def named_another_way_round(animation, mode: str) -> tuple[bpy.types.Object, list[reference.Key]]:
-    """An object that turns the short way between five keys, of which the numbers of two name another way round."""
+    """Return an object with small rotations between five keys, two of which have values for another direction."""
     turn, pi = 2 * math.pi, math.pi
     angles = [(0.1, 0.0, 0.0), (0.5, 0.4, 0.3), (0.6 + turn, 0.3, 0.2), (0.4 + turn, 0.5, 0.1), (0.2, 0.6, -0.1)]
-    # Half a turn about each axis and back: the same orientation, whichever is turned in the middle.
+    # Half a turn about each axis results in the same orientation.
     middle = "XYZ".index(mode[1]) if mode != "AXIS_ANGLE" else 0
     angles[4] = tuple(pi - n if index == middle else n + pi for index, n in enumerate(angles[4]))
     rows = [(a, *reference.unit((1.0, b, c)).tolist()) for a, b, c in angles] if mode == "AXIS_ANGLE" else angles
@@ -183,7 +186,7 @@ def named_another_way_round(animation, mode: str) -> tuple[bpy.types.Object, lis
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
 def test_a_bake_meets_keys_that_name_another_way_round_without_turning_there(animation, mode: str, output: str) -> None:
-    """Also between samples: the curves have other numbers of the same orientations."""
+    """This also holds between samples, because the curves have other values for the same orientations."""
     thing, keys = named_another_way_round(animation, mode)
     path, before = rotation_path(mode), snapshot(thing)
     report = animation.bake(thing, output=output, step=0.25)
@@ -230,7 +233,7 @@ def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(anim
 
 
 def test_between_samples_a_key_of_the_other_sign_does_no_harm(animation) -> None:
-    """Blender plays each channel by itself: where the sign changes, the quaternion would shrink to nothing and back."""
+    """Blender plays each channel separately, so the quaternion would shrink to zero where its sign changes."""
     turns = rotations_near_each_other(random.Random(2), 4, 1.0)
     turns[2] = -turns[2]
     thing = new_object("Thing", "QUATERNION")
@@ -278,7 +281,7 @@ def test_shortest_path_takes_the_short_way_between_euler_keys(animation) -> None
 
 @pytest.mark.parametrize("mode", MODES)
 def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) -> None:
-    """The value that a channel lacks is what its own curve plays there before the bake."""
+    """A channel's missing value is the value of its own curve before the bake."""
     path, width = rotation_path(mode), 4 if mode in ("QUATERNION", "AXIS_ANGLE") else 3
     thing, plain = new_object("Thing", mode), new_object("Plain", mode)
     dice = random.Random(4)
@@ -297,7 +300,7 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
 
 
 def test_the_loop_of_a_full_turn_about_one_axis_is_even(animation) -> None:
-    """Keys 0, 90, 180, 270, 360 degrees end at minus the first quaternion."""
+    """Keys at 0, 90, 180, 270 and 360 degrees end at the negated first quaternion."""
     thing = new_object("Thing", "QUATERNION")
     rows = [tuple(reference.of_euler((0, 0, math.radians(90 * n)))) for n in range(5)]
     key(thing, "rotation_quaternion", [(10 * n, row) for n, row in enumerate(rows)])
@@ -352,7 +355,7 @@ def test_quaternion_keys_need_not_be_of_unit_length(animation, length: float) ->
 
 
 def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
-    """Where a sample lies more than a third of a turn from the next, more than one triple is near."""
+    """If samples are more than a third of a turn apart, more than one triple of angles is close."""
     keys = [(0, 0, 0), (40, -35, 240), (-40, 40, 480), (35, -40, 720)]
     played = {}
     for step in (1.0, 0.125):

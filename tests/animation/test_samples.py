@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples of vector tracks, as Blender plays them, against an independent evaluation: within one float32 ulp."""
+"""Samples of vector tracks as played by Blender agree with an independent evaluation within one float32 ulp."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
 
 
 def ulp(expected: float) -> float:
-    """One unit in the last place of float32, and what doubles lose to cancellation."""
+    """Return one unit in the last place of float32, plus the cancellation error of doubles."""
     return float(np.spacing(np.float32(abs(expected)))) + 1e-13
 
 

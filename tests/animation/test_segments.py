@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments of every interpolation and easing type in closed form, against Blender's evaluation of F-curves."""
+"""Segments of every interpolation and easing type in closed form, compared with Blender's evaluation of F-curves."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_values_are_blenders(segments, keyframes, kind: str, easing: str, number
             played.keyframe_points[1].handle_left = (31, start - 2)
         found = segments.evaluate(keyframes.read(played), np.zeros(len(PLACES), int), PLACES)
         wanted = np.array([played.evaluate(frame) for frame in PLACES])
-        # Of Bezier segments Blender solves a cubic in float32; elastic ones turn by angles of hundreds of radians.
+        # For Bezier segments, Blender solves a cubic in float32. Elastic segments have angles of hundreds of radians.
         room = {"BEZIER": 1e-5, "ELASTIC": 1e-5}.get(kind, 1e-6)
         assert np.abs(found - wanted).max() <= room * max(1.0, np.abs(wanted).max())
 
@@ -66,7 +66,7 @@ def test_values_are_blenders(segments, keyframes, kind: str, easing: str, number
 @pytest.mark.parametrize("kind", KINDS)
 def test_derivatives_are_those_of_the_values(segments, keyframes, kind: str, easing: str) -> None:
     keys = keyframes.read(fcurve(kind, easing, 1.0, 4.0, amplitude=2.0, back=2.5, period=20.0))
-    # Not near to where a type has a corner, or stands upright.
+    # Avoid frames close to corners and vertical tangents.
     at, step = PLACES + 0.1, 1e-4
     begin = np.zeros(len(at), int)
     for order in (1, 2):

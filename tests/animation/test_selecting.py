@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is selected, after a bake as before it."""
+"""The selection after a bake is the same as before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def select(fcurve: bpy.types.FCurve, *rows: int) -> None:
 
 
 def selected(fcurve: bpy.types.FCurve) -> dict[str, list[float]]:
-    """The frames of the keys of which each flag is set."""
+    """Return the frames of the keys for which each flag is set."""
     found = {}
     for name in FLAGS:
         chosen = np.empty(len(fcurve.keyframe_points), dtype=bool)
@@ -32,7 +32,7 @@ def selected(fcurve: bpy.types.FCurve) -> dict[str, list[float]]:
 
 @pytest.fixture
 def item(animation) -> bpy.types.Object:
-    """Moves and grows, with some keys selected, and one left handle alone."""
+    """An object with location and scale, with some keys and one left handle selected."""
     item = new_object()
     for path in ("location", "scale"):
         key(item, path, PLACES)
@@ -57,7 +57,7 @@ def test_a_bake_selects_and_deselects_nothing(animation, item, output: str) -> N
 
 @pytest.mark.parametrize("keys", [3, 500])
 def test_other_slots_and_tracks_of_the_action_stay_selected(animation, item, keys: int) -> None:
-    """Few keys are read and selected again; with many of them in the action none but the baked ones are written."""
+    """If there are few other keys, they are selected again. If there are many, only the baked keys are written."""
     other = curve(item, "scale", 1)
     other.keyframe_points.add(keys - len(other.keyframe_points) if keys > 4 else 0)
     frames = np.arange(len(other.keyframe_points), dtype=np.float32)

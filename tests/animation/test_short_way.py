@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns: Shortest where handles play: keys go the short way by equivalent numbers, and keep their own."""
+"""Shortest paths with handles: the curves get equivalent values, and the animator's values are preserved."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rotations_of(thing: bpy.types.Object, frames: np.ndarray) -> Rotation:
 
 
 def turned(thing: bpy.types.Object, start: float, end: float) -> float:
-    """Degrees that the object turns on its way, by Blender's evaluation."""
+    """Return the total rotation of the object in degrees, in Blender's evaluation."""
     every = rotations_of(thing, np.arange(start, end + 0.1, 0.25))
     return float(np.degrees((every[1:] * every[:-1].inv()).magnitude().sum()))
 
@@ -92,7 +92,7 @@ def test_as_keyed_turns_as_the_keys_say(animation, scene) -> None:
 
 
 def equivalents(mode: str, seed: int) -> list[list[float]]:
-    """Keys whose rotations are near to each other, and whose numbers are not."""
+    """Return keys with small rotations between them but large differences between their values."""
     dice = np.random.default_rng(seed)
     keys: list[list[float]] = []
     for number in range(4):
@@ -153,7 +153,10 @@ def test_the_animators_numbers_come_back_to_the_bit(animation, scene, mode: str)
 
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
 def test_the_same_bake_by_handles_gives_the_same_bits(animation, scene, mode: str) -> None:
-    """Handles before the first and after the last key are the animator's: sums would round them anew each time."""
+    """Handles before the first and after the last key are the animator's.
+
+    Repeated sums would round them at each bake.
+    """
     thing = new_object("Thing", mode)
     key(thing, rotation_path(mode), list(zip(FRAMES, equivalents(mode, 5), strict=True)))
     for fcurve in fcurves(thing):
@@ -172,7 +175,7 @@ def test_the_same_bake_by_handles_gives_the_same_bits(animation, scene, mode: st
 @pytest.mark.parametrize("kind", ["VECTOR", "AUTO", "ALIGNED"])
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
 def test_handles_of_a_chosen_type_do_not_creep_either(animation, scene, mode: str, kind: str) -> None:
-    """Blender places those on the turned curve; the same bake again leaves them there."""
+    """Blender places these handles on the new curve, and repeating the bake does not move them."""
     for seed in range(5):
         thing = played(animation, equivalents(mode, seed), mode)
         for fcurve in fcurves(thing):
@@ -193,7 +196,7 @@ def test_a_turned_key_that_is_edited_keeps_its_number_of_turns(animation, scene)
     point.co.y += 0.1
     let_time_pass(animation)
     assert own_values(animation, thing)[2][2] == pytest.approx(np.radians(-95) + 0.1, abs=1e-6)
-    # The same pose, typed with the numbers that it had.
+    # The same pose is typed with its previous values.
     curve(thing, "rotation_euler", 2).keyframe_points[2].co.y = np.radians(-80)
     let_time_pass(animation)
     assert own_values(animation, thing)[2][2] == pytest.approx(np.radians(-80), abs=1e-6)

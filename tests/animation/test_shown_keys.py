@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that a method's motion passes by: a bake shows them where the motion goes; their own values come back."""
+"""Keys that a method's motion does not meet: a bake shows them on the motion, and their values are restored."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def thing(scene) -> bpy.types.Object:
 
 @pytest.fixture(params=OUTPUTS)
 def shown(request, animation, thing) -> bpy.types.Object:
-    """Baked by a method that does not meet its keys."""
+    """A bake with a method that does not meet its keys."""
     chosen(animation, thing, "location", PASSING_BY)
     animation.bake(thing, **OUTPUTS[request.param])
     return thing
 
 
 def own(thing: bpy.types.Object, index: int = 0) -> list[bpy.types.Keyframe]:
-    """The animator's keys on a baked curve."""
+    """Return the animator's keys on a baked curve."""
     return [point for point in curve(thing, "location", index).keyframe_points if point.type != "GENERATED"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage.md says of the table: what it takes part in, and what becomes of a newer one."""
+"""The statements about tables in storage.md, for example on newer tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def ball(animation) -> bpy.types.Object:
 
 
 def words(ball, name: str) -> int:
-    """How many words an array of the table has."""
+    """Return the number of words in an array of the table."""
     return len(ball.animation_data.action[TABLE].get(name, ()))
 
 
 def copied(ball: bpy.types.Object) -> bpy.types.Object:
-    """A copy of the object with an action of its own."""
+    """Return a copy of the object with its own action."""
     other = ball.copy()
     bpy.context.scene.collection.objects.link(other)
     slot = getattr(ball.animation_data, "action_slot", None)
@@ -62,7 +62,7 @@ def test_rows_that_are_much_alike_get_one_identity_as_seldom_as_random_numbers_a
     number = np.arange(n)
     alike["index"], alike["co"][:, 0], alike["co"][:, 1] = number % 10, number // 10, number * 7 % 64 / 8
     hashed = rows.identity.derive(alike.view(np.uint32).reshape(n, -1), np.zeros(n, dtype=np.uint32))
-    # Of n random numbers of 32 bits so many are expected to equal another one, by Poisson's distribution.
+    # By Poisson's distribution, this many of n random 32-bit numbers are expected to equal another one.
     expected = n**2 / 2**33
     assert abs(n - len(np.unique(hashed)) - expected) < 4 * math.sqrt(expected)
 
@@ -131,7 +131,7 @@ def test_floats_of_own_keys_bring_their_parameters_onto_another_tcb_track(animat
 
 
 def test_keys_that_scripts_added_bring_their_parameters_onto_another_object(animation) -> None:
-    """Their amplitude is 0, with an identity in it a denormal number."""
+    """Their amplitude is 0, so that an identity makes it a denormal number."""
     added, other = (new_object(name) for name in ("Added", "Other"))
     for thing in (added, other):
         key(thing, "location", KEYS)

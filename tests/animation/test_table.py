@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of an action: what belongs to keys goes wherever the keys and the action go, and rows never change."""
+"""The table of an action: key data follow the keys and the action everywhere, and rows never change."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def ball(animation) -> bpy.types.Object:
 
 
 def tcb_ball(animation) -> bpy.types.Object:
-    """TCB, with a tension at 10, a bias at 25, and a cycle."""
+    """A TCB object with a tension at 10, a bias at 25, and a cycle."""
     item = keyed()
     animation.key_set(item, "location", 10, tension=0.5)
     animation.key_set(item, "location", 25, bias=-0.25)
@@ -52,7 +52,7 @@ def tcb_ball(animation) -> bpy.types.Object:
 
 
 def state(animation, item: bpy.types.ID, path: str = "location") -> tuple[Any, ...]:
-    """What the track has: its tensions, biases, and cycle; empty where it is not TCB."""
+    """Return the tensions, biases and cycle of the track. Empty if it is not TCB."""
     track = animation.find_track(item, path)
     if not track.enabled:
         return ()
@@ -100,7 +100,7 @@ def test_parameters_and_velocities_come_back_to_the_bit_from_a_file(animation, t
 
 
 def reading_and_writing(animation, count: int) -> int:
-    """How many lines run for reading and writing a table of six channels with so many keys each."""
+    """Return the number of lines that run to read and write a table of six channels with this many keys each."""
     item = new_object()
     for path in ("location", "scale"):
         for index in range(3):
@@ -116,7 +116,7 @@ def reading_and_writing(animation, count: int) -> int:
     fresh = table.rows[:1].copy()
 
     def read() -> None:
-        """As after an undo: nothing of the action is remembered."""
+        """Forget all data of actions, as after undo, and read the table."""
         store.table.session.session.forget_actions()
         store.table.custom_property.read_table(action)
 
@@ -128,7 +128,7 @@ def reading_and_writing(animation, count: int) -> int:
 
 
 def test_ten_thousand_keys_are_read_and_written_in_no_time(animation) -> None:
-    """All at once: as many lines run as for a tenth of them."""
+    """All keys are processed at once: as many lines run as for a tenth of the keys."""
     few, many = (reading_and_writing(animation, count) for count in (167, 1667))
     assert many < 1.1 * few
 
@@ -146,13 +146,13 @@ def duplicate(item: bpy.types.Object) -> bpy.types.Object:
 
 
 def contents(state: Any) -> tuple[Any, ...]:
-    """All that the table has of a track."""
+    """Return all data of a track in the table."""
     channels = {index: (each.extrapolation, each.edited, each.own.tobytes()) for index, each in state.channels.items()}
     return state.identity, state.slot, state.path, state.settings, channels, state.error, baked_contents(state.bake)
 
 
 def baked_contents(bake: Any) -> tuple[Any, ...]:
-    """All that the table has of a track's bake."""
+    """Return all data of a track's bake in the table."""
     if bake is None:
         return ()
     channels = {}
@@ -194,7 +194,7 @@ def test_a_track_that_a_change_of_the_table_leaves_alone_is_not_read_again(anima
     own = animation.fcurves.channels.channels_of(ball)
     after = [track for path in paths for track in animation.store.tracks.find_tracks(ball, own, [path])]
     assert next(track.state for track in after if track.path == "scale") is before
-    # Nor does what is kept differ from what is there.
+    # The cached data do not differ from the stored data either.
     animation.store.table.session.session.forget_actions()
     for track in after:
         anew = animation.find_track(ball, track.path).state
@@ -208,7 +208,7 @@ def test_a_table_that_another_has_written_is_read_anew(animation, ball) -> None:
     before, table = animation.find_track(ball, "location").state, stored.to_dict()
     animation.key_set(ball, "location", 10, tension=-0.5)
     assert contents(animation.find_track(ball, "location").state) != contents(before)
-    # As an undo does.
+    # This is what undo does.
     for name, value in table.items():
         del stored[name]
         stored[name] = value
@@ -292,7 +292,7 @@ def test_deleted_keys_take_their_parameters_along(animation, ball) -> None:
     assert state(animation, ball) == ([(10, 0.5)], [], "REPEAT")
 
 
-# Where actions go
+# Copies and moves of actions
 
 
 def test_a_swapped_action_brings_its_tcb(animation, ball) -> None:
@@ -402,7 +402,7 @@ def test_actions_that_are_merged_keep_it(animation, ball, bake_first: bool) -> N
 @with_slots
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_what_was_split_off_or_merged_is_tcb_in_the_file_too(animation, ball, tmp_path, bake_first: bool) -> None:
-    """Blender gives the new action no table, and the merged one only its own."""
+    """Blender does not give the new action a table, and the merged action has only its own table."""
     two, three = new_object("Two"), keyed("Three")
     action = ball.animation_data.action
     share(action, two, action.slots.new("OBJECT", "Two"))
@@ -429,7 +429,7 @@ def test_what_was_split_off_or_merged_is_tcb_in_the_file_too(animation, ball, tm
     assert [has_table(item) for item in (ball, two, three)] == [False] * 3
 
 
-# Where tracks go
+# Copies and moves of tracks
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_what_is_renamed_stays_tcb(animation, tmp_path, make, rename) -> None:
 
 
 def test_what_is_renamed_while_nobody_looks_stays_tcb_in_the_file(animation, tmp_path) -> None:
-    """The extension is not enabled, say: nothing of it runs between the rename and the next session."""
+    """For example, the extension is disabled, so it does not run between renaming and the next session."""
     item = rig()
     key(item, 'pose.bones["Arm.L"].location', KEYS)
     animation.key_set(item, 'pose.bones["Arm.L"].location', 10, tension=0.5)
@@ -619,7 +619,7 @@ def test_a_key_whose_row_was_cleared_is_known_in_this_session(animation, ball, t
 
 
 def test_no_row_is_cleared_while_keys_are_moved(tcb_animation, animation, ball, tmp_path, monkeypatch) -> None:
-    """A transform has put keys aside that it may bring back."""
+    """A transform may bring back keys that it has set aside."""
     many = len(rows_of(animation, ball))
     monkeypatch.setattr(tcb_animation.ui.live.handlers, "is_editing", lambda: True)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
@@ -665,7 +665,7 @@ CASES = [(name, bake) for name in (*DAMAGE, *WHOLE) for bake in (False, True)] +
 
 
 def refusal_of(animation, change) -> str:
-    """Why nothing was done, raised or reported."""
+    """Return the reason why nothing was done, whether raised or reported."""
     try:
         report = change()
     except animation.AnimationError as error:
@@ -681,13 +681,13 @@ STAMPED_CASES = [
 
 @pytest.fixture(scope="module")
 def files(tcb_animation, tmp_path_factory) -> dict[bool, str]:
-    """Of the ball, and of the ball baked: making it costs more than to damage it and to tell."""
+    """Files with the ball and the baked ball, because creating them takes longer than damaging them."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     folder, item = tmp_path_factory.mktemp("balls"), tcb_ball(tcb_animation.animation)
     saved = {}
     for is_baked in (False, True):
         if is_baked:
-            # From handles, so that the table has records of these, too.
+            # The bake starts from handles, so that the table also contains records of handles.
             tcb_animation.animation.bake(item, output="HANDLES")
             tcb_animation.animation.bake(item)
         saved[is_baked] = str(folder / f"{is_baked}.blend")
@@ -773,7 +773,7 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
     assert len(tracks) == 2
     scale = action["tcb_animation"]["paths"].split("\n").index("scale")
     tracks["choices"][scale] = 200
-    # As another version may have written it.
+    # Another version may have written it in this way.
     table = animation.store.table.custom_property.read_table(action)
     action["tcb_animation"]["stamp"] = type(table)({**table.arrays, "tracks": tracks}, table.paths).stamp
     action["tcb_animation"]["tracks"] = numbers
@@ -788,7 +788,7 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
 
 
 def test_any_two_bits_in_a_large_array_change_its_checksum(animation) -> None:
-    """Also the highest ones of two words, as the signs of two values."""
+    """This includes the highest bits of two words, such as the signs of two values."""
     custom_property = animation.store.table.custom_property
     generator = np.random.default_rng(1)
     keys = np.zeros(5000, dtype=custom_property.SAVED)

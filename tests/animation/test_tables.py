@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of keys to keys and back, held against scipy, against Blender's matrices, and bit for bit."""
+"""Conversion of tables to keys and back, compared with scipy, with Blender's matrices, and bit for bit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.lines_run import lines_run
 
 @pytest.fixture
 def bring(animation):
-    """bring(item, text, bone="", **how): import a table of that text."""
+    """A function bring(item, text, bone="", **how) that imports a table with this text."""
     import importlib
 
     package = animation.__name__.rpartition(".")[0]
@@ -43,7 +43,7 @@ def bring(animation):
 
 @pytest.fixture
 def give(animation):
-    """give(item, bone=""): the text of its table."""
+    """A function give(item, bone="") that returns the text of the exported table."""
     import importlib
 
     package = animation.__name__.rpartition(".")[0]
@@ -327,7 +327,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         points = curve(thing, "location", index).keyframe_points
         assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
         assert points[1].easing == "EASE_IN_OUT"
-        # Identities of TCB keys lie in the low bits of numbers.
+        # The identities of TCB keys are in the low bits of floats.
         frames = [5.5, 7.0, 9.25]
         played, wanted = ([curve(each, "location", index).evaluate(f) for f in frames] for each in (thing, other))
         assert played == pytest.approx(wanted, rel=2e-2 if kind == "ELASTIC" else 1e-6)
@@ -456,7 +456,7 @@ def test_an_export_says_which_tracks_lose_their_interpolation(animation, kind, i
     for path in ("location", "scale"):
         key(thing, path, [(1, (1, 2, 3)), (5, (2, 3, 4)), (9, (4, 5, 6))])
     curve(thing, "scale", 1).keyframe_points[1].interpolation = kind
-    # No segment follows the last key.
+    # There is no segment after the last key.
     curve(thing, "location", 1).keyframe_points[2].interpolation = "CONSTANT"
     _, report = animation.export_table(thing)
     assert ["Scale" in str(note) and "not all keys are Bezier" in str(note) for note in report.notes] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making frame functions: what their curves play, and the speed that a bake with them has in Blender."""
+"""Creation of frame functions: the values of their curves, and the speed of retimed bakes in Blender."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_function_that_a_driver_decides_is_refused_by_its_name(animation, trac
     item = keyed()
     animation.enable(item, keep_look=False)
     if track:
-        # As it is while the track has a frame function.
+        # This is the state while the track has a frame function.
         item.tcb_tracks.add().name = track
     item.driver_add(path).driver.expression = "7.0"
     before = snapshot(item)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks that are baked together get the same keys, bit for bit, as each alone."""
+"""Tracks that are baked together get the same keys, bit for bit, as tracks that are baked separately."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTPUTS: dict[str, dict[str, Any]] = {
 
 
 def keyed_alike(animation) -> bpy.types.Object:
-    """An object whose tracks are keyed at the same frames; some of them have what makes their keys other ones."""
+    """An object whose tracks are keyed at the same frames. Some tracks have settings that lead to different keys."""
     thing = new_object("Thing", "QUATERNION")
     dice = random.Random(4)
     for path, width in PATHS.items():
@@ -43,7 +43,7 @@ def keyed_alike(animation) -> bpy.types.Object:
 
 
 def move(thing: bpy.types.Object) -> None:
-    """Move the keys at frame 34 a little."""
+    """Move the keys at frame 34 slightly."""
     for fcurve in fcurves(thing):
         point = next(point for point in fcurve.keyframe_points if abs(point.co.x - 34) < 0.01)
         point.co_ui.x = 34.25

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a track: after changes of a baked one, and where objects of several rotation modes share its action."""
+"""The state of a track after changes to a baked track, and if objects with several rotation modes share its action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
 
 
 def two(mode: str, other_mode: str) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """Two objects with one action, which turns objects of every mode."""
+    """Return two objects with one action, which has rotations for every mode."""
     one, other = new_object("Eins", mode), new_object("Zwei", other_mode)
     key(one, "location", TURNS)
     key(one, "rotation_euler", TURNS)
@@ -33,7 +33,7 @@ def states(animation, item: bpy.types.Object) -> dict[str, str]:
 
 
 def turns(item: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
-    """The orientations that Blender plays, as matrices."""
+    """Return the orientations in Blender as matrices."""
     played = []
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
@@ -52,7 +52,7 @@ def test_who_shares_an_action_in_another_order_is_not_out_of_date_by_that(animat
         assert states(animation, one)["rotation_euler"] == played
         assert states(animation, other)["rotation_euler"] == "OTHER_MODE"
         assert states(animation, other)["location"] == played
-    # What Blender plays for the other is what was baked for the first, in another order.
+    # For the other object, Blender plays the bake of the first object in another order.
     frames = np.arange(0.0, 30.0, 2.5)
     assert np.abs(turns(one, frames) - turns(other, frames)).max() > 0.1
     other.rotation_mode = "XYZ"
@@ -179,7 +179,7 @@ def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_othe
     assert state() == "BAKED"
     curve(item, "location", 1).modifiers.remove(modifier)
     assert state() == ("OUT_OF_DATE" if differs else "BAKED")
-    # Nothing is refused, and the own keys are as they were.
+    # There are no errors, and the animator's keys are unchanged.
     assert animation.free(item).errors == []
     assert [len(fcurve.keyframe_points) for fcurve in fcurves(item)] == [len(TURNS)] * 3
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Undo and redo take keys, table and everything else that belongs to TCB back together, to the last bit."""
+"""Undo and redo restore keys, tables and all other TCB data together, bit for bit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def own(datablocks: Any) -> list[Any]:
 
 
 def everything() -> dict[str, Any]:
-    """Keys and tables of the file's own actions, and who plays them how; what is linked, undo leaves in the file."""
+    """Return keys and tables of the file's own actions, and their users. Undo does not remove linked data."""
     found: dict[str, Any] = {}
     for action in own(bpy.data.actions):
         table: Any = action.get("tcb_animation")
@@ -52,7 +52,7 @@ def everything() -> dict[str, Any]:
 
 
 def look(animation) -> None:
-    """Let edits be looked at, as they are in a window when nothing else happens."""
+    """Check for edits, as happens in an idle window."""
     handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.handlers")
     for action in bpy.data.actions:
         handlers.mark(action)
@@ -60,9 +60,9 @@ def look(animation) -> None:
 
 
 def check(animation, *steps: Step) -> None:
-    """Do each step, undo all of them, and redo them: at each stop all is as it was there.
+    """Run each step, undo all steps, and redo them. Check that every state is restored.
 
-    Blender keeps what undo goes back to before an edit is looked at, so it is looked at again after undo and redo.
+    Blender stores undo steps before edits are checked, so edits are checked again after undo and redo.
     """
     bpy.ops.ed.undo_push(message="start")
     look(animation)
@@ -85,12 +85,12 @@ def check(animation, *steps: Step) -> None:
 
 
 def obj(name: str) -> Any:
-    """By name: undo makes all objects anew."""
+    """Return the object by name, because undo recreates all objects."""
     return bpy.data.objects[name]
 
 
 def make_two(animation, bake_first: bool) -> None:
-    """Two TCB objects, with a tension at 10 of the first, a bias at 25 of the other."""
+    """Create two TCB objects. The first has a tension at 10, and the other a bias at 25."""
     keyed("One")
     keyed("Two")
     animation.key_set(obj("One"), "location", 10, tension=0.5)
@@ -100,7 +100,7 @@ def make_two(animation, bake_first: bool) -> None:
 
 
 def playing() -> list[bpy.types.Object]:
-    """One of the file's own objects for each slot of an action that they play."""
+    """Return one of the file's own objects for each action slot in use."""
     objects = [each for each in bpy.data.objects if each.library is None and each.animation_data]
     slots = {
         (data.action, getattr(data, "action_slot", None)): each for each in objects if (data := each.animation_data)
@@ -268,7 +268,7 @@ def test_slots_that_are_merged_and_separated_are_undone_and_redone(animation, ba
 
 
 def present(name: str) -> Any:
-    """What was renamed: undo makes it anew."""
+    """Return the renamed object, because undo recreates it."""
     if name == "node":
         return bpy.data.materials["Paint"].node_tree
     return obj("Mesh").data.shape_keys if name == "shape key" else obj("Rig")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Velocities as custom properties, against the formulas at 50 digits and against what Blender plays."""
+"""Velocities as custom properties, compared with the formulas at 50 digits and with Blender's playback."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(velocities):
 
 @pytest.fixture
 def moving(animation):
-    """An object with TCB keys whose parameters differ."""
+    """An object with TCB keys that have different parameters."""
     thing = new_object(mode="QUATERNION")
     key(thing, "location", list(zip(FRAMES, PLACES, strict=True)))
     animation.enable(thing, keep_look=False)
@@ -96,7 +96,7 @@ def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
     angle = exact.Track(FRAMES, np.array([[0.0], [1.0], [2.0], [2.5]]), np.zeros((5, 4)))
     for nu, name in ((1, "velocity"), (2, "acceleration")):
         keys = [co(curve(thing, f'["tcb_rotation_angular_{name}"]', index)) for index in range(3)]
-        # Inner segment: 3D Studio's ends differ from those of vector tracks.
+        # Use an inner segment, because 3D Studio's ends differ from those of vector tracks.
         row = 11
         expected = float(exact.derivative(angle.vector, 12.0, nu)[0]) * AXIS
         assert keys[0][row, 0] == 12.0
@@ -234,7 +234,7 @@ def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, an
 
 
 def told(item, name):
-    """Frames and values, shape (n, 3), of a written quantity."""
+    """Return the frames and values, shape (n, 3), of a written quantity."""
     curves = [curve(item, f'["{name}"]', index) for index in range(3)]
     return co(curves[0])[:, 0], np.stack([co(each)[:, 1] for each in curves], axis=1)
 
@@ -246,7 +246,7 @@ def test_a_motion_that_is_played_backwards_has_its_velocities_backwards(moving, 
     acceleration = told(moving, names[1])[1]
     animation.retime(moving, "REVERSE")
     write(moving)
-    # At keys the other side of a velocity that jumps is told.
+    # If the velocity jumps at a key, the value from the other side is written.
     between = ~np.isin(frames[::-1], FRAMES)
     assert np.array_equal(told(moving, names[0])[0], frames)
     assert told(moving, names[0])[1][between] == pytest.approx(-velocity[::-1][between], abs=1e-4)
@@ -254,7 +254,7 @@ def test_a_motion_that_is_played_backwards_has_its_velocities_backwards(moving, 
 
 
 def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
-    """A straight way of (4, -2, 1) in 40 frames, F(t) = 1 + 40 (3 s s - 2 s s s) of s = (t - 1) / 40."""
+    """The motion is a line of (4, -2, 1) in 40 frames, with F(t) = 1 + 40 (3 s s - 2 s s s) and s = (t - 1) / 40."""
     item = new_object()
     key(item, "location", [(1, (0, 0, 0)), (41, (4, -2, 1))])
     animation.enable(item, keep_look=False)
