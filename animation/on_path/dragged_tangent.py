@@ -29,7 +29,7 @@ _NAMES = ("tension", "continuity", "bias")
 
 
 class DraggedTangent:
-    """The end of a path tangent that is dragged, on one side of a key.
+    """The dragged end of a path tangent on one side of a key.
 
     Raises AnimationError if parameters do not determine the tangent: if the track is not TCB, if its method has no
     parameters, or if that side of the key has an ease or no segment.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choose equivalent channel values of rotation keys, so that the curves between them turn the short way."""
+"""Choice of equivalent channel values of rotation keys, so that the curves between them take the shortest path."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .rotation_channels import densely_sampled, followed
 from .splines import TrackSpline
 
 _SHORT = 1.0
-"""In radians, or units of an axis. Neighboring keys that differ by less keep their own values."""
+"""In radians, or in units of an axis. Neighboring keys that differ by less than this keep their own values."""
 
 
 def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
-    """Return the maps that make angles continuous along the motion, shape (keys, components).
+    """Return maps that make the angles continuous along the motion, shape (keys, components).
 
-    None if the angles of the keys are continuous. Signs of quaternions are chosen with their handles.
+    Return None if the keys' angles are continuous. The signs of quaternions are chosen with their handles.
     """
     if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
         return None
@@ -29,7 +29,7 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
 
 
 def continuous_maps(track: Track, spline: TrackSpline, arriving: Float64Array, jumps: BoolArray) -> Maps | None:
-    """Return maps, shape (keys, components), that make channel values continuous. Return None if there are no jumps.
+    """Return maps, shape (keys, components), that make the channel values continuous, or None if there are no jumps.
 
     Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
