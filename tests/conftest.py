@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures. Tests in Blender use the product: the extension, installed from its zip into an empty folder.
+"""Fixtures. Tests in Blender use the extension, installed from its zip into an empty folder.
 
 `tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
 `numbers`: what belongs to keys. `extension_zip`: the zip. `blender_itself`: Blender as users have it. `shared_data`:
@@ -32,11 +32,11 @@ SHARED = Path(os.environ.get("TCB_SHARED", ROOT.parent / "shared")).resolve()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Blender looks at this when it is imported, and a test module may import it while it is collected.
+    # Blender reads this variable on import, and a test module may import Blender during collection.
     folder = tempfile.TemporaryDirectory(prefix="tcb-blender-user-", ignore_cleanup_errors=True)
     os.environ["BLENDER_USER_RESOURCES"] = folder.name
     config.add_cleanup(folder.cleanup)
-    # A busy machine is slow, not wrong.
+    # A busy machine is slow, which is not an error.
     hypothesis.settings.register_profile("without deadline", hypothesis.settings(deadline=None))
     hypothesis.settings.load_profile("without deadline")
 
@@ -65,7 +65,7 @@ def pytest_report_header() -> list[str]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real .3ds files; tests that need it are skipped where it is not."""
+    """The folder of real .3ds files. Without it, tests that need it are skipped."""
     if not (SHARED / "data").is_dir():
         pytest.skip("the shared data folder is not there (TCB_SHARED names its parent)")
     return SHARED / "data"
@@ -85,7 +85,10 @@ def extension_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def blender_itself(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What starts Blender, not the module, with the extension installed; a skip where none is set up."""
+    """The command that starts Blender, not the module, with the extension installed.
+
+    Skips the test if there is none.
+    """
     from tests.cli.graphical import installed_blender
 
     return installed_blender(extension_zip, tmp_path_factory.mktemp("user"))
@@ -93,7 +96,7 @@ def blender_itself(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="session")
 def tcb_animation(extension_zip: Path) -> ModuleType:
-    """The package as a user has it: installed from the zip, and enabled."""
+    """The package, installed from the zip and enabled, as for a user."""
     import addon_utils
     import bpy
 
@@ -111,7 +114,7 @@ def tcb_animation(extension_zip: Path) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def empty_file(tmp_path_factory: pytest.TempPathFactory, tcb_animation: ModuleType) -> str:
-    """The path of a file like Blender's own at the start, without objects."""
+    """The path of a file like Blender's start-up file, but without objects."""
     import bpy
 
     path = str(tmp_path_factory.mktemp("empty") / "empty.blend")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much work something is, where a time would depend on the machine."""
+"""A measure of work that does not depend on the machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def lines_run(work: Callable[[], object]) -> int:
-    """Count the lines of the installed package's code that run."""
+    """Return the number of lines in the installed package that run."""
     count = 0
 
     def trace(frame: FrameType, event: str, _argument: Any) -> Any:

@@ -85,7 +85,7 @@ def state(track: Track) -> str:
 
     PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
     keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves have been changed
-    outside TCB. OTHER_MODE: up to date, but for a rotation mode that differs from the object's or bone's mode.
+    outside TCB. OTHER_MODE: up to date, but in a rotation mode that differs from the object's or bone's mode.
     """
     if not track.enabled:
         return "PLAIN"

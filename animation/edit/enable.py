@@ -152,7 +152,7 @@ def enable_many(
             report.errors += refusal.findings
             continue
         found.append((editable, [_found_in(datablock, channels, own_prefixes) for channels in editable.sets]))
-    # Reading all keys together is faster than reading those of one datablock at a time.
+    # Reading all keys together is faster than reading one datablock at a time.
     own_keys = _OwnKeysOfTracks()
     every = [each for _, sets in found for each in sets]
     own_keys.read([track for each in every for track in each.tracks if not each.reasons.get(id(track))])

@@ -88,10 +88,10 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         Path of the track, as for `find_track`.
     **choices : str
         Settings with the identifiers of `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for the
-        motion outside the keys. Rotations also have `ends`, the TCB method's rule for the first and last keys,
-        `construction`, the formulas between keys, `path`, which specifies whether they take the shortest path, and
-        `angles`, the method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are
-        stored but have no effect.
+        motion outside the keys. Rotations also have `ends`, the TCB method's rule for the first and last keys, and
+        `construction`, the formulas between keys. `path` specifies whether rotations take the shortest path. `angles`
+        is the method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored but
+        have no effect.
 
     Raises
     ------

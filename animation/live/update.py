@@ -196,7 +196,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Return those of the `unsure` tracks that were edited in any way. Stop when the time is up."""
+        """Return the `unsure` tracks that were edited in any way. Stop when the time is up."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:

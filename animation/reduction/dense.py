@@ -158,7 +158,7 @@ def keys_of_values(dense: Dense, values: Float64Array, rows: IndexArray) -> Floa
     """Convert the values of keys in these rows, which are quaternions for rotations, to channel values.
 
     If there are keys outside the frames, the keys at the ends get the exact channel values, and all other keys get
-    values close to those of the channels.
+    values close to the channel values.
     """
     found = values
     track, is_joined = dense.track, any(dense.joined)

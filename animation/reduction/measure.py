@@ -33,7 +33,7 @@ class Difference:
     angle_at: str = ""
 
     def with_points(self, points: Difference) -> Difference:
-        """Combine the deviation of values and rotations with that of points. The mean is that of the points."""
+        """Combine the deviation of values and rotations with the points' deviation. The mean is the points' mean."""
         larger = points if points.largest >= self.largest else self
         return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 

@@ -53,7 +53,7 @@ _MENDS = 24
 
 
 class AlreadyMinimalError(AnimationError):
-    """The exception for a datablock in which no track can have fewer keys. Nothing was changed. This is no fault."""
+    """The exception for a datablock in which no track can have fewer keys. Nothing was changed."""
 
     def __init__(
         self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], wanted: ReduceRequest

@@ -20,7 +20,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of one call of the command."""
+    """The result of one call of the command."""
 
     status: int
     out: str
@@ -28,7 +28,7 @@ class Ran:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Standard output, which has to be JSON and nothing else."""
+        """Return the standard output, which must be only JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
@@ -78,7 +78,7 @@ def plain_walk(cli: ModuleType, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def walk(plain_walk: Path, tcb_animation: ModuleType) -> Path:
-    """Its tracks are TCB."""
+    """The same file with TCB tracks."""
     import bpy
 
     from tests.cli.scenes import save

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender itself, as users have it."""
+"""Blender itself, as installed by users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def installed_blender(extension_zip: Path, folder: Path) -> list[str]:
-    """What starts Blender with the extension installed from its zip; a skip where tools/environment.sh finds none."""
+    """Return the command that starts Blender with the extension from its zip.
+
+    Skip if tools/environment.sh finds none.
+    """
     command = [str(ROOT / "tools" / "environment.sh"), "graphical", "env"]
     found = subprocess.run(command, capture_output=True, text=True).stdout
     variables = dict(line.split("=", 1) for line in found.splitlines() if "=" in line)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command from a checkout, where a worker helps however short the work is: `python tests/cli/helped.py VERB …`.
+"""The command from a checkout, in which a worker helps even with short work: `python tests/cli/helped.py VERB …`.
 
-The first file waits until a worker has one, too.
+The first file waits until a worker has a file, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
 
 
 def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
-    """Change `cli.workers` so."""
+    """Change `cli.workers` so that a worker always helps."""
 
     take = workers.take
     helped = threading.Event()

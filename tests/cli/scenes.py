@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files to give to the command, and what to ask of those that it wrote."""
+"""Input files for the command, and checks of its output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES = {
 
 
 def thing(name: str, *paths: str) -> bpy.types.Object:
-    """An object with four keys on each of the paths."""
+    """Return an object with four keys on each of the paths."""
     made = new_object(name, "QUATERNION")
     for path in paths:
         key(made, path, list(zip(FRAMES, VALUES[path], strict=True)))
@@ -26,7 +26,7 @@ def thing(name: str, *paths: str) -> bpy.types.Object:
 
 
 def save(path: Path, compress: bool = False, backups: int = 0) -> Path:
-    """Save the open file; Blender's backups of what stood there are not what is tested."""
+    """Save the open file, without Blender's backups, which are not tested."""
     assert bpy.context.preferences is not None
     bpy.context.preferences.filepaths.save_version = backups
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)
@@ -38,7 +38,7 @@ def load(path: Path) -> None:
 
 
 def key_count(name: str, path: str = "location") -> int:
-    """Of the open file: keys on the first component, generated ones included."""
+    """Return the number of keys on the first component in the open file, including generated keys."""
     return len(curve(bpy.data.objects[name], path).keyframe_points)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can't be done is said, with the place and the reason; nothing of it is changed, and the status tells."""
+"""Errors name the place and the reason, nothing is changed, and the exit status is nonzero."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_file_of_a_newer_blender_is_not_written(tcb, cli, walk, monkeypatch):
 
 
 class Older:
-    """Blender, but an older one than it is."""
+    """Blender, pretending to be an older version."""
 
     class app:  # noqa: N801  as Blender names it
         version = (4, 1, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`tcb check`: what it says of files, and how it ends."""
+"""`tcb check`: its reports on files, and its exit status."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files by the command."""
+"""Import and export of 3D Studio files by the command."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command in Blender itself, as users have it, where tools/environment.sh finds one set up."""
+"""The command in Blender itself, if tools/environment.sh finds an installation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said is in the language of the user; what scripts read is the same in all."""
+"""Messages are in the language of the user. Output for scripts is the same in all languages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many files, several at a time: each has its result, whatever becomes of the others and of who works on them."""
+"""Many files, several at a time: each file has its result, even if other files or workers fail."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from tests.cli.tool import (
 
 
 def copies(walk: Path, count: int) -> list[Path]:
-    """The file under so many names, in a folder of its own."""
+    """Return a folder with this many copies of the file."""
     folder = walk.parent / "shots"
     folder.mkdir()
     return [Path(shutil.copy(walk, folder / f"shot{number:03}.blend")) for number in range(count)]
 
 
 def results(out: str) -> dict[str, dict]:
-    """By the name of the file."""
+    """Return the results by file name."""
     lines = [json.loads(line) for line in out.splitlines()]
     return {Path(line["file"]).name: line for line in lines}
 
@@ -273,7 +273,7 @@ def test_memory_does_not_grow_with_the_keys_of_files_before(walk, tmp_path):
     assert peaks[-1] < 1.05 * peaks[4]
 
 
-# Which files, and where to
+# Input and output paths
 
 
 def test_patterns_lists_and_subfolders_are_taken_and_kept(tcb, walk, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A method that is added as docs/project/extending.md shows it: chosen, baked and restored like any other."""
+"""A method that is added as described in docs/project/extending.md can be chosen, baked and restored like any other."""
 
 from __future__ import annotations
 

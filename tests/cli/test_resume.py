@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is left out because it is done, as it was written down."""
+"""Files that are skipped because they were recorded as complete."""
 
 from __future__ import annotations
 

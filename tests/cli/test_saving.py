@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How results are written: nothing is lost, and nothing is left behind."""
+"""Writing of results: nothing is lost, and no temporary files remain."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables and velocities by the command."""
+"""Tables and velocities from the command."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python tools/tcb.py`: the command from a checkout, in a process of its own that may be stopped, or find no room."""
+"""`python tools/tcb.py`: the command from a checkout, in a process that may be killed or run out of disk space."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_blender_that_the_project_does_not_know_is_named(walk):
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(walk):
-    """A limit on the size of files stands in for the disk: writes fail in the middle alike."""
+    """A limit on file size simulates a full disk, because writes fail halfway in the same way."""
     before = walk.read_bytes()
 
     def small_files_only() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the command's verbs do to files, and what they print."""
+"""The effects of the command's verbs on files, and their output."""
 
 from __future__ import annotations
 

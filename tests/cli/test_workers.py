@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which processes work on the files."""
+"""The processes that work on the files."""
 
 from __future__ import annotations
 

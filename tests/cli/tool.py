@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command from a checkout, as a process of its own, and what can be seen of it from outside while it works."""
+"""The command from a checkout in a separate process, and its observable state while it works."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def frames_of(track: three_ds.Track) -> list[float]:
 
 
 def numbers(track: three_ds.Track, frame: float) -> np.ndarray:
-    """The value of a track of numbers."""
+    """Return the value of a track of values."""
     frames, parameters = frames_of(track), track.parameters.T.astype(float)
     return np.array(
         [
@@ -84,7 +84,7 @@ def look(position: np.ndarray, target: np.ndarray, roll: float) -> np.ndarray:
 
 
 class Composition:
-    """The nodes of a scene, at any frame. What was composed is kept."""
+    """The nodes of a scene at any frame. Results are cached."""
 
     def __init__(self, scene: three_ds.Scene) -> None:
         assert scene.keyframer is not None

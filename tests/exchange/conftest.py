@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`animation`: that part of the installed package; `keys_of`: a track's keys and their parameters; `give`: exports of
-the scene; `said`: what was said of them."""
+"""Fixtures.
+
+`animation`: the subpackage of the installed extension. `keys_of`: a track's keys and their parameters. `give`: exports
+of the scene. `said`: the reported messages.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def animation(tcb_animation: ModuleType, scene) -> ModuleType:
 
 @pytest.fixture
 def keys_of(animation: ModuleType) -> Callable[[bpy.types.ID, str], tuple[np.ndarray, dict[str, np.ndarray]]]:
-    """From a datablock and the path of a track to its keys' frames and the parameters of each, by name."""
+    """A function that returns a track's key frames and the parameters of each key, by name."""
     own_keys = importlib.import_module(f"{animation.__name__}.store.own_keys")
     parameters = importlib.import_module(f"{animation.__name__}.store.parameters")
 
@@ -42,7 +45,7 @@ def keys_of(animation: ModuleType) -> Callable[[bpy.types.ID, str], tuple[np.nda
 
 @pytest.fixture
 def give(scene, tmp_path: Path) -> Export:
-    """Export the scene, the operator's options by name, and read what was written."""
+    """A function that exports the scene with the operator's options and reads the file."""
     import bpy
 
     def give(**options) -> three_ds.Scene:

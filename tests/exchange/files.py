@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files to import, made of a few words."""
+"""Files to import, built by short calls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ Row = tuple[float, ...]
 
 
 def track(kind: str, *rows: Row, flags: int = 0, parameters: dict[int, Row] | None = None) -> three_ds.Track:
-    """A track of keys (frame, value…); `parameters` of some keys by their number: tension, continuity, bias, ease to,
-    ease from."""
+    """Return a track of keys (frame, value…).
+
+    `parameters` contains tension, continuity, bias, ease to and ease from of some keys, by index.
+    """
     given = np.zeros((5, len(rows)), np.float32)
     for key, numbers in (parameters or {}).items():
         given[:, key] = numbers
@@ -26,7 +28,7 @@ def track(kind: str, *rows: Row, flags: int = 0, parameters: dict[int, Row] | No
 
 
 def box(name: bytes, matrix: np.ndarray | None = None) -> three_ds.Object:
-    """A mesh whose eight corners are all different, where the matrix (4, 4) puts them."""
+    """Return a mesh with eight different corners, transformed by the matrix (4, 4)."""
     corners = np.array(np.meshgrid([0, 1], [0, 2], [0, 3])).reshape(3, -1).T.astype(float)
     placed = np.eye(4) if matrix is None else matrix
     points = corners @ placed[:3, :3].T + placed[:3, 3]

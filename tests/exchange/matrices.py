@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Matrices that Blender shows, and how far two are apart."""
+"""Matrices in Blender, and differences between them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ def world(name: str, frame: float | None = None) -> np.ndarray:
 
 
 def apart(found: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference of two matrices; of their places over the distance from the origin, where that is more
-    than 1."""
+    """Return the largest difference between two matrices.
+
+    Locations are divided by their distance from the origin if it is more than 1.
+    """
     turn = np.abs(found[:3, :3] - expected[:3, :3]).max()
     place = np.abs(found[:3, 3] - expected[:3, 3]).max() / max(1.0, np.linalg.norm(expected[:3, 3]))
     return float(max(turn, place))

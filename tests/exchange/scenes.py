@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of .3ds files with what importers and exporters meet."""
+"""Scenes of .3ds files with features that importers and exporters encounter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THREE_PLACES = track("POSITION", (0, 1, 2, 3), (10, 4, -1, 2), (25, 0, 0, 5), pa
 
 
 def family(*, ids: bool) -> three_ds.Scene:
-    """A child before its parent, both with pivots, turns and scales."""
+    """A child before its parent, both with pivots, rotations and scales."""
     child = three_ds.Node(
         "OBJECT",
         b"Child",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What imports are held against is what lib3ds makes of the same files, where that interpolates nothing."""
+"""The reference for imports agrees with lib3ds on the same files, at frames where lib3ds does not interpolate."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's scenes as files, and back."""
+"""Export of Blender's scenes to files, and import again."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def forget_sources() -> None:
 
 
 def views() -> dict[tuple, np.ndarray]:
-    """All that is seen of the objects at each frame."""
+    """Return all visible properties of the objects at each frame."""
     seen = {}
     for frame in FRAMES:
         for item in bpy.data.objects:
@@ -256,7 +256,7 @@ def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None
 
 
 def moves_as(given: three_ds.Scene, item: bpy.types.Object, frames: Iterable[int], folder: Path) -> None:
-    """Assert that the file's object, imported, goes as the other one does in Blender."""
+    """Assert that the imported object moves in the same way as the original in Blender."""
     before = {frame: world(item.name, frame) for frame in frames}
     bpy.ops.import_anim.tcb_3ds(filepath=save(folder / "again.3ds", given), output="SAMPLES", use_scene_range=False)
     for frame, expected in before.items():

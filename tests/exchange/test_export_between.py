@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments that Blender plays by other interpolations than Bezier, in exported files: what an import of them plays
-beside what Blender played, at whole frames, which are those that 3D Studio had."""
+"""Segments with interpolations other than Bezier in exported files.
+
+After import, their playback is compared with the original at whole frames, the only frames of 3D Studio.
+"""
 
 from __future__ import annotations
 

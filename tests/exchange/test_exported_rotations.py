@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations in exported files, read by other means than the importer's, against what Blender plays."""
+"""Rotations in exported files, read without the importer and compared with Blender's playback."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damaged files imported into Blender: no traceback, and none that keeps a person waiting without a sign.
+"""Damaged files imported into Blender cause no traceback, and no wait without visible progress.
 
 `TCB_FUZZ=5000 pytest tests/exchange/test_fuzz.py` imports more of them than these 200, `.ci/run` 500. A file that
 fails is saved in build/fuzz/.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of nodes, tracks and keys of every kind, by the operator."""
+"""Import of nodes, tracks and keys of every kind by the operator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real files, imported: what they hold is what plays."""
+"""Import of real files: their motion plays in Blender."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said of an exchange as a whole: how much there was of what."""
+"""Summaries of imports and exports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the other tests in Blender stand on: the installed package, and new files."""
+"""Assumptions of all other tests in Blender: the installed package, and new files."""
 
 from __future__ import annotations
 

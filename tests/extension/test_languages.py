@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every label and tooltip has a translation, none is of a text that is gone, and Blender shows what the files have."""
+"""Every label and tooltip has a translation, no translation is obsolete, and Blender shows the translations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Install, enable, disable, uninstall: each does what it says and leaves nothing behind."""
+"""Installing, enabling, disabling and uninstalling work, and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A checkout can be linked into Blender, and is read anew by Reload Scripts, as CONTRIBUTING.md says."""
+"""A checkout can be linked into Blender, and Reload Scripts reads it again, as described in CONTRIBUTING.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Setting up: what the script says where something is missing."""
+"""Setup: the messages of the script if something is missing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All that is said can be said in another language: Blender's tools find it, and a translation is what is shown."""
+"""All messages are translatable: Blender's tools find them, and their translations are shown."""
 
 from __future__ import annotations
 

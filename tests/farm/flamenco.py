@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Flamenco does with a job beside compiling it: settings come from the add-on's form, variables go both ways, and
-a worker runs the commands. After Flamenco's documentation of variables, of commands and of job settings."""
+"""A model of Flamenco's processing of jobs, based on its documentation of variables, commands and job settings.
+
+Settings come from the add-on's form, variables are replaced both ways, and a worker runs the commands.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typing import Any
 
 
 def evaluated(expression: str, here: Path, settings: dict[str, Any]) -> Any:
-    """What the add-on makes of a setting's `eval`; `here` is the folder of the open file."""
+    """Return the add-on's result for a setting's `eval`. `here` is the folder of the open file."""
 
     def abspath(path: str | Path) -> Path:
         text = str(path)
@@ -24,7 +26,7 @@ def evaluated(expression: str, here: Path, settings: dict[str, Any]) -> Any:
 
 
 def submitted(settings: dict[str, Any], two_way: dict[str, str]) -> dict[str, Any]:
-    """The settings, with the variables in place of the values that they begin with."""
+    """Return the settings, in which variables replace the values with which they begin."""
 
     def replaced(value: Any) -> Any:
         for name, path in two_way.items():
@@ -36,7 +38,10 @@ def submitted(settings: dict[str, Any], two_way: dict[str, str]) -> dict[str, An
 
 
 def expanded(value: Any, one_way: dict[str, str], two_way: dict[str, str], separator: str = os.sep) -> Any:
-    """A command's parameter as a worker gets it. What holds a two-way variable is a path, and loses its last slash."""
+    """Return a command's parameter as a worker gets it.
+
+    A value with a two-way variable is a path, and loses its last slash.
+    """
     if isinstance(value, list):
         return [expanded(item, one_way, two_way, separator) for item in value]
     for name, text in one_way.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the job type offers, and what tasks it makes."""
+"""The settings of the job type, and the tasks that it creates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tasks do what they are for: their command lines are run, on files."""
+"""The command lines of the tasks process files correctly."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a damaged FBX or glTF file may cause: a readable file, or the readers' own error."""
+"""A damaged FBX or glTF file must be readable, or cause the readers' own error."""
 
 from __future__ import annotations
 

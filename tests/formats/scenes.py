@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of all kinds, for hypothesis to draw."""
+"""Strategies of hypothesis for scenes of all kinds."""
 
 from __future__ import annotations
 

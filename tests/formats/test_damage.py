@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damaged files: what is said, where, and that the rest is read."""
+"""Damaged files: the messages name the place, and the rest is read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fuzz program runs, and would find what it looks for."""
+"""The fuzz program runs, and detects failures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is read of a file that was put together here, byte by byte."""
+"""Reading of files that were assembled byte by byte."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real files and files that are written here are to lib3ds and assimp what they are here."""
+"""lib3ds and assimp read the same data from real and from written files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets are data: numbers of parameters, and nothing of a file is run."""
+"""Presets contain only parameter values, and no code in a file is run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real files: nothing is lost, and nothing in them is strange."""
+"""Real files: nothing is lost, and there are no warnings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is written reads the same, to the last bit; what can't be written is refused."""
+"""Files read back bit for bit as they were written. Data that can't be written raise an error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables as text: what is accepted, what is refused and where, and that numbers come back to the last bit."""
+"""Tables as text: accepted and rejected input, the place of errors, and exact round trips of numbers."""
 
 from __future__ import annotations
 

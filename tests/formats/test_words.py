@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a file is said in English, and keeps what another language needs."""
+"""Errors about files are in English, and contain the data for translations."""
 
 from __future__ import annotations
 

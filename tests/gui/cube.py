@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The window's animated cube: its F-curves, and where formulas by hand say that it is."""
+"""The window's animated cube: its F-curves, and its position by separate formulas."""
 
 from __future__ import annotations
 

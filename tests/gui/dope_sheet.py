@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys in the Dope Sheet: where they are, and how they are dragged."""
+"""Positions and drags of keys in the Dope Sheet."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Dialogs that choose files, used with the mouse and the keyboard."""
+"""File dialogs, used with the mouse and the keyboard."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is on the screen, as numbers."""
+"""The pixels of the screen."""
 
 from __future__ import annotations
 

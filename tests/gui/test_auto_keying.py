@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Auto keying with factory settings, by hand: it keys what changed alone, and handles play every pose all the same."""
+"""Auto keying with factory settings keys only changed channels, and handles play every pose nevertheless."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A baked character by hand: Blender's editors leave it alone, every attempt is explained, and Free Bake is near."""
+"""A baked character: Blender's editors do not change it, each attempt is explained, and Free Bake is within reach."""
 
 from __future__ import annotations
 

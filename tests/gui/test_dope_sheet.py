@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rig of ten bones in the Dope Sheet, baked: its rows are its own."""
+"""A baked rig of ten bones in the Dope Sheet has no additional rows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enabled by a click, handles play: the animator sees his own keys and nothing else, and edits move the motion."""
+"""Handles after Enable TCB: animators see only their own keys, and edits change the motion."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live by hand in two windows, each with another scene: handles follow the edits in either, also of an action that
-objects of both scenes share."""
+"""Live in two windows with different scenes.
+
+Handles follow the edits in either window, even if objects in both scenes share an action.
+"""
 
 from __future__ import annotations
 
@@ -143,8 +145,7 @@ class Windows:
         assert self.gui.run(SHOW.format(number=number, kind=kind, mode=mode))
 
     def place(self, number: int, frame: float | None = None) -> tuple[int, int]:
-        """The middle of the window's large editor, or where the summary's diamond at that frame is; for keys to go to
-        that window."""
+        """Return the middle of the window's large editor, or the position of the summary's diamond at the frame."""
         self.gui.xdotool("windowfocus", self.handles[number])
         x, y = self.gui.run(PLACE.format(number=number, frame=frame))
         return number * HALF[0] + x, y

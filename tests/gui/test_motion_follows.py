@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion that handles play follows a parameter that is dragged, and a dialog, before either is done."""
+"""During a drag of a parameter, and while a dialog is open, the motion played by handles follows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Your own keys on baked curves in the Graph Editor, as they are seen on the screen."""
+"""The animator's own keys on baked curves in the Graph Editor, as displayed on the screen."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths edited by the mouse, with the tool of the 3D viewport.
+"""Paths edited with the mouse, through the tool in the 3D viewport.
 
 `TCB_DRAGS=20 pytest tests/gui/test_path_tool.py -k swift` drags more often.
 """

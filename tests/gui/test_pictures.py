@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The diagram and the paths as they are seen on the screen."""
+"""The diagram and the paths, as displayed on the screen."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Motion capture by hand: imported, errors compared, reduced, one pose changed, played."""
+"""Motion capture in the interface: import, comparison of errors, reduction, change of a pose, playback."""
 
 from __future__ import annotations
 

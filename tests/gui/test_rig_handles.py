@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rig that handles play, by hand: clicks, jumps and pose tools find the animator's own keys."""
+"""A rig played by handles: clicks, jumps and pose tools find the animator's own keys."""
 
 from __future__ import annotations
 

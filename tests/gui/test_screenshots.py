@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of the users' pages and of the listing can be made again."""
+"""The pictures on the pages for users and in the listing can be regenerated."""
 
 from __future__ import annotations
 

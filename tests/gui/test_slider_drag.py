@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By hand: sliders of the tab are dragged, and taken back with Esc or released; what they change plays meanwhile."""
+"""Sliders in the tab are dragged, and canceled with Esc or released. The change plays during the drag."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tab shows is what plays: handles, other modes, strips, columns of keys, and the path at each redraw."""
+"""The tab matches the playback: handles, rotation modes, strips, columns of keys, and the path at each redraw."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns of rotations by hand: Enable keeps the way that the keys turn, and Turns in the tab chooses the short one."""
+"""Turns of rotations: Enable preserves the turns between keys, and Turns in the tab selects the shortest path."""
 
 from __future__ import annotations
 

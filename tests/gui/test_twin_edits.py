@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits by hand of an object that handles play and of its plain twin at once: both have the same keys after each.
+"""Simultaneous edits to an object played by handles and to its plain twin. Both have the same keys after each edit.
 
-tests/animation/edit_sequences.py does all kinds of edits, many in a row.
+tests/animation/edit_sequences.py runs long sequences of all kinds of edits.
 """
 
 from __future__ import annotations

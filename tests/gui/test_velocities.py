@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By hand in the Graph Editor: velocities of several keys, for a method that goes by them."""
+"""Velocities of several keys in the Graph Editor, for a method that uses them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas of docs/formulas once more, at 50 digits, a sample at a time: what `interp` is measured against.
+"""An independent implementation of the TCB formulas of docs/formulas at 50 digits, as a reference for `interp`.
 
 It shares nothing with `interp`: no code, no closed forms (slerp is the printed one), no batching, and derivatives are
 central differences, whose steps cost nothing at this precision.

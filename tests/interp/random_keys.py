@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys drawn at random: frames, orientations, TCB parameters."""
+"""Random keys: frames, orientations and TCB parameters."""
 
 from __future__ import annotations
 

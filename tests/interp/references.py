@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Of every method an independent way to the same curve, through keys drawn at random.
+"""An independent computation of each method's curve through random keys.
 
 tools/methods.py measures by them, and tests of the command hold to them what Blender plays. Nothing here is made of
 `interp`: it is scipy, NumPy, fractions, or formulas written down once more at 50 digits.

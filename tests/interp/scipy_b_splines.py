@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""B-splines made of scipy's basis and scipy's rotations."""
+"""B-splines computed with scipy's basis and scipy's rotations."""
 
 from __future__ import annotations
 

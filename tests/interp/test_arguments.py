@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the mathematics says of what it can't compute with: TypeError or ValueError, which name the argument."""
+"""Invalid arguments of `interp` raise TypeError or ValueError, which names the argument."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Equivalent numbers of keys: orientations against scipy, the shortest steps, and spins told from flips."""
+"""Equivalent values of keys: orientations compared with scipy, shortest steps, and distinction of spins and flips."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many tracks at once give what each gives alone."""
+"""Evaluating many tracks together gives the same results as evaluating each separately."""
 
 from __future__ import annotations
 

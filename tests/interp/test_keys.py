@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keys accept, and what they say of keys they don't."""
+"""Valid and invalid arguments of keys, and their error messages."""
 
 from __future__ import annotations
 

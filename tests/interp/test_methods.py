@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every method keeps to, whatever its shape: what bakes, cycles and curves rely on."""
+"""Properties of every method on which bakes, cycles and curves rely."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects as a person has them: keyed, selected, one of them active."""
+"""Objects as in a user's scene: keyed and selected, one of them active."""
 
 from __future__ import annotations
 

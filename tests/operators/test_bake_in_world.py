@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake in World Space as a person uses it."""
+"""Bake in World Space in the interface."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks as a person makes them, and how they go to what was found."""
+"""Checks in the interface, and jumps to their findings."""
 
 from __future__ import annotations
 

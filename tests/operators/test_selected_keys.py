@@ -553,8 +553,7 @@ def test_what_the_animator_locked_is_left_alone_and_what_a_bake_locked_is_not(
     ],
 )
 def test_each_is_one_undo_step(keyed, call, scene):
-    """On the key in the sidebar: in an animation editor a Blender without windows crashes where it shows Adjust Last
-    Operation."""
+    """This uses the key in the sidebar, because Adjust Last Operation crashes without a window in animation editors."""
     cube = keyed("Cube")
     scene.frame_set(11)
     bpy.ops.ed.undo_push(message="set up")

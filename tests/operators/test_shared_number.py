@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The numbers that keys get when a slider that they share is set."""
+"""The values that keys get if their common slider is set."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import and export of tables by their operators: on the active object or bone, one undo step, refusals that tell."""
+"""Import and export of tables by operators: on the active object or bone, in one undo step, with clear errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write Velocities on what is selected."""
+"""Write Velocities on selected objects."""
 
 from __future__ import annotations
 

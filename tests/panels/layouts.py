@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What panels and menus draw into real layouts."""
+"""The items that panels and menus draw into real layouts."""
 
 from __future__ import annotations
 

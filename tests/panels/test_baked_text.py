@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The text in the viewport on what is baked."""
+"""The text in the viewport about baked tracks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths as the camera sees them, beside what Blender's own camera sees at each frame."""
+"""Paths in camera space, compared with Blender's camera at each frame."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys that the sidebar of the 3D viewport is about, of all that is selected; their frame and value as fields."""
+"""The keys of selected objects that the sidebar of the 3D viewport shows, and the fields for their frame and value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The picture of a key's parameters: its curve and dots, its pixels, and what Blender is given of it."""
+"""The picture of a key's parameters: its curve and dots, its pixels, and the icon in Blender."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ def parameters(**given):
 
 @pytest.fixture
 def played(animation, scene):
-    """played(before, after): what is played beside the middle one of three keys of those interpolations, as the sidebar
-    finds it, and the F-curve, up and down by one."""
+    """A function played(before, after) for three keys with these interpolations, whose values rise and fall by one.
+
+    It returns the segments on either side of the middle key, as found by the sidebar, and the F-curve.
+    """
 
     def make(before="BEZIER", after="BEZIER", **numbers):
         thing = new_object()

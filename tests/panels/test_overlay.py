@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The paths that the overlay draws, beside where Blender itself places things."""
+"""The paths drawn by the overlay, compared with positions in Blender."""
 
 from __future__ import annotations
 

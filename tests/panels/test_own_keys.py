@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Your own keys on baked curves, as the Graph Editor is to mark them."""
+"""The animator's own keys on baked curves, as marked in the Graph Editor."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of a path is under the mouse, and what the tool's operators do without one."""
+"""The part of a path under the mouse, and the tool's operators without a mouse."""
 
 from __future__ import annotations
 

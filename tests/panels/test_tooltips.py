@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every tooltip is an imperative or a noun phrase, short, and no sentence."""
+"""Every tooltip is a short imperative or noun phrase without a full stop."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cases of the benchmark run, compare like with like, and the page has what was measured."""
+"""The benchmark's cases run and compare equal work, and the page contains the measurements."""
 
 from __future__ import annotations
 

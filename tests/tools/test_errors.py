@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender plays of the example scene and of real .3ds files, against the formulas."""
+"""Blender's playback of the example scene and of real .3ds files, compared with the formulas."""
 
 from __future__ import annotations
 

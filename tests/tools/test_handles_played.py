@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What handles play beside samples, of whole files."""
+"""Playback of handles compared with samples, for whole files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The release command, in a clone of its own whose `make check` and site are left out for the time."""
+"""The release command in a separate clone, without `make check` and the site to save time."""
 
 from __future__ import annotations
 

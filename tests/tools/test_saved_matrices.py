@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender plays of files of 3ds Max beside the matrices that these were saved with."""
+"""Blender's playback of files from 3ds Max, compared with the matrices saved in them."""
 
 from __future__ import annotations
 

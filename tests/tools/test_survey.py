@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The survey goes through every file of a folder, and sees what differs."""
+"""The survey processes every file in a folder, and finds differences."""
 
 from __future__ import annotations
 

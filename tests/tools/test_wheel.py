@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The wheel of the mathematics alone."""
+"""The wheel that contains only the mathematics."""
 
 from __future__ import annotations
 

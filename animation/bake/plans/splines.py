@@ -44,7 +44,7 @@ _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 
 @record()
 class TrackSpline:
-    """A spline of a track: that of the rotation, or of components keyed at the same frames."""
+    """A spline of a track, which interpolates the rotation, or the components that are keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
