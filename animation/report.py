@@ -52,7 +52,7 @@ class Report:
     value_error: float = 0.0
     """The maximum error of curves or handles, in the units of the properties."""
     rotation_error: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum error of rotations, in radians."""
+    """The maximum error in rotations, in radians."""
     values_exact: bool = True
     """False if any error exceeds the rounding of Blender's numbers to float32."""
     rotations_exact: bool = True

@@ -61,7 +61,7 @@ def bake(  # noqa: PLR0913
         Maximum error of curves and handles, in the property's units. A note reports a larger error of handles. Default:
         1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        Maximum error of rotations, in radians. Default: 0.01 degree.
+        Maximum error in rotations, in radians. Default: 0.01 degree.
     progress : callable, optional
         Called with the number of finished tracks and the total number of tracks. If `progress` raises an exception, the
         bake is completed first.

@@ -51,7 +51,7 @@ def with_handles(keys: Keyframes) -> Keyframes:
 
 @contextmanager
 def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
-    """Provide a temporary F-curve with these keys."""
+    """Create a temporary F-curve with these keys in this context."""
     with kept():
         if not _kept:
             _kept.append(bpy.data.actions.new("TCB scratch"))

@@ -79,7 +79,7 @@ class Watch:
     standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes from each track's last bake that remain valid until the track changes."""
     modes: list[Finding] = field(default_factory=list)
-    """Notes on rotations that play in another rotation mode than the baked one, or that do not play at all."""
+    """Notes on rotations that play in a rotation mode other than the baked one, or that do not play at all."""
     news: list[Finding] = field(default_factory=list)
     """Notes in `modes` that have not been reported yet."""
     other_state: dict[str, _OtherState] = field(default_factory=dict)

@@ -40,7 +40,7 @@ class Options:
     value_tolerance : float or None
         Maximum error of curves in the property's units. If None, 1e-4 of the range of the track's keys is used.
     rotation_tolerance : float
-        Maximum error of rotations, in radians.
+        Maximum error in rotations, in radians.
     in_world : bool
         True if locations and rotations are interpolated in world space, as set by `bake_in_world`.
 
