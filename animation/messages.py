@@ -27,8 +27,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "STRIP_ACTION_LINKED": n_('action "{:s}" of an NLA strip is linked. Make it local first'),
     "STRIPS_STAY_PLAIN": n_("actions of NLA strips were not enabled: {:names}. Tweak a strip to enable its action"),
     "SLOTS_REMOVED": (
-        n_("the TCB data of {:,} track of removed slots was removed"),
-        n_("the TCB data of {:,} tracks of removed slots was removed"),
+        n_("TCB data was removed for {:,} track whose slot no longer exists"),
+        n_("TCB data was removed for {:,} tracks whose slots no longer exist"),
     ),
     "NO_SUCH_TRACK": n_("no such track. Available tracks: {:s}"),
     "NO_BONE": n_('no bone "{:s}"'),
@@ -38,9 +38,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOT_IN_USE": n_("unused in the current rotation mode"),
     "LOCKED": n_("locked. Unlock the channels first"),
     "EDITED_OUTSIDE": n_(
-        "edited outside: the curves were changed after the bake. Apply keeps the curves. Free Bake with "
-        "Discard Edits restores the saved keys (script: free(discard_edits=True), command: free "
-        "--discard-edits)"
+        "edited outside TCB: the curves were changed after the bake. Apply keeps the curves. Free Bake with Discard "
+        "Edits restores the saved keys (script: free(discard_edits=True), command: free --discard-edits)"
     ),
     "TABLE_LOST": n_(
         "baked, but the TCB table is missing. Remove TCB keeps your identified keys and deletes generated "
@@ -54,7 +53,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MUTED": n_("muted. Unmute the channels first"),
     "SAMPLED_CURVE": n_("a sampled curve has no keys. Convert it to keyframes first (Graph Editor, Channel menu)"),
     "CHANNEL_WITHOUT_KEYS": n_("{:channels} has no keys. Insert a key or delete its F-curve"),
-    "NOT_TCB": n_("not a TCB track. Enable it first"),
+    "NOT_TCB": n_("not a TCB track. Enable TCB first"),
     # Invalid keys.
     "NO_KEYS": n_("no keys"),
     "NO_KEY_AT_FRAME": n_("no key at this frame"),
@@ -68,19 +67,21 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "ZERO_QUATERNION": n_("the quaternion is zero, which is not a rotation"),
     "TWO_KEYS_AT_FRAME": n_("two keys at the same frame. Delete or move one of them"),
     "KEYED_APART": n_("channels are keyed at different frames. Key all channels at the same frames first"),
-    "KEYS_TOO_NEAR": n_("keys of different channels are less than {:g} frames apart. Move them to the same frame"),
+    "KEYS_TOO_NEAR": n_(
+        "keys of different channels are less than {:g} frames apart. Move these keys to the same frame"
+    ),
     "VALUE_TOO_LARGE": n_("the value is too large: the motion could exceed the range of float32"),
     "TOO_FAST": n_("the angular velocity is above {:g} radians per frame"),
     "MOTION_TOO_FAR": n_("values after this key exceed the range of float32"),
     "TURN_TOO_FAR": n_(
-        "turns by {:.4g} degrees from the previous key, more than the {:g} degrees that {:s} can keep. Insert "
-        "keys between them, or choose Turns: Shortest (path SHORTEST)"
+        "turns by {:.4g} degrees from the previous key, more than the {:g} degrees that {:s} can keep. Insert keys "
+        "between the two keys, or choose Turns: Shortest (path SHORTEST)"
     ),
     "SPLINE": n_("{:s}"),
     "METHOD_FOR_VALUES": n_("{:s} cannot interpolate rotations"),
     "METHOD_FOR_ROTATIONS": n_("{:s} interpolates rotations only"),
     # Bakes.
-    "NOT_BAKED": n_("not TCB, so not baked. Enable it first (command: --enable)"),
+    "NOT_BAKED": n_("not TCB, so not baked. Enable TCB first (command: --enable)"),
     "CURVES_GONE": n_("the F-curves of the TCB tracks were deleted"),
     "STEP_TOO_SMALL": n_("a step of {:g} frames is too small: Blender merges keys closer than {:g} frames"),
     "TOO_MANY_SAMPLES": n_(
@@ -92,16 +93,20 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} ({:channels})"),
     "HELD_OUTSIDE": n_("extrapolation is Linear, but the bake holds the values outside the keys. Extend the bake"),
     "OTHER_SLOPE_OUTSIDE": n_(
-        "extrapolation is Linear, and Blender plays some segments. The slope outside a baked end may differ "
-        "from the motion"
+        "extrapolation is Linear, but some segments use Blender's interpolation. The slope beyond the bake may not "
+        "match the motion"
     ),
     "CURVES_MISS": n_("maximum error {:size} after frame {:g}: the tolerance requires keys too close together"),
     "LOOP_JUMPS": n_("the loop jumps, because the first and last keys have different poses"),
     "CYCLE_INSIDE_KEYS": n_("the motion cycles. Extend the bake to include repeats outside the keys"),
     "CYCLE_ENDS": n_(
-        "the motion cycles, but Blender plays some segments. The bake does not repeat the motion outside the keys"
+        "the motion cycles, but some segments use Blender's interpolation. The bake does not repeat the motion "
+        "outside the keys"
     ),
-    "LOOP_CORNER": n_("the motion loops, but Blender plays some segments. There is a corner between end and start"),
+    "LOOP_CORNER": n_(
+        "the motion loops, but some segments use Blender's interpolation. There is a corner between the end and the "
+        "start"
+    ),
     "HANDLES_TIMED": n_("handles cannot play motion with a frame function. Bake samples or curves"),
     "HANDLES_LEAVE_KEYS": n_(
         "handles cannot play a method that does not pass through the keys. Bake samples or curves"
@@ -116,8 +121,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the handle types that you chose have no effect on this bake. They affect only motion played by handles"
     ),
     "TURNED_SHORT": (
-        n_("{:,} key now turns the short way. Choose Turns: As Keyed to keep long turns"),
-        n_("{:,} keys now turn the short way. Choose Turns: As Keyed to keep long turns"),
+        n_("{:,} key now takes the shortest path. Choose Turns: As Keyed to keep long turns"),
+        n_("{:,} keys now take the shortest path. Choose Turns: As Keyed to keep long turns"),
     ),
     "KEYED_NEAR": n_(
         "channels have keys at frames {:g} and {:g}, so close together that the motion bends sharply. Move "
@@ -130,17 +135,17 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "WORLD_ONE_KEY": n_("at least two keys are needed to interpolate"),
     "WORLD_UNKNOWN": n_("{:s}. Only motion from F-curves and parents can be baked in world space"),
     "WORLD_NO_PARENT": n_("no parent, so it is already interpolated in world space"),
-    "WORLD_NO_TRACK": n_("no TCB location or rotation. Enable it first"),
+    "WORLD_NO_TRACK": n_("no TCB location or rotation track. Enable TCB first"),
     "PARENT_FLAT": n_("the parent's scale is zero at this frame"),
     "PARENT_UNEQUAL": n_("the parent's scale is not uniform, so the world-space transform is not a pure rotation"),
     "PARENT_MIRRORED": n_("the parent is mirrored, so the world-space transform is not a pure rotation"),
     # Enable, Free Bake, Restore, Remove and Apply.
     "TURNS_AS_KEYED": n_("Turns was set to As Keyed, which changes the motion less than Shortest"),
-    "TURNS_KEPT": n_("turns by {:.0f}° to this key. Choose Turns: Shortest to turn the short way"),
+    "TURNS_KEPT": n_("turns by {:.0f}° to this key. Choose Turns: Shortest to take the shortest path"),
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(
-        "all keys were linear. TCB curves now pass through them, up to {:size} from the lines. For straight "
-        "lines, choose Linear in Set Parameters (script: key_set)"
+        "all keys were linear. The TCB curves deviate from straight lines by up to {:size}. For straight lines, choose"
+        " Linear in Set Parameters (script: key_set)"
     ),
     "CHANGED": n_("by {:size}"),
     "LOOK_CHANGED": n_("the motion changes by up to {:size}, because no parameters can reproduce it"),
@@ -150,7 +155,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NO_TCB_TRACK": n_("no TCB track"),
     "TIMING_STAYS": n_("the frame function was kept. Remove it in the Timing panel (script: remove_retiming)"),
     "TABLE_PART_REMOVED": n_("the damaged part of the TCB table was removed"),
-    "TABLE_REMOVED": n_("the damaged TCB table was removed, with all key data in it"),
+    "TABLE_REMOVED": n_("the damaged TCB table was removed, including all key data in it"),
     "KEPT_IDENTIFIED_KEYS": n_(
         "the TCB table is missing. Your identified keys were kept, and generated keys were deleted. Handles, "
         "interpolation and keys at other frames cannot be restored"
@@ -161,8 +166,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:,} baked track was locked again. Free Bake unlocks it for editing"),
         n_("{:,} baked tracks were locked again. Free Bake unlocks them for editing"),
     ),
-    "KEYED_WHILE_BAKED": n_("{:names}: baked tracks take no keys. Free Bake to edit"),
-    "POSED_WHILE_BAKED": n_("{:names}: baked, so the new pose will not stay. Free Bake to edit"),
+    "KEYED_WHILE_BAKED": n_("{:names}: keys cannot be inserted into baked tracks. Free Bake to edit"),
+    "POSED_WHILE_BAKED": n_("{:names}: baked, so the new pose will not be kept. Free Bake to edit"),
     "DID_NOT_MOVE": (
         n_("{:,} baked track did not move. Free Bake to edit"),
         n_("{:,} baked tracks did not move. Free Bake to edit"),
@@ -187,7 +192,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "channels are keyed at different frames. Smoothness is shown only while the track is not baked"
     ),
     "TOO_MANY_KEYS_MEASURED": n_("not measured: more than {:d} keys"),
-    "NO_PARAMETERS": n_("the method does not use tension, continuity and bias"),
+    "NO_PARAMETERS": n_("the method does not use tension, continuity or bias"),
     "NO_KEY_BESIDE": n_("no other key on this side"),
     "EASE_DECIDES": n_("an ease next to this key sets its tangent"),
     "PLAYED_AT_OTHER_TIMES": n_("a frame function plays the keys at other frames"),
@@ -232,7 +237,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TIMING_WHICH_TRACK": n_("no track chosen for constant speed. Choose one"),
     "TIMING_OUTSIDE": n_("the frame to hold is outside the motion, frames {:g} to {:g}"),
     "NO_TIMING": n_("no frame function"),
-    "TIMING_ONE_KEY": n_("all keys are at one frame, so there is no motion to time"),
+    "TIMING_ONE_KEY": n_("all keys are at the same frame, so there is no motion to retime"),
     "TIMING_DRIVEN": n_("{:s} is driven. Remove the driver first"),
     "TIMING_LOCKED": n_("the frame function is locked. Unlock its channel first"),
     "TIMING_STILL": n_("there is no movement, so the speed cannot be made constant"),
@@ -242,7 +247,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TABLE_NOT_BEZIER": n_(
         "not all keys are Bezier. Tables do not store interpolation, so all keys become Bezier on import"
     ),
-    "TABLE_SIGNS": n_("quaternions change sign between keys. After import, the rotation turns the shorter way"),
+    "TABLE_SIGNS": n_("quaternions change sign between keys. After import, the rotation takes the shortest path"),
     "COLUMN_LEFT_OUT": n_("skipped: {:s}"),
     "COLUMNS_EMPTY": n_("the columns have no values"),
     "COLUMNS_UNKNOWN": n_("no column names a float property of this object"),
@@ -255,19 +260,24 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COLUMN_NOTHING_ROTATES": n_("nothing with this name has a rotation"),
     "ROW": n_("line {:d}: {:s}"),
     "ROW_BEYOND": n_("frame {:g} is after Blender's last frame, {:g}"),
-    "ROWS_TOO_NEAR": n_("the next row is closer than {:g} frames, which Blender cannot distinguish. Remove some rows"),
+    "ROWS_TOO_NEAR": n_(
+        "the next row is closer than {:g} frames, too close for Blender to distinguish. Remove some rows"
+    ),
     "CELL_TOO_LARGE": n_("the value exceeds the range of float32"),
     "MATRIX_FLAT": n_("the matrix has an axis of zero length, so it defines no rotation"),
     "MATRIX_SHEARED": n_("the matrix has shear, which location, rotation and scale cannot represent"),
-    "ROWS_NEGATED": n_("{:,} of {:,} quaternions were negated so that the rotation turns the shorter way between rows"),
-    "ROWS_SHORTER": n_("turns above 180 degrees go the shorter way in mode {:s}"),
+    "ROWS_NEGATED": n_(
+        "{:,} of {:,} quaternions were negated so that the rotation takes the shortest path between rows"
+    ),
+    "ROWS_SHORTER": n_("turns above 180 degrees take the shortest path in mode {:s}"),
     "COMPONENT_DRIVEN": n_("{:channels} is driven, so keys have no effect"),
     "HAS_KEYS": n_("there are already keys. Use Replace Keys (command: --replace) to delete them"),
     "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
     # Velocities as custom properties.
     "VELOCITY_TOO_LARGE": n_("{:s} exceeds the range of float32"),
     "VELOCITY_FORGOTTEN": n_(
-        "library override: Blender loses these custom properties on loading. Write them again after loading"
+        "library override: Blender discards these custom properties when the file is loaded. Write them again "
+        "after loading"
     ),
     "VELOCITY_MISSING": n_("skipped: the method has no {:s}"),
     "NO_VELOCITIES": n_("no written velocities"),
@@ -289,7 +299,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MOVED_WITHOUT_CURVES": n_("animated in the file, but it has no F-curves. Import its animation first"),
     "KEY_BEYOND": n_("a key in the file is after Blender's last frame, {:g}"),
     "RESTORE_TCB": n_("already a TCB track. Remove TCB, then restore the curves"),
-    "RESTORED_NEARLY": n_("handles reproduce the curve within {:size}. Use Exact to add keys until it matches"),
+    "RESTORED_NEARLY": n_("handles reproduce the curve within {:size}. Use Exact to add keys until the curve matches"),
     "STAYS_PLAIN": n_("not enabled: no parameters can reproduce the curves"),
     # Reduce.
     "REDUCE_SAMPLE_LIMIT": n_(
@@ -302,7 +312,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "REDUCE_HANDLES_FREE": n_(
         "automatic handles next to the range are now Free, so that the new keys do not move them"
     ),
-    "REDUCE_PLAIN": n_("not TCB. The few keys were kept as plain keys"),
+    "REDUCE_PLAIN": n_("not TCB. The reduced keys were kept as plain keys"),
     "REDUCE_SHARED": n_('still plays the shared action "{:s}"'),
     "REDUCE_KEPT": n_('the original action "{:s}" is kept in the file'),
     "REDUCE_FEW_IN_RANGE": n_("no track has three keys from frame {:g} to {:g}"),
@@ -365,10 +375,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:d} keys have an axis of zero length: imported without rotation"),
     ),
     "NEARLY_WHOLE_TURN": (
-        n_("{:d} turn of nearly 360 degrees imported as a small turn in the other direction"),
-        n_("{:d} turns of nearly 360 degrees imported as small turns in the other direction"),
+        n_("{:d} turn of nearly 360 degrees imported as a small turn in the opposite direction"),
+        n_("{:d} turns of nearly 360 degrees imported as small turns in the opposite direction"),
     ),
-    "KEYS_SHARE_FRAME": n_("keys share frame {:s}: to keep all keys, each earlier one was moved {:g} frames back"),
+    "KEYS_SHARE_FRAME": n_("keys share frame {:s}: to keep all keys, each earlier key was moved {:g} frames back"),
     "KEY_NOT_FINITE": (
         n_("{:d} key without a finite value: skipped"),
         n_("{:d} keys without a finite value: skipped"),
@@ -387,14 +397,14 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:d} turns above 180 degrees, up to {:.1f} degrees"),
     ),
     "TURNS_SAMPLED": n_("no rotation mode can store these turns in keys: the motion was imported as samples"),
-    "TURNS_SHORTENED": n_("{:s}: imported with turns the shorter way"),
-    "MODE_CHOSEN": n_("the rotation mode was set to {:s}, which can store its turns"),
+    "TURNS_SHORTENED": n_("{:s}: imported along the shortest path"),
+    "MODE_CHOSEN": n_("the rotation mode was set to {:s} to preserve full turns"),
     "FRAMES_BEYOND_FILE": n_("the scene's frame range exceeds the file's last frame, {:,}: the file ends there"),
     "OTHER_CONSTRUCTION": n_("the file cannot store a separate rotation algorithm for one object"),
     "PARENT_LOSES_SCALE_AND_ROTATION": n_(
         'parent "{:s}" has no scale or rotation in the file, so the object does not inherit them'
     ),
-    "PARENT_LOSES_SCALE": n_('parent "{:s}" has no scale in the file, so the object does not inherit it'),
+    "PARENT_LOSES_SCALE": n_('parent "{:s}" has no scale in the file, so the object does not inherit the scale'),
     "NODES_MAKE_COLOR": n_("nodes set the background color: the viewport color was exported as ambient light"),
     "NODES_ANIMATED": n_("animation of nodes was not exported: {:s}"),
     "LIGHT_TYPE": n_("{:s} lights are not supported by the file: exported as a point light"),
@@ -425,13 +435,16 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "DELTAS": n_("has delta transforms"),
     "PARENT_INVERSE_SHEARS": n_("has a parent inverse with shear"),
     "NOT_WRITTEN": n_("{:s}. Sample it (command: --others SAMPLE), or make it TCB"),
-    "WRITTEN_UNBAKED": n_("TCB, but not baked: exported as a bake would play, not as Blender plays now"),
-    "WRITTEN_OUT_OF_DATE": n_("edited since the last bake: exported as a bake would play, not as Blender plays now"),
+    "WRITTEN_UNBAKED": n_("TCB, but not baked: exported as it would play after a bake, not as it plays now"),
+    "WRITTEN_OUT_OF_DATE": n_(
+        "edited since the last bake: exported as it would play after a bake, not as it plays now"
+    ),
     "WRITTEN_EDITED_OUTSIDE": n_(
-        "edited outside since the bake: exported as a bake would play, not as Blender plays now"
+        "edited outside TCB since the bake: exported as it would play after a bake, not as it plays now"
     ),
     "WRITTEN_OTHER_MODE": n_(
-        "baked for another rotation mode: exported as a bake in the current mode would play, not as Blender plays now"
+        "baked for another rotation mode: exported as it would play after a bake in the current mode, not as it "
+        "plays now"
     ),
     "FILE_KEYS_FAR_APART": n_(
         "there are {:,.0f} frames between the first and last keys, more than the limit of {:,} samples. "
@@ -453,7 +466,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "METHOD_NOT_IN_FILE": n_("the file does not support the method {:s}"),
     "COMPONENTS_APART": n_("components have keys or spline ends at different frames"),
     "MODIFIERS_LEFT": n_("F-curve modifiers were not exported: {:s}"),
-    "GOES_ON_OUTSIDE": n_("the motion outside the keys was not exported: the file holds the first and last value"),
+    "GOES_ON_OUTSIDE": n_("the motion outside the keys was not exported: the file holds the first and last values"),
     "SEGMENT_FILLED": (
         n_("{:d} constant or eased segment exported with {:d} additional keys, exact at whole frames"),
         n_("{:d} constant or eased segments exported with {:d} additional keys, exact at whole frames"),
@@ -471,7 +484,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "DRIVER_DECIDES": n_("{:s} is driven, so its animation in the file was skipped"),
     "SAMPLES_FOR_HANDLES": n_("baked as samples, because handles would have a maximum error of {:size}"),
     "HANDLES_FOR_SAMPLES": n_(
-        "played by handles, because about {:,.0f} samples exceed the limit of {:,}. Raise the sample limit to bake"
+        "played by handles, because about {:,.0f} samples would exceed the limit of {:,}. Raise the sample limit "
+        "to bake"
     ),
     "NODE_LEFT": n_("skipped: {:s}"),
     "NODE_WITHOUT_OBJECT": n_("skipped: no object with this name"),
@@ -496,7 +510,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NO_TARGET": n_("no target: it points along -Z"),
     "UNDER_AMBIENT": n_("the parent is the ambient light, which has no position: imported without a parent"),
     "UNDER_AMBIENT_UNDER": n_('the parent is the ambient light, which has no position: "{:s}" became the parent'),
-    "UNLINKED_AXES": n_("Blender cannot unlink single axes from a parent: it inherits all of the parent's motion"),
+    "UNLINKED_AXES": n_(
+        "Blender cannot unlink single axes from a parent: the object inherits all of the parent's motion"
+    ),
     "CYCLE_LEFT": n_("the cycle was not imported: the motion ends at the last key"),
     "MORPH_AS_MARKERS": n_("{:d} morph keys were imported as markers of the action. They do not deform the mesh"),
     "ANGLE_OUT_OF_RANGE": (

@@ -55,7 +55,7 @@ def choice(name: str, description: str, default: str, choices: Choices, context:
 
 
 SAMPLE_LIMIT = 10_000_000
-"""The default maximum number of samples per bake, about 700 MB of keys. Larger bakes are refused unless the limit is
+"""The default maximum number of samples per bake, about 700 MB of keys. Larger bakes fail unless the limit is
 raised."""
 
 
@@ -77,7 +77,7 @@ def _rotation_tolerance(description: str) -> Option:
 BAKE = {
     "output": choice(
         n_("Output"),
-        n_("The kind of keys that play the motion"),
+        n_("How the bake stores the motion"),
         "SAMPLES",
         {
             "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
@@ -95,13 +95,13 @@ BAKE = {
         soft_high=0.1,
         precision=5,
     ),
-    "rotation_tolerance": _rotation_tolerance(n_("Maximum error of rotations")),
+    "rotation_tolerance": _rotation_tolerance(n_("Maximum error in rotation")),
     "sample_limit": sample_limit(SAMPLE_LIMIT, n_("Maximum number of samples to write")),
 }
 
 ENABLE = {
     "keep_look": flag(
-        n_("Keep Look"), n_("Fit parameters to the current motion. Off: set all parameters to 0"), default=True
+        n_("Preserve Motion"), n_("Fit parameters to the current motion. Off: set all parameters to 0"), default=True
     ),
 }
 
@@ -118,7 +118,7 @@ FIX_ROTATIONS = {
         "KEEP",
         {
             "KEEP": (n_("Keep"), n_("Keep turns, and repair jumps within one frame")),
-            "SHORTEST": (n_("Shortest"), n_("Turn the short way")),
+            "SHORTEST": (n_("Shortest"), n_("Take the shortest path")),
         },
     ),
 }
@@ -127,14 +127,14 @@ RESTORE_CURVES = {
     "exact": flag(n_("Exact"), n_("Add keys where handles alone exceed the tolerances")),
     "value_tolerance": Option(
         n_("Value Tolerance"),
-        n_("Maximum deviation of location and scale, as a fraction of the range of values"),
+        n_("Maximum deviation in location and scale, as a fraction of the range of values"),
         VALUE_TOLERANCE,
         "NUMBER",
         low=1e-7,
         soft_high=0.1,
         precision=6,
     ),
-    "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation of rotations")),
+    "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation in rotation")),
     "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB where parameters can reproduce the motion")),
 }
 
@@ -150,7 +150,7 @@ REDUCE = {
     ),
     "error": Option(
         n_("Max Error"),
-        n_("Maximum error of bone heads and tails, or of locations and other values"),
+        n_("Maximum error at bone heads and tails, or in location and other values"),
         0.005,  # half a centimeter in meters
         "DISTANCE",
         low=1e-6,
@@ -159,7 +159,7 @@ REDUCE = {
     ),
     "angle": Option(
         n_("Max Angle"),
-        n_("Maximum error of object rotations"),
+        n_("Maximum error in object rotation"),
         math.radians(0.5),
         "ANGLE",
         low=1e-6,
@@ -176,7 +176,7 @@ REDUCE = {
     ),
     "still": Option(
         n_("Error at Rest"),
-        n_("Maximum error of points at rest, such as planted feet. 0: Max Error"),
+        n_("Maximum error at points at rest, such as planted feet. 0: Max Error"),
         None,
         "DISTANCE",
         low=0.0,
@@ -227,14 +227,14 @@ RETIME = {
             "HOLD": (n_("Hold"), n_("Hold the current frame, and delay all later frames")),
             "LOOP": (n_("Loop"), n_("Repeat from the first key to the last")),
             "PING_PONG": (n_("Ping-Pong"), n_("Play back and forth between the first and last keys")),
-            "FRACTION": (n_("Fraction 0 to 1"), n_("Values from 0 to 1, where 0 is the first key and 1 the last")),
+            "FRACTION": (n_("Fraction from 0 to 1"), n_("Values from 0 to 1, where 0 is the first key and 1 the last")),
             "CONSTANT_SPEED": (
                 n_("Constant Speed"),
                 n_("Constant speed along the path, from the first key to the last"),
             ),
             "CONSTANT_SPEED_KEYS": (
                 n_("Constant Speed Between Keys"),
-                n_("Constant speed between neighboring keys, which keep their frames"),
+                n_("Constant speed between adjacent keys, which keep their frames"),
             ),
         },
     ),
@@ -300,18 +300,18 @@ TRACK = {
         {
             "SINGLE": (n_("Single"), n_("Play once, and hold the first and last values")),
             "REPEAT": (n_("Repeat"), n_("Repeat from the start as far as the baked frames extend")),
-            "LOOP": (n_("Loop"), n_("Repeat smoothly. The first and last key must have the same pose")),
+            "LOOP": (n_("Loop"), n_("Repeat smoothly. The first and last keys must have the same pose")),
         },
     ),
     "ends": choice(
         n_("End Segments"),
-        n_("First and last segment of a rotation"),
+        n_("First and last segments of a rotation"),
         "3DS",
         {
             "3DS": (n_("3D Studio"), n_("Treat the first and last segments as in 3D Studio 4")),
             "TANGENT": (
                 n_("As for Location"),
-                n_("Treat the first and last segments as for location and other values"),
+                n_("Treat the first and last segments as in tracks of location and other values"),
             ),
         },
     ),
@@ -329,7 +329,7 @@ TRACK = {
         n_("Direction of turns between keys"),
         "SHORTEST",
         {
-            "SHORTEST": (n_("Shortest"), n_("Turn the shorter way")),
+            "SHORTEST": (n_("Shortest"), n_("Take the shortest path")),
             "AS_KEYED": (n_("As Keyed"), n_("Keep turns as keyed, including full turns (3ds Max: windup)")),
         },
     ),

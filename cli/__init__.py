@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide the command `blender --command tcb VERB FILE…`, which processes files without a window."""
+"""The command `blender --command tcb VERB FILE…`, which processes files without a window."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ _SUMMARIES = {
     "apply": n_("Convert the motion to animation without TCB."),
     "remove": n_("Restore the animator's curves and delete all TCB data."),
     "enable": n_("Enable TCB on tracks without baking them."),
-    "reduce": n_("Reduce curves with a key on every frame to few keys that play the same motion."),
+    "reduce": n_("Reduce curves with a key at every frame to few keys that play the same motion."),
     "curves": n_("Replace imported keys with the keys and tangents of an FBX or glTF file."),
     "info": n_("List tracks with their keys, parameters and states. Write nothing."),
     "check": n_("Check cameras, scales and joints at every frame. Write nothing."),
@@ -80,7 +80,7 @@ File = tuple[Path, Path | None]
 
 @dataclass(frozen=True)
 class Job:
-    """Hold the verb, the files, and the arguments by name."""
+    """The verb, the files, and the arguments by name."""
 
     verb: str
     files: list[File]
@@ -146,7 +146,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     if not _writes(given):
         return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
     if given.output is None and not given.in_place:
-        verb.error(rpt_("no place for the result: give --output DIR or FILE, or --in-place to replace the files"))
+        verb.error(rpt_("no destination for the result: give --output DIR or FILE, or --in-place to replace the files"))
     if given.output is not None and given.in_place:
         verb.error(rpt_("give either --output or --in-place, not both"))
     if given.relative_to is not None and given.output is None:
@@ -168,7 +168,7 @@ def _writes(given: argparse.Namespace) -> bool:
 
 
 def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
-    """Refuse incompatible options."""
+    """Reject incompatible options."""
     if given.verb == "rotations" and not _writes(given) and (given.output is not None or given.in_place):
         verb.error(rpt_("--output and --in-place require --repair or --key-whole"))
     if given.verb == "import-table" and not os.access(given.table, os.R_OK):
@@ -186,7 +186,7 @@ def _targets(
         if os.path.exists(output) and not os.path.isdir(output):
             verb.error(rpt_("--output {:s} is a file, but the results need a folder", output))
         if len(files) > 1 and output.lower().endswith(suffix) and not os.path.isdir(output):
-            text = n_("--output {:s} names one {:s} for {:d} files; to name a folder, end it with a slash")
+            text = n_("--output {:s} names one {:s} for {:d} files. To name a folder, end it with a slash")
             verb.error(rpt_(text, output, suffix, len(files)))
         folder = given.relative_to
         places = [Path(file.name) if folder is None else _within(verb, file, folder) for file in files]
@@ -196,7 +196,7 @@ def _targets(
     elif output.lower().endswith(suffix):
         targets = [Path(os.path.realpath(output))]
     else:
-        text = n_("--output {:s} is neither a folder nor a {:s}; to create a folder, end it with a slash")
+        text = n_("--output {:s} is neither a folder nor a {:s}. To create a folder, end it with a slash")
         verb.error(rpt_(text, output, suffix))
     writers: dict[str, Path] = {}
     for file, target in zip(files, targets, strict=True):
@@ -206,7 +206,7 @@ def _targets(
     if output is not None:
         for file in files:
             if os.path.normcase(os.path.realpath(file)) in writers:
-                verb.error(rpt_("--output would replace the input file {}; to replace it, give --in-place", file))
+                verb.error(rpt_("--output would replace the input file {}. To replace it, give --in-place", file))
     return targets
 
 
@@ -242,7 +242,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
     return [Path(name) for name in dict.fromkeys(found)]
 
 
-# Options that functions of `animation` take and check. They have the names of the functions' arguments.
+# Options that functions of `animation` take and check. Their names are the names of the functions' arguments.
 
 
 def _named(given: argparse.Namespace, options: dict[str, Option]) -> dict[str, Any]:
@@ -299,8 +299,8 @@ def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
             default=[],
             metavar="GLOB",
             help=rpt_(
-                "Process only objects with this name, with their data, shape keys, materials and nodes; * and ? match "
-                "any characters; may be repeated"
+                "Process only objects with this name, including their data, shape keys, materials and nodes. * and ? "
+                "match any characters. May be repeated"
             ),
         )
     verb.add_argument("--json", action="store_true", help=rpt_("Print a JSON object per file, each on a separate line"))
@@ -320,7 +320,7 @@ def _add_common(verb: argparse.ArgumentParser, name: str) -> None:
 
 def _add_output(verb: argparse.ArgumentParser, name: str) -> None:
     suffix = _RESULTS.get(name, ".blend")
-    where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for one FILE")
+    where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for a single FILE")
     verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
     if name in _RESULTS:
         verb.set_defaults(in_place=False)
@@ -336,8 +336,8 @@ def _add_output(verb: argparse.ArgumentParser, name: str) -> None:
         "--skip-done",
         action="store_true",
         help=rpt_(
-            "Skip a FILE whose result of an earlier run had no faults and would be the same. Give this option from the "
-            "first run on, because it records finished files in .tcb-done.jsonl beside the results"
+            "Skip a FILE if an earlier run finished it without faults and its result would be the same. Use this "
+            "option from the first run on, because it records finished files in .tcb-done.jsonl next to the results"
         ),
     )
 
@@ -401,7 +401,7 @@ def _angle_and_percent(text: str) -> tuple[float, float]:
     """Parse an angle in degrees and a percentage, and return radians and a fraction."""
     numbers = [_number(part) for part in text.split(",")]
     if len(numbers) != 2 or min(numbers) < 0.0:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not ANGLE,PERCENT, such as 1,1", text))
+        raise argparse.ArgumentTypeError(rpt_("{:s} does not have the form ANGLE,PERCENT, such as 1,1", text))
     return math.radians(numbers[0]), numbers[1] / 100.0
 
 
@@ -414,11 +414,12 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
         "--plain",
         action="store_false",
         dest="keep_look",
-        help=rpt_("Enable TCB with parameters 0, which changes the motion (default: parameters that fit the motion)"),
+        help=rpt_(
+            "Enable TCB with all parameters set to 0, which changes the motion (default: fit the parameters to the "
+            "motion)"
+        ),
     )
-    turns = rpt_(
-        "Default: as keyed for angles, shortest for quaternions, or the smaller change if the motion is preserved"
-    )
+    turns = rpt_("Default: As Keyed for angles, Shortest for quaternions, or whichever changes preserved motion less")
     verb.add_argument(
         "--turns",
         choices=[*TRACK["path"].choices],
@@ -431,7 +432,7 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
         default=MAX_CHANGE,
         metavar="ANGLE,PERCENT",
         help=rpt_(
-            "Larger changes in the motion are faults: degrees of rotations, percent of the range of other tracks "
+            "Larger changes to the motion are faults: degrees for rotations, percent of the range for other tracks "
             "(default: 1,1)"
         ),
     )
@@ -447,7 +448,7 @@ def _add_bake(verb: argparse.ArgumentParser) -> None:
         else:
             _add(verb, f"--{name.replace('_', '-')}", option)
     _add_range(verb, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
-    parameters = verb.add_argument_group(rpt_("Parameters for keys without their own parameters in this bake"))
+    parameters = verb.add_argument_group(rpt_("Parameters in this bake for keys that have none of their own"))
     for name, (low, high) in LIMITS.items():
         bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
         _add(parameters, f"--{name.replace('_', '-')}", bounds)
@@ -480,16 +481,20 @@ def _add_check(verb: argparse.ArgumentParser) -> None:
     _add_range(
         verb, "--range", n_("Frames to check (default: each scene's frame range and all keys before and after it)")
     )
-    joint = rpt_("Measure the joint between this object's origin or bone's head and its parent; may be repeated")
+    joint = rpt_("Measure the joint between the parent and this object's origin or bone's head. May be repeated")
     verb.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
     tolerance = Option("", n_("Largest distance at a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
     _add(verb, "--joint-tolerance", tolerance)
 
 
 def _add_rotations(verb: argparse.ArgumentParser) -> None:
-    repair = rpt_("Replace values at keys where rotations flip or jump with equivalent ones (default: only list them)")
+    repair = rpt_(
+        "Replace keyed values with equivalent values where rotations flip or jump (default: only list the faults)"
+    )
     verb.add_argument("--repair", action="store_true", help=repair)
-    whole = rpt_("First key all channels of rotations at each key, as handles require, without changing the motion")
+    whole = rpt_(
+        "First key all channels of each rotation at every key, as handles require, without changing the motion"
+    )
     verb.add_argument("--key-whole", action="store_true", help=whole)
     _add(verb, "--turns", FIX_ROTATIONS["turns"])
 
@@ -522,9 +527,7 @@ def _add_export(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_bone(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--bone", default="", metavar="NAME", help=rpt_("The bone of the object that the table describes")
-    )
+    verb.add_argument("--bone", default="", metavar="NAME", help=rpt_("The bone that the table describes"))
 
 
 def _add_import_table(verb: argparse.ArgumentParser) -> None:

@@ -35,12 +35,12 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True)
 class Source:
-    """Describe a file that was read."""
+    """A file that was read."""
 
     compressed: bool
     version: Version
     libraries: dict[str, Version | None]
-    """The libraries that the file links from. None marks a missing library."""
+    """The libraries that the file links from. A missing library is None."""
     converted: Finding | None = None
     """A note if the file will be written and was saved by another Blender version."""
 
@@ -66,7 +66,7 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
         raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
-    # A process without windows does not paste anything from the previous file, whose keys would only fill memory.
+    # Nothing is pasted in a process without windows. Discard the previous file's keys to free their memory.
     session.forget()
     try:
         # Load the file's interface so that the result keeps the animator's windows.
@@ -126,7 +126,7 @@ def save(
     before_it_counts: Callable[[Version], None],
     content: bytes | None = None,
 ) -> None:
-    """Write the open file, or `content`, under a temporary name beside the target, then rename it.
+    """Write the open file, or `content`, under a temporary name next to the target, then rename it.
 
     If this is interrupted, the target is either the old or the new file. `before_it_counts` is called with the version
     of the new file before it is renamed, and may prevent renaming by raising. Raises AnimationError.

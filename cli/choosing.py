@@ -30,7 +30,7 @@ _PROPOSED = 3
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     """Return the datablocks that need processing.
 
-    Objects requested by name are always returned and may be refused later. Linked datablocks are skipped unless they
+    Objects requested by name are always returned, but may be rejected later. Linked datablocks are skipped unless they
     are requested by name.
     """
     overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
@@ -97,7 +97,7 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
 
 
 def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
-    """Return why no F-curves animate the datablock. Empty if some do."""
+    """Return the reasons why no F-curves animate the datablock. The list is empty if some do."""
     try:
         channels_of(datablock)
     except animation.AnimationError as refusal:
@@ -106,7 +106,7 @@ def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:
-    """Return all tracks, including unused rotation modes. Empty if nothing animates the datablock.
+    """Return all tracks, including unused rotation modes. The list is empty if nothing animates the datablock.
 
     The tracks come from its action and from the actions of NLA strips that a bake includes.
     """

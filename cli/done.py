@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Implement `--skip-done`, which records finished files and skips them in later runs."""
+"""The option `--skip-done`, which records finished files and skips them in later runs."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from ..animation.report import HandleError
 from ..animation.translation import n_
 
 Status = Literal["done", "faults", "failed", "skipped", "before"]
-"""The status of a file: "faults" if something was refused or lost, "before" if an earlier run has done it."""
+"""The status of a file: "faults" if something was rejected or lost, "before" if an earlier run processed the file."""
 _EXIT_STATUS: dict[Status, int] = {"failed": 1, "faults": 3, "done": 0, "skipped": 0, "before": 0}
 """The exit status of the command if a file has this status. The first status in this order decides. The parser of
 arguments exits with 2."""
 HELP = n_(
     "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
-    "has faults (something was refused or changes visibly, a library is missing, or damaged data was lost)"
+    "has faults (a track was skipped or changes visibly, a library is missing, or damaged data was lost)"
 )
 
 
@@ -30,9 +30,10 @@ def exit_status(statuses: Collection[Status]) -> int:
 def status_of_file(
     errors: Collection[Finding], *, is_written: bool, is_withheld: bool, done_before: bool, is_skipped: bool
 ) -> Status:
-    """Return the status of a file. With errors and a result it is "faults", and refused items are unchanged in it.
+    """Return the status of a file.
 
-    A missing library is also a fault if nothing is written, unless --strict has withheld the result.
+    With both errors and a result, it is "faults", and the result contains the rejected items unchanged. A missing
+    library is also a fault if nothing is written, unless --strict has withheld the result.
     """
     if errors:
         lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in errors)
@@ -43,7 +44,7 @@ def status_of_file(
 
 
 def turn_notes_into_errors(report: Report, left_alone: Collection[Finding], max_change: tuple[float, float]) -> None:
-    """Turn notes that are faults into errors: reasons why Enable left tracks alone, and visible changes.
+    """Turn notes that are faults into errors: tracks that Enable skipped, and visible changes to the motion.
 
     `max_change` contains the largest change that is not visible, as an angle and as a fraction of the range.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hold the outcome of a file, and print it to standard output and standard error.
+"""The outcome of a file, and its output to standard output and standard error.
 
 Results go to standard output, as one line per file and the tables of `info`. With --json they are one JSON object per
 line. Progress, notes and errors go to standard error.
@@ -54,7 +54,7 @@ _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 @dataclass
 class Outcome:
-    """Hold the outcome of a file."""
+    """The outcome of a file."""
 
     file: Path
     report: Report = field(default_factory=Report)
@@ -106,7 +106,7 @@ class Outcome:
 
 
 class Ticker:
-    """Print the progress of a file at limited intervals."""
+    """The progress of a file, printed at limited intervals."""
 
     def __init__(self, file: Path, line: str) -> None:
         self.file = file

@@ -81,7 +81,7 @@ def take(waiting: deque[File]) -> File | None:
 
 
 class _Worker(threading.Thread):
-    """Run a process that handles one file after another until none is left or it dies. Raises OSError."""
+    """A process that handles one file after another until no file is left or the process dies. Raises OSError."""
 
     def __init__(
         self, waiting: deque[File], answers: queue.SimpleQueue[Answer], fail: _Fail, command: Sequence[str]

@@ -31,7 +31,7 @@ _UNIT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Hold the keys of a track, in scene frames.
+    """The keys of a track, in scene frames.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Keys:
 
     @property
     def is_still(self) -> bool:
-        """Return whether there is a single key without parameters."""
+        """Return whether there is a single key with all parameters set to 0."""
         return len(self) == 1 and not self.has_parameters.any()
 
     def is_like(self, other: Keys) -> bool:
@@ -79,7 +79,7 @@ def still(value: npt.ArrayLike) -> Keys:
 
 
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
-    """Return the keys of a track of numbers with the file's values, or None if no key is usable."""
+    """Return the keys of a track of values, as in the file, or None if no key is usable."""
     values = _in_float64(track.values)
     order, frames = _placed(track, _finite_rows(values), conversion, add_note)
     if not len(order):
@@ -90,7 +90,7 @@ def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys
 def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
     """Return the keys of a rotation track as turns in the converted parent space, starting from no rotation.
 
-    `shorter` replaces turns of more than half a turn with the shorter way.
+    If `shorter`, turns of more than half a turn take the shortest path instead.
     """
     values = _in_float64(track.values)
     finite = _finite_rows(values)
@@ -110,7 +110,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     else:
         angles[1:] = _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
-        # After a skipped or reordered key, the next turn starts from another key than in the file.
+        # After a skipped or reordered key, the next turn starts from a different key than in the file.
         follows = np.diff(order, prepend=-1) == 1
         turns = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
         angles = np.where(follows, angles[order], turns[0])
@@ -169,7 +169,7 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
 
 
 def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
-    """Return a mask of keys that Blender distinguishes from their successors, keeping the last, and note the others."""
+    """Return a mask of keys that Blender distinguishes from their successors, and add a note about the others."""
     rounded = frames.astype(np.float32).astype(np.float64)
     apart = np.ones(len(frames), dtype=np.bool_)
     if (np.diff(rounded) > LEAST_APART).all():

@@ -25,7 +25,7 @@ _FLOAT32 = 1e-6
 
 @dataclass(frozen=True)
 class Conversion:
-    """Convert lengths, axes and frames of a file to the scene.
+    """The conversion of lengths, axes and frames from a file to the scene.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Conversion:
 def axes_of(forward: str, up: str) -> Float64Array:
     """Return the rotation from the file's forward and up axes, X to -Z, to Blender's Y and Z.
 
-    Raises ValueError if both are parallel.
+    Raises ValueError if they are parallel.
     """
     if forward[-1] == up[-1]:
         raise ValueError(rpt_("forward {:s} and up {:s} are parallel", forward, up))
@@ -103,7 +103,7 @@ def conversion_of(
 
 @dataclass(frozen=True)
 class Frame:
-    """Represent the converted space of a node in the converted space of its parent.
+    """The converted space of a node in the converted space of its parent.
 
     A node's matrix B in its parent's space becomes outer B inner^-1. `outer` and `inner` are the axes of the
     conversion. They are the identity for nodes aimed at a target, because cameras and spotlights look along -Z both in

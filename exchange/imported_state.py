@@ -20,7 +20,7 @@ PROPERTIES = (PROPERTY, _CONVERSION)
 
 
 class DamagedStateError(Exception):
-    """Report that the stored file node of a datablock cannot be read."""
+    """The stored file node of a datablock cannot be read."""
 
 
 def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:

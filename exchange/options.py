@@ -52,7 +52,7 @@ IMPORT = {
         context=contexts.id_action,
     ),
     "use_shorter_turns": flag(
-        n_("Shorter Turns"), n_("Turn the shorter way, for files that store small turns as 357 degrees")
+        n_("Shortest Turns"), n_("Take the shortest path, for files that store small turns as 357 degrees")
     ),
     "between": choice(
         n_("Rotation Algorithm"),
@@ -66,12 +66,12 @@ IMPORT = {
     ),
     "output": choice(
         n_("Bake"),
-        n_("Playback of the imported motion"),
+        n_("How to play the imported motion"),
         "HANDLES",
         {
             "HANDLES": (
                 n_("Handles"),
-                n_("Play with handles. Rotations with errors above 1 degree are baked as samples"),
+                n_("Play through handles. Rotations with errors above 1 degree are baked as samples"),
             ),
             "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
@@ -89,7 +89,7 @@ EXPORT = {
     **_TIMING,
     "others": choice(
         n_("Other Tracks"),
-        n_("Treatment of tracks that are not TCB"),
+        n_("How to export tracks that are not TCB"),
         "SAMPLE",
         {
             "SAMPLE": (n_("Sample"), n_("Write one key per frame")),

@@ -42,7 +42,7 @@ _IN_WORDS = {
 
 @dataclass
 class Exchanged:
-    """Hold the counts and notes of an exchange, accumulated over files."""
+    """The counts and notes of an exchange, accumulated over files."""
 
     found: Counter[str] = field(default_factory=Counter)
     """Nodes of each kind, tracks, keys and keys with parameters in the file."""

@@ -2,8 +2,8 @@
 """Convert turns to keys of a Blender property: quaternions, Euler angles or axis-angle.
 
 Quaternion keys represent turns of less than 360 degrees, and their direction becomes ambiguous near 360 degrees. Euler
-angles and axis-angle represent any turn, but only about their own axes. The chosen property represents the turns of a
-node exactly.
+angles and axis-angle can represent turns of any size, but only about their own axes. The chosen property represents the
+turns of a node exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
 
 _HALF_TURN = np.pi - 1e-3
-"""Below this angle the turn is the shorter way, regardless of float32 rounding."""
+"""Below this angle, the turn takes the shortest path regardless of float32 rounding."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
 """Above this angle the axis between two float32 quaternion keys has an error of more than 1e-5 radians."""
 _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
@@ -44,16 +44,17 @@ MAX_NAME = b"MAXSCENE"
 
 @dataclass(frozen=True)
 class Choices:
-    """Hold the options for importing rotations.
+    """The options for importing rotations.
 
     Attributes
     ----------
     prefers_euler : bool
         Use XYZ Euler angles instead of quaternions.
     shorter_turns : bool
-        Replace turns of more than half a turn with the shorter way.
+        Take the shortest path instead of turns of more than half a turn.
     between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
-        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE uses the program that wrote the file.
+        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
+        file.
     """
 
     prefers_euler: bool = False
@@ -76,7 +77,7 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class ModeKeys:
-    """Hold a rotation mode and the keys of its property. Without settings the keys are not TCB."""
+    """A rotation mode and the keys of its property. Without settings the keys are not TCB."""
 
     mode: str
     keys: Keys

@@ -263,7 +263,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
     unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
     chosen = [column for column, own in times.items() if own == unit]
     if len(chosen) > 1:
-        reason = n_("column {:d} already has the time", chosen[0] + 1)
+        reason = n_("column {:d} already contains the time", chosen[0] + 1)
         raise TableError(reason, line, chosen[1] + 1, header[chosen[1]])
     headings: dict[int, Heading] = {}
     for column, name in enumerate(header):

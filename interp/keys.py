@@ -310,7 +310,7 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
-        message = n_("values must be one row per key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
+        message = n_("values must have one row per key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
         raise KeysError(message)
     size = np.abs(values)
     if size.max() <= _LARGEST:
@@ -340,7 +340,9 @@ def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
     near = lengths < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
     if near.any():
         key = int(np.argmax(near)) + 1
-        message = n_("is so close to the previous key that the rate of change exceeds the range of numbers")
+        message = n_(
+            "is so close to the previous key that the rate of change exceeds the range of floating-point numbers"
+        )
         raise KeysError(message, key, float(frames[key]))
 
 

@@ -40,7 +40,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     keep_look: property_of(ENABLE["keep_look"])
     live: BoolProperty(
         name="Live",
-        description="Play with handles and update after each edit. Default: on for buttons, off for scripts",
+        description="Play through handles, and update after each edit. Default: on for buttons, off for scripts",
         options={"SKIP_SAVE"},
     )
 
@@ -66,7 +66,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
 
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
-    """Report the largest change in the motion, and warn if it is visible."""
+    """Report the largest change to the motion, and warn if it is visible."""
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
     if report.looks_changed:
@@ -78,7 +78,7 @@ def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
         operator.report({"WARNING"}, warning)
 
 
-_BY_HANDLES = n_("Free the bake if there is one, and play the motion with handles")
+_BY_HANDLES = n_("Free the bake if there is one, and play the motion through handles")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
@@ -198,7 +198,7 @@ def _is_eased(track: Track, scene: Any) -> bool:
 
 
 class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake rotations and eased tracks that handles play, for export without sampling"""
+    """Bake rotations and eased tracks played by handles, so that they export without sampling"""
 
     bl_idname = "tcb.bake_for_gltf"
     bl_label = "Bake Rotations and Eases as Curves"
@@ -291,7 +291,7 @@ class TCB_OT_sync(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> Status:
         if is_editing():
-            self.report({"ERROR"}, "Keys are being moved. Finish the move first")
+            self.report({"ERROR"}, "Keys are being moved. Finish moving them first")
             return {"CANCELLED"}
         report = handlers.flush_all()
         finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))

@@ -120,7 +120,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
     bl_label = "Go to Finding"
     bl_options = {"REGISTER", "UNDO"}
 
-    index: IntProperty(name="Finding", description="Index in the list, from 0", min=0)
+    index: IntProperty(name="Finding", description="Index in the list, starting at 0", min=0)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

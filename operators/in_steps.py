@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 
 class Progress:
-    """Show progress at the mouse pointer, or print lines without a window. The default text is for a bake."""
+    """Progress shown at the mouse pointer, or printed as lines without a window. The default text is for a bake."""
 
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager
@@ -47,7 +47,7 @@ class Progress:
 
 
 class InSteps:
-    """Run all steps of an operator, or cancel the operator and undo its changes."""
+    """An operator that runs in steps, and whose changes are undone if it is canceled."""
 
     hint: ClassVar[str]
     """Text in the status bar during the work."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operator that changes one parameter of the selected keys with the mouse."""
+"""Operator that changes one parameter of the selected or shown keys with the mouse."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STEPS = 20
 
 
 class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
-    """Change a parameter of these keys by moving the mouse, or type a number"""
+    """Drag or type to change a parameter of the selected or shown keys"""
 
     bl_idname = "tcb.key_drag"
     bl_label = "Drag TCB Parameter"
@@ -47,7 +47,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         translation_context=contexts.id_action,
     )
     amount: FloatProperty(
-        name="Amount", description="Amount to add to the parameter on each key", min=-2.0, max=2.0, step=5
+        name="Amount", description="Amount to add to the parameter of each key", min=-2.0, max=2.0, step=5
     )
     absolute: BoolProperty(name="Absolute", description="Set all keys to the amount instead of adding it")
 

@@ -63,10 +63,10 @@ class TCB_OT_key_select(bpy.types.Operator):
         description="Condition for selection",
         translation_context=contexts.id_action,
         items=[
-            ("ABOVE", "Above", "The parameter is larger than the value"),
-            ("BELOW", "Below", "The parameter is smaller than the value"),
+            ("ABOVE", "Above", "The parameter is greater than the value"),
+            ("BELOW", "Below", "The parameter is less than the value"),
             ("SET", "Not Default", "Any parameter differs from its default"),
-            ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
+            ("SAME", "Same as Selected", "The parameter matches a selected key"),
         ],
     )
     parameter: EnumProperty(

@@ -32,7 +32,7 @@ from .on_selection import OnKeys, OnShownKeys
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
-    """Set TCB parameters and interpolation of these keys"""
+    """Set TCB parameters and interpolation of the selected or shown keys"""
 
     bl_idname = "tcb.key_set"
     bl_label = "Set TCB Parameters"
@@ -170,14 +170,14 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return {name: getattr(self, name) for name in given}
 
     def _is_kept(self, name: str) -> bool:
-        """Return whether the keys keep their mixed values because the dialog still shows the initial mean."""
+        """Return whether the keys keep their mixed values, that is, whether the dialog still shows the initial mean."""
         # Only the dialog has these attributes.
         mixed: dict[str, float] = getattr(self, "_mixed", {})
         return name in mixed and getattr(self, name) == mixed[name]
 
 
 class TCB_OT_key_reset(OnKeys, bpy.types.Operator):
-    """Reset these keys to the default parameters"""
+    """Reset the selected or shown keys to the default parameters"""
 
     bl_idname = "tcb.key_reset"
     bl_label = "Reset TCB Parameters"
@@ -196,7 +196,7 @@ def _copied_count() -> int:
 
 
 class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
-    """Copy TCB parameters and velocities of these keys"""
+    """Copy TCB parameters and velocities of the selected or shown keys"""
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
@@ -219,7 +219,7 @@ class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
-    """Paste copied parameters to these keys in order, or from one key to all"""
+    """Paste copied parameters onto the selected or shown keys, in order or one onto all"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"
@@ -312,7 +312,7 @@ class TCB_OT_handles_free(OnShownKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_bezier(OnShownKeys, bpy.types.Operator):
-    """Make the selected and shown keys Bezier, and the keys before them"""
+    """Make the selected, shown and preceding keys Bezier"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of operators on selected objects, bones or keys."""
+"""Base classes for operators on selected objects, bones or keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING_IS_TCB = n_("No selected track is TCB")
 
 
 class WithData:
-    """Add an option to include object data."""
+    """Option to include object data."""
 
     use_data: BoolProperty(
         name="Object Data",
@@ -27,7 +27,7 @@ class WithData:
 
 
 class OnSelection(WithData):
-    """Base class of operators that apply a function of `animation` to each selected datablock.
+    """Base class for operators that apply a function of `animation` to each selected datablock.
 
     This class is not an operator, because Blender's translation tools look only at registered operators and their
     subclasses.
@@ -61,7 +61,7 @@ class OnSelection(WithData):
 
 
 class OnKeys:
-    """Base class of operators on the chosen keys: the keys selected in an animation editor, or the sidebar's key."""
+    """Base class for operators on the chosen keys: the keys selected in an animation editor, or the sidebar's key."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
@@ -71,7 +71,7 @@ class OnKeys:
 
 
 class OnShownKeys(OnKeys):
-    """Base class of operators that apply a function to the chosen keys and the selected keys of all listed tracks."""
+    """Base class for operators that apply a function to the chosen keys and the selected keys of all listed tracks."""
 
     work: ClassVar[Any]
     """Static function that takes the keys of a track."""

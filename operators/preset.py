@@ -22,7 +22,7 @@ from .on_selection import OnKeys
 
 
 class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
-    """Apply the parameters of a preset to these keys"""
+    """Apply a preset to the selected or shown keys"""
 
     bl_idname = "tcb.preset_apply"
     bl_label = "Apply TCB Preset"
@@ -76,7 +76,7 @@ def _plain(name: str) -> str:
 
 
 class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
-    """Save the parameters of these keys as a preset, or remove one"""
+    """Save parameters of the selected or shown keys as a preset, or remove a preset"""
 
     bl_idname = "tcb.preset_add"
     bl_label = "Add TCB Preset"

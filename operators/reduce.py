@@ -32,7 +32,7 @@ _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class _Reducing(ReduceOptions, WithData, InSteps):
-    """Base class of both operators."""
+    """Base class for both operators."""
 
     work: ClassVar[Any]
     """Static function that takes the selection and the requested reduction, and returns Steps."""
@@ -74,7 +74,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
 
 class TCB_OT_reduce(_Reducing, bpy.types.Operator):
-    """Replace dense curves with few keys, in a copy of the action"""
+    """Replace dense curves with few keys in a copy of the action"""
 
     bl_idname = "tcb.reduce"
     bl_label = "Reduce to TCB Keys"
@@ -118,7 +118,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
 
 class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
-    """Count keys for five errors, from a quarter to four times the largest error"""
+    """Count keys for five maximum errors, from a quarter to four times the current value"""
 
     bl_idname = "tcb.reduce_compare"
     bl_label = "Compare Errors"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operator that changes keys as little as possible to meet a condition at every frame."""
+"""Operator that makes the smallest changes to keys that satisfy a condition at every frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CONDITION_ITEMS = [
 
 
 class TCB_OT_relax(CustomRange, bpy.types.Operator):
-    """Change selected keys as little as possible to meet a condition at every frame"""
+    """Make the smallest changes to selected keys that satisfy a condition at every frame"""
 
     bl_idname = "tcb.relax"
     bl_label = "Adjust Keys to Condition"
@@ -41,7 +41,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
     condition: EnumProperty(
         name="Condition",
-        description="Condition to meet at every frame",
+        description="Condition to satisfy at every frame",
         items=CONDITION_ITEMS,
         translation_context=contexts.id_action,
     )
@@ -52,7 +52,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         subtype="TRANSLATION",
     )
     target: StringProperty(name="Target", description="Name of the other object in the condition")
-    target_bone: StringProperty(name="Bone", description="Bone of the target. None: the target itself")
+    target_bone: StringProperty(name="Bone", description="Bone of the target. Empty: the target itself")
     target_point: FloatVectorProperty(
         name="Target Point", description="Point in the target's local coordinates", size=3, subtype="TRANSLATION"
     )
@@ -83,7 +83,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     )
     use_range: BoolProperty(
         name="Custom Range",
-        description="Meet the condition in this range instead of the scene range and all keys",
+        description="Satisfy the condition in this range instead of the scene range and all keys",
         default=False,
     )
 

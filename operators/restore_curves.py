@@ -20,7 +20,7 @@ from .in_steps import Progress
 
 OBJECT_ITEMS = (
     ("ALL", "All Objects", "All scene objects whose names are in the file"),
-    ("SELECTED", "Selected Objects", "Selected objects, which include the objects of the last import"),
+    ("SELECTED", "Selected Objects", "Selected objects, including the objects of the last import"),
 )
 
 
@@ -33,7 +33,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
 
     filter_glob: StringProperty(default="*.fbx;*.glb;*.gltf", options={"HIDDEN"})
 
-    objects: EnumProperty(name="Objects", description="Objects whose curves to restore", items=OBJECT_ITEMS)
+    objects: EnumProperty(name="Objects", description="Objects on which to restore curves", items=OBJECT_ITEMS)
     use_exact: property_of(RESTORE_CURVES["exact"])
     value_tolerance: property_of(RESTORE_CURVES["value_tolerance"])
     rotation_tolerance: property_of(RESTORE_CURVES["rotation_tolerance"])

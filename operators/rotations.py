@@ -58,7 +58,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 def _faults(
     datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
 ) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
-    """Return the remaining faults with their objects and bones. Datablocks that are refused have none."""
+    """Return the remaining faults with their objects and bones. Datablocks that cannot be repaired have none."""
     try:
         found = animation.find_rotation_faults(datablock, prefixes, turns)
     except AnimationError:
@@ -73,7 +73,7 @@ def _frames(fault: animation.RotationFault) -> str:
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
-    """Key all channels of a rotation at frames where any of them has a key"""
+    """Key all channels of a rotation at frames where any channel has a key"""
 
     bl_idname = "tcb.key_whole"
     bl_label = "Key All Rotation Channels"

@@ -77,20 +77,20 @@ class TCB_OT_track_choose(bpy.types.Operator):
 
 
 LEVEL_ITEMS = (
-    ("TRACK", "Track", "Track that the sidebar shows"),
-    ("OBJECT", "Object", "All tracks of the object or data with this track"),
+    ("TRACK", "Track", "Track shown in the sidebar"),
+    ("OBJECT", "Object", "All tracks of the object or object data that has this track"),
     ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
 )
 
 
 class _OfLevel:
-    """Base class of operators on the frame function of the active track, object or scene."""
+    """Base class for operators on the frame function of the active track, object or scene."""
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     level: EnumProperty(
         name="For",
-        description="Motion whose timing changes",
+        description="Motion to retime",
         items=LEVEL_ITEMS,
         translation_context=contexts.id_action,
     )
@@ -127,7 +127,7 @@ class _OfLevel:
 
 
 class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
-    """Add a curve that sets the frame to play at each frame"""
+    """Add a curve that maps scene frames to frames of the motion"""
 
     bl_idname = "tcb.frame_function"
     bl_label = "Frame Function"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base class of advanced panels in the TCB sidebar tab of the 3D Viewport."""
+"""Base class for advanced panels in the TCB sidebar tab of the 3D Viewport."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ui import preferences, redraw
 
 
 class Advanced:
-    """Base class of panels that are visible if the Advanced preference is on, or while they are in use."""
+    """Base class for panels that are visible if the Advanced preference is on, or while they are in use."""
 
     bl_space_type: ClassVar[Any] = "VIEW_3D"
     bl_region_type: ClassVar[Any] = "UI"

@@ -29,7 +29,7 @@ class BakePanel:
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
         is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
-        # Only the operator looks into the actions of strips.
+        # Only the operator examines the actions of strips.
         is_baked |= bool(selection.in_strips_only(context)) and selection.has_tracks(context, "BAKED")
         row = column.row(align=True)
         if is_baked:
@@ -71,7 +71,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
 
 class TCB_PT_defaults(Advanced, bpy.types.Panel):
-    """Parameters for keys without their own parameters"""
+    """Parameters for keys that have none of their own"""
 
     bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"
@@ -83,5 +83,5 @@ class TCB_PT_defaults(Advanced, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
-        layout.label(text="Keys without parameters:")
+        layout.label(text="Default parameters:")
         draw_parameters(layout.column(align=True), context, sidebar_settings(context).defaults)

@@ -50,7 +50,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context).reduction
-        text = iface_("Replace dense curves with few keys, in a copy of the action")
+        text = iface_("Replace dense curves with few keys in a copy of the action")
         draw_text(layout, context, text)
         column = layout.column()
         column.use_property_split = True
@@ -88,7 +88,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
 
 
 class TCB_PT_checks(Advanced, bpy.types.Panel):
-    """Checks for conditions at every frame, and for rotations that flip"""
+    """Check conditions at every frame, and find rotations that flip"""
 
     bl_idname = "TCB_PT_checks"
     bl_label = "Checks"

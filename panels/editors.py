@@ -40,7 +40,7 @@ class _KeysPanel:
 
 
 class _OfChosenKeys:
-    """Show a panel only if keys are selected."""
+    """A panel that is visible only if keys are selected."""
 
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 

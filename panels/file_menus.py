@@ -12,7 +12,7 @@ import bpy
 
 
 class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's way of naming
-    """3D Studio files that are dropped"""
+    """Dropped 3D Studio files"""
 
     bl_idname = "IMPORT_ANIM_FH_tcb_3ds"
     bl_label = "3D Studio Animation"

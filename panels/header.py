@@ -122,7 +122,7 @@ def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, 
 
 @redraw.once
 def _messages(context: bpy.types.Context) -> list[_Message]:
-    """Return the messages, with refusals first."""
+    """Return the messages, with errors first."""
     messages = []
     reason = reason_not_moved(selection.chosen_keys(context))
     if reason:
@@ -155,7 +155,7 @@ def _icon(message: _Message) -> Any:
 
 
 def _needs_whole_keys(track: Track) -> bool:
-    """Return whether handles cannot play a TCB rotation because its channels are keyed at different frames."""
+    """Return whether the channels of a TCB rotation are keyed at different frames, which handles cannot play."""
     if not (track.is_rotation and track.enabled) or track.is_baked:
         return False
     own = read_own_keys(track)

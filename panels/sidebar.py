@@ -63,7 +63,7 @@ def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None
         name.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
         row.prop(bone or context.object, "rotation_mode", text="")
     if bones:
-        layout.label(text="Bones: see Pose Mode", icon="BONE_DATA")
+        layout.label(text="For bones, use Pose Mode", icon="BONE_DATA")
 
 
 def _draw_key(

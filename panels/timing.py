@@ -40,7 +40,7 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
         if found is not None:
             _, track = found
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
-        draw_text(layout, context, iface_("A curve sets the frame to play at each frame. Bake to play it"))
+        draw_text(layout, context, iface_("A curve maps scene frames to frames of the motion. Bake to play it"))
         for level, fcurve in curves.items():
             _draw_level(layout, context, level, fcurve)
         function = function_of(found[1]) if found is not None else None
@@ -95,7 +95,9 @@ def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str
     modifier = next(iter(fcurve.modifiers), None)
     if len(keys) == _ENDS and modifier is not None:
         kind = getattr(modifier, "mode_after", modifier.type)
-        return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction 0 to 1")}.get(kind, _CURVE)
+        return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction from 0 to 1")}.get(
+            kind, _CURVE
+        )
     if len(keys) == _ENDS:
         if (start, end) == (first, last):
             return n_("Unchanged")

@@ -185,7 +185,7 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     if not all(track.enabled for track in tracks):
-        layout.label(text="Enable TCB to choose", icon="INFO")
+        layout.label(text="Enable TCB to change settings", icon="INFO")
         return
     error = next(filter(None, map(settings_error, tracks)), "")
     if error:

@@ -3,10 +3,10 @@
 
     python tools/survey.py FOLDER [--seconds 120] [--page docs/measurements/survey.md]
 
-All keyed properties of a .blend file are enabled with Keep Look. They are baked as samples, curves and handles, and
-restored each time. Then TCB is removed. If a file already contains TCB data, the data is removed first. The baked scene
-is exported as .3ds and imported again. Every F-curve of the file is compared bit for bit, including its values. A .3ds
-file is imported, played with samples and with handles, exported, and imported again. Each file runs in a separate
+All keyed properties of a .blend file are enabled with Preserve Motion. They are baked as samples, curves and handles,
+and restored each time. Then TCB is removed. If a file already contains TCB data, the data is removed first. The baked
+scene is exported as .3ds and imported again. Every F-curve of the file is compared bit for bit, including its values. A
+.3ds file is imported, played with samples and with handles, exported, and imported again. Each file runs in a separate
 process with a time limit. `sources.csv` in the folder lists the sources of its subfolders: folder, repository, commit,
 license. With --page, the tables are written into that page. The script needs Blender as a Python module.
 """

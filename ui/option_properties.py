@@ -40,7 +40,7 @@ def property_of(option: Option, **changes: Any) -> Any:
 
 
 class CustomRange:
-    """First and last frame of a custom range."""
+    """First and last frames of a custom range."""
 
     frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
     frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)

@@ -187,7 +187,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_frame: key_frame()
     whole_column: BoolProperty(
         name="Whole Column",
-        description="Move all keys of the selection at this frame, as in the Dope Sheet",
+        description="Move all keys of the selected objects or bones at this frame",
         default=True,
         options=set(),
     )
@@ -231,7 +231,7 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
         "tcb_reduction",
         StringProperty(name="Reduction", description="Result of the last reduction", options={"SKIP_SAVE"}),
     )
-    description = "Track that the sidebar shows"
+    description = "Track shown in the sidebar"
     yield (
         bpy.types.WindowManager,
         "tcb_track",

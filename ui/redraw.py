@@ -80,7 +80,7 @@ def frame_selected(context: bpy.types.Context) -> None:
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
     """Show texts in the area's header and the status bar during an operator, and redraw.
 
-    None restores Blender's own texts.
+    If None, restore Blender's own texts.
     """
     workspace: Any = context.workspace
     area.header_text_set(header)

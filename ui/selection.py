@@ -269,7 +269,7 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKe
 
 
 def default_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """Return the scene's nonzero default parameters for keys without parameters."""
+    """Return the scene's nonzero default parameters, for keys that have none of their own."""
     return defaults_of(context.scene)
 
 

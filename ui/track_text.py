@@ -141,7 +141,7 @@ class ShownState:
 
 
 _SHOWN = {
-    "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside"), n_("Changed since the bake. Apply or discard the edits")),
+    "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside TCB"), n_("Changed since the bake. Apply or discard the edits")),
     "BLOCKED": ("CANCEL", n_("Blocked"), ""),
     "OUT_OF_DATE": ("FILE_REFRESH", n_("Out of Date"), n_("Changed since the last update. Bake again")),
     "OTHER_MODE": ("ORIENTATION_GIMBAL", n_("Other Rotation Mode"), n_("Up to date for another rotation mode")),

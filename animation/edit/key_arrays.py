@@ -178,7 +178,7 @@ def set_keys(  # noqa: PLR0913
     found = _property(datablock, track)
     if numbers.shape[1] != len(found.rest):
         raise ValueError(
-            rpt_("values of {:s} have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
+            rpt_("values of {:s} must have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
         )
     parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
     report = _write(datablock, found, stored, numbers, parameters, slopes, kinds)

@@ -20,16 +20,17 @@ from ...interp import rotations
 from ...interp.keys import Float64Array
 
 _PRIOR = 1e-6
-"""The weight of the prior relative to the poses. It has an effect only in directions in which the poses do not move."""
+"""The weight of the prior relative to the poses. It affects only directions in which the poses do not move."""
 _ROUNDS = 3
 _SNAPPED = 2e-5
-"""Elements of a turn snap to 0 or 1 and sizes to powers of ten within this tolerance, because float32 rounds more."""
+"""Within this tolerance, elements of a turn snap to 0 or 1, and sizes snap to powers of ten. It covers float32
+rounding."""
 _LEAST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Hold the poses of a node at n keys: translation or location, rotation (unit quaternions) and scale."""
+    """The poses of a node at n keys: translation or location, rotation (unit quaternions) and scale."""
 
     translation: Float64Array
     rotation: Float64Array
@@ -38,7 +39,7 @@ class Poses:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """Convert transforms of one node.
+    """The conversion of the transforms of a node.
 
     Attributes
     ----------
@@ -99,7 +100,7 @@ def _near(q: Float64Array, other: Float64Array) -> Float64Array:
 
 
 def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
-    """Return the turn that aligns the file's motion with Blender's, completed by the prior in still directions."""
+    """Return the turn that aligns the file's motion with Blender's, completed by the prior where nothing moves."""
     covariance = np.zeros((3, 3))
     for own, other in zip(_motions(file), _motions(blender), strict=True):
         lengths = np.sqrt((own**2).sum() * (other**2).sum())
@@ -125,7 +126,7 @@ def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
 
 
 def _snapped(matrix: Float64Array) -> Float64Array:
-    """Return the rotation matrix, rounded to axes if its rows nearly are axes."""
+    """Return the rotation matrix, snapped to the axes if its rows are nearly aligned with them."""
     rounded = np.round(matrix)
     near = np.abs(matrix - rounded).max() < _SNAPPED
     return rounded if near else matrix
@@ -151,7 +152,7 @@ def _size(turned: Float64Array, location: Float64Array) -> float:
 
 
 def _rounded_size(size: float) -> float:
-    """Round a size to a power of ten if it is nearly one."""
+    """Return the size, rounded to a power of ten if the difference is small."""
     if size <= 0.0:
         return size
     power = 10.0 ** np.round(np.log10(size))

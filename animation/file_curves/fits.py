@@ -28,7 +28,7 @@ _BESIDE_KEY = 1e-9
 
 
 class SampledSpline(BaseSpline):
-    """Represent motion that can be evaluated at any frame and is smooth between keys. Derivatives use five samples."""
+    """Motion that can be evaluated at any frame and is smooth between keys. Derivatives use five samples."""
 
     continuity: Continuity = "C0"
     support = None
@@ -44,7 +44,7 @@ class SampledSpline(BaseSpline):
 
     @property
     def batch(self) -> Hashable:
-        """Return the identifier of the batch. Each spline forms its own."""
+        """Return the identifier of the batch. Each spline forms its own batch."""
         return id(self)
 
     @classmethod
@@ -55,7 +55,7 @@ class SampledSpline(BaseSpline):
 
 
 class _Segments:
-    """Evaluate the segments of a sampled spline by their local parameter."""
+    """The segments of a sampled spline, evaluated by their local parameter."""
 
     def __init__(self, frames: Float64Array, evaluate: Evaluate, is_rotation: bool) -> None:
         self._frames, self._evaluate, self._is_rotation = frames, evaluate, is_rotation
@@ -67,11 +67,11 @@ class _Segments:
         return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values, derivatives by the local parameter, or angular velocities and accelerations, shape (d, m)."""
+        """Return values, or derivatives or angular rates with respect to the local parameter, shape (d, m)."""
         if not nu:
             return self._at(segment, u).T
         middle = np.clip(u, 2.0 * _STEP, 1.0 - 2.0 * _STEP)
-        # Near an end the five samples stay within the segment, and a parabola extrapolates their derivatives.
+        # Near an end, the five samples stay within the segment, and a parabola extrapolates their derivatives.
         if not self._is_rotation:
             values = np.stack([self._at(segment, middle + k * _STEP) for k in range(-2, 3)])
             return self._derivative(values, u - middle, nu).T
@@ -99,7 +99,7 @@ def fit(
     numbers: Float64Array | None,
     tolerance: float | None,
 ) -> list[Curve]:
-    """Return a curve over frames for each channel that plays the motion between its keys.
+    """Return, for each channel, a curve over frames that plays the motion between its keys.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ def fit(
     segments : ndarray of bool, shape (n,)
         The segments to fit. The others are straight.
     representation : str or None
-        The representation of rotations. None for values.
+        The representation of rotations, or None for values.
     numbers : ndarray, shape (n, channels), or None
         For rotations, the keys of the channels.
     tolerance : float or None
-        Add keys until the error is below this. None adds no keys.
+        Add keys until the error is below this. If None, add no keys.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
     if tolerance is None:
@@ -155,7 +155,7 @@ def _by_keys(
     values = spline.keys.values if numbers is None else numbers
     flips: Float64Array = np.ones(len(frames))
     if representation == "QUATERNION":
-        # If the channels arrive at a key with the other sign, the sign continues after it.
+        # If the channels reach a key with the opposite sign, keep that sign after the key.
         flips[(found.arriving * values).sum(axis=1) < 0.0] = -1.0
     signs: Float64Array = np.multiply.accumulate(flips)
     curves = []

@@ -22,7 +22,7 @@ FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """Describe an object or a bone.
+    """An object or a bone.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def _rotation_of(matrix: Any) -> Float64Array:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes strictly between a node and its ancestor, or None without that ancestor."""
+    """Return the rotation of the nodes strictly between a node and its ancestor, or None if it has no such ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent
     while parent not in (above, -1):

@@ -50,7 +50,7 @@ _MISFITS = {
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Match an object or bone with a node, its motion in a take, and the conversion.
+    """The match of an object or bone with a node: the node's motion in a take, and the conversion.
 
     `misfit` is the error to raise, or None if the poses at keys fit. `unkeyed` counts the file's keys at frames without
     an F-curve key.
@@ -84,13 +84,13 @@ def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: fl
 
 
 def tracks_of(motion: NodeMotion) -> dict[str, Track]:
-    """Return the tracks of a motion by name."""
+    """Return a motion's tracks by name."""
     every = {name: getattr(motion, name) for name in PROPERTIES}
     return {name: track for name, track in every.items() if track is not None}
 
 
 def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
-    """Yield candidate turns from the file's axes to Blender's: the declared turn, none, and all by right angles."""
+    """Yield candidate turns from the file's axes to Blender's: declared, none, and all by right angles."""
     yield file.to_blender
     yield _IDENTITY
     for order in itertools.permutations(range(3)):
@@ -107,7 +107,7 @@ def _truncated(name: str) -> str:
 
 
 class Matcher:
-    """Match items with the nodes of a file, from the top of the hierarchy down."""
+    """The nodes of a file, which are matched with items from the top of the hierarchy down."""
 
     def __init__(self, file: MotionFile, items: Sequence[Item]) -> None:
         self.file = file
@@ -140,7 +140,7 @@ class Matcher:
     def _matches(
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
     ) -> tuple[list[Match], float]:
-        """Return the matches for these axes, and minus the number of top-level items whose motion contradicts them."""
+        """Return the matches for these axes, and minus the number of top-level items that contradict the axes."""
         # The node of each item, or -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []
@@ -178,7 +178,7 @@ class Matcher:
 def _match(
     item: Item, node: int, motion: NodeMotion, timing: Timing, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item and a node, or None if F-curves and take have no animated property in common."""
+    """Return the match of an item and a node, or None if they have no animated property in common."""
     match = _match_origin(item, node, motion, timing, fcurves, prior)
     if match is not None and match.misfit and motion.pivot is not None:
         # An importer may have moved the origin to the pivot.

@@ -22,7 +22,7 @@ _PLACES = np.arange(1, 128) / 128.0
 _FOLLOWED = 24
 """Samples per segment at which Euler angles follow a rotation, to keep full turns."""
 _EXACT_VALUES = 1e-6
-"""Fraction of the range. Curves with a smaller error are exact except for the rounding of Blender's numbers."""
+"""Fraction of the range. Curves with a smaller error are exact apart from float32 rounding in Blender."""
 _EXACT_ANGLES = 1e-6
 _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""
@@ -31,20 +31,20 @@ _ROUNDED = 1e-6
 _WHOLE = 1e-4
 """Frames. Keys within this distance of a whole frame snap to it."""
 _NEXT_KEY = 0.02
-"""Frames. Slightly more than Blender's minimum distance of keys."""
+"""Frames. Slightly more than Blender's minimum distance between keys."""
 _OVERLAP = 1.0 + 1e-6
 """Blender shortens two handles whose total length exceeds their segment."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Convert times to frames, by `rate` frames per second and the frame of second 0."""
+    """The conversion of times to frames: `rate` frames per second, and the frame of second 0."""
 
     rate: float
     start: float
 
     def frames(self, times: Float64Array) -> Float64Array:
-        """Return frames as Blender stores them, snapped to whole frames that files have rounded to float32 times."""
+        """Return frames as Blender stores them, snapped to whole frames because files round times to float32."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
         near = np.abs(frames - whole) < _WHOLE
@@ -69,14 +69,14 @@ class Timing:
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """Hold the curves of a property's channels.
+    """The curves of a property's channels.
 
     Attributes
     ----------
     curves : list of Curve
         A curve over frames for each channel.
     error : float
-        The maximum deviation of a component from the file, or for rotations an angle in radians.
+        The maximum deviation of a component from the file, as an angle in radians for rotations.
     frame : float
         The frame of the maximum deviation.
     range : float
@@ -112,7 +112,7 @@ def play_values(
         Converts the file's values (m, 3) to Blender's, as `matrix` and `shift` do.
     timing : Timing
     tolerance : float or None
-        A fraction of the range. Add keys where the error of a channel is larger. None uses only the file's keys.
+        A fraction of the range. Add keys where the error of a channel is larger. If None, use only the file's keys.
     """
     of_file = timing.evaluated(track)
 
@@ -257,7 +257,7 @@ def _followed(frames: Float64Array) -> Float64Array:
 
 
 def _can_be_played(curve: Curve) -> bool:
-    """Return whether Blender plays the curve unchanged because its handles do not overlap."""
+    """Return whether Blender plays the curve unchanged, that is, whether no handles overlap."""
     cubic = curve.interpolation[:-1] == CUBIC
     overlap = (curve.reach_after[:-1] + curve.reach_before[1:])[cubic] > _OVERLAP
     return not overlap.any()
@@ -267,7 +267,7 @@ def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
     """Return the curve with a key at each step that occurs before its key.
 
     A segment that holds the value of its second key, after a segment that is not a step, needs two values at its first
-    key. `add_keys` adds a key with the second value right after it. Otherwise the step comes at the second key.
+    key. `add_keys` adds a key with the second value right after it. Otherwise, the step occurs at the second key.
     """
     step = curve.interpolation == CONSTANT
     early = step & (curve.held != curve.values)
@@ -300,7 +300,7 @@ def _with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[n
 
 
 def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
-    """Return the frames of the file's keys and the added keys, except the steps right after a key."""
+    """Return the frames of the file's keys and the added keys, except for steps right after a key."""
     added = union_times(curves)
     key = frames[np.maximum(np.searchsorted(frames, added, side="right") - 1, 0)]
     return np.union1d(frames, added[np.abs(added - key - _NEXT_KEY) > 0.1 * _NEXT_KEY])

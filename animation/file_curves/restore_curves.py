@@ -48,12 +48,12 @@ from .played import Played, Timing, play_rotation, play_values
 _KINDS = {CONSTANT: "CONSTANT", LINEAR: "LINEAR", CUBIC: "BEZIER"}
 _THIRD = 1.0 / 3.0
 _ALONE = 3.0
-"""Frames. The segment length used for the handles of a key without a segment."""
+"""Frames. The segment length for the handles of a key without adjacent segments."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Written:
-    """Hold a property and its new curves."""
+    """A property and its new curves."""
 
     channels: Channels
     item: Item
@@ -295,7 +295,7 @@ def _play(
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
-    """Return the errors of tracks that cannot be written because they are TCB, locked, driven or muted."""
+    """Return the errors for tracks that cannot be written because they are TCB, locked, driven or muted."""
     refused = {}
     for track in find_tracks(item.owner, channels, paths):
         reason = track.finding("RESTORE_TCB") if track.enabled else blocking_reason(track)
@@ -383,7 +383,7 @@ def _keyframes_of(curve: Curve) -> Keyframes:
 
 
 def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
-    """Enable TCB on the tracks whose motion parameters preserve. Leave the others unchanged."""
+    """Enable TCB on the tracks whose motion can be preserved by parameters. Leave the others unchanged."""
     for each in written:
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:

@@ -55,7 +55,7 @@ def remove(job: Job, outcome: Outcome) -> None:
 
 
 def reduce(job: Job, outcome: Outcome) -> None:
-    """Reduce the datablocks, and add a note on the keys and errors of each."""
+    """Reduce the datablocks, and add a note on the keys and errors of each datablock."""
     datablocks = choose(job, outcome)
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
     results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)

@@ -54,14 +54,14 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Hold the options of an export.
+    """The options of an export.
 
     Attributes
     ----------
     conversion : Conversion
         The conversion from the file to Blender, as for an import. `scale` is in Blender units per file unit.
     samples_others : bool
-        Write tracks that are not TCB as samples. Otherwise they are refused.
+        Write tracks that are not TCB as samples. Otherwise, raise an error for these tracks.
     sample_limit : int
         Maximum number of samples, objects times frames.
     """
@@ -127,7 +127,7 @@ def export_steps(
 
 
 def _has_own_roll(node: Gathered) -> bool:
-    """Return whether a camera or spotlight needs keys for its roll, because no upright target determines it."""
+    """Return whether no upright target determines the roll of a camera or spotlight, which then needs keys."""
     return node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
 
 

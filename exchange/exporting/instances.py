@@ -21,7 +21,7 @@ _NEAR = 1e-5
 
 
 class Names:
-    """Create unique names for a file."""
+    """The unique names of a file."""
 
     def __init__(self) -> None:
         self._taken: set[bytes] = set()
@@ -43,7 +43,7 @@ class Names:
 
 
 class Instances:
-    """Remember the meshes of a file by their first objects."""
+    """The meshes of a file, by their first objects."""
 
     def __init__(self, conversion: Conversion) -> None:
         self.conversion = conversion

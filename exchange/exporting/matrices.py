@@ -98,7 +98,7 @@ def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iter
 
 
 class Matrices:
-    """Sample world matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
+    """World matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
 
     Sample the matrices inside `looked_at` before reading them.
     """

@@ -37,7 +37,7 @@ _ROUNDING = 1e-6
 
 @dataclass(eq=False)
 class Gathered:
-    """Hold an object and its node."""
+    """An object and its node."""
 
     obj: Any
     kind: str
@@ -110,7 +110,7 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
 
 
 class Writer:
-    """Add tracks to nodes. Each method raises AnimationError if a track cannot be written."""
+    """Writer of tracks to nodes. Each method raises AnimationError if a track cannot be written."""
 
     def __init__(
         self,

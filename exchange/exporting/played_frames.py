@@ -21,7 +21,7 @@ def frames_of(scene: bpy.types.Scene) -> Float64Array:
 
 
 class Span(NamedTuple):
-    """Represent the whole frames from `first` to `last` without creating an array before they are counted."""
+    """The whole frames from `first` to `last`, which can be counted before an array is created."""
 
     first: float
     last: float

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create a file's keys for tracks in which Blender plays some segments with another interpolation than the spline.
+"""Create a file's keys for tracks in which Blender plays some segments with an interpolation other than the spline.
 
-A file has one spline through all keys. Keys are added in constant and eased segments, and the splines beside them end
+A file has one spline through all keys. Keys are added in constant and eased segments, and the splines next to them end
 in corners. With continuity -1 the tangent on each side follows its own chord, with a length from tension and bias.
 Splines with other end tangents are sampled. The result is exact at whole frames of the file.
 """
@@ -37,7 +37,7 @@ _STEEPEST = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Hold keys that play splines and the segments between them.
+    """Keys that play splines and the segments between them.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Hold consecutive keys of a spline, or added keys after it."""
+    """Consecutive keys of a spline, or added keys after it."""
 
     frames: Float64Array
     values: Float64Array
-    """Numbers or quaternions."""
+    """Values or quaternions."""
     parameters: Float64Array
     turns: Float64Array | None = None
     """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
@@ -76,7 +76,7 @@ def joined_keys(
 
 
 class _Joining:
-    """Find keys for a track that consists of several runs."""
+    """Search for the keys of a track that consists of several runs."""
 
     def __init__(
         self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
@@ -96,7 +96,8 @@ class _Joining:
         """Values at the frames `inside`, between runs."""
         self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
-        """Required speeds before and after each run, in chords of the adjacent segments. None allows any speed."""
+        """Required speeds before and after each run, in chords of the adjacent segments. If None, any speed is
+        allowed."""
 
     def joined_keys(self) -> Joined:
         own = [self._own(run) for run in range(len(self.runs))]
@@ -150,7 +151,7 @@ class _Joining:
         """Return the keys of a run, with corners at its ends."""
         run = self.runs[number]
         keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
-        # A straight segment has constant speed. Beside other segments any value is valid.
+        # A straight segment has constant speed. Next to other segments, any value is valid.
         before, after = self.speeds[number : number + 2]
         leaving, arriving = (after, before) if len(keys) == 1 else self._speeds(number)
         if number > 0:
@@ -224,7 +225,7 @@ class _Joining:
         for piece in pieces:
             start, end = end, end + len(piece.frames)
             if piece.turns is not None:
-                # The first key of a run turns from the previous key, the first key of the track from no rotation.
+                # The first key of a run turns from the previous key. The first key of the track turns from no rotation.
                 kept = slice(1 if start else 0, None)
                 turns[start:end][kept] = piece.turns[kept]
         return keys.with_values(turns)
@@ -233,8 +234,8 @@ class _Joining:
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
     """Return the parameters of a corner key, whose motion arrives and leaves along the chords.
 
-    `arriving` and `leaving` are speeds in chords. None allows any speed. Source: docs/formulas,
-    "Corners in 3D Studio files".
+    `arriving` and `leaving` are speeds in chords. If None, any speed is allowed. Source: docs/formulas, "Corners in 3D
+    Studio files".
     """
     # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure, and at most 2.
     most = _STEEPEST**2

@@ -45,7 +45,7 @@ _LOOKED_AT = 1_000_000
 
 
 class SampleLimit:
-    """Count the samples of a file, and refuse to exceed the limit."""
+    """The number of samples of a file, which must not exceed a limit."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -65,7 +65,7 @@ class SampleLimit:
 
 
 class Tracks:
-    """Hold the tracks of a datablock by path."""
+    """The tracks of a datablock, by path."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ def sampled(frames: Float64Array, values: Float64Array) -> Keys:
 
 
 def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
-    """Return one key per sample as turns the shorter way, or a single key without turns."""
+    """Return one key per sample as turns along the shortest path, or a single key without turns."""
     if rotations.angle_between(quaternions, quaternions[0]).max() <= SAME:
         frames, quaternions = frames[:1], quaternions[:1]
     angles, axes = rotations.rotations_to_turns(quaternions)

@@ -50,7 +50,7 @@ _TRANSFORMS = "Object Transforms"
 
 @dataclass(frozen=True, eq=False)
 class Animated:
-    """Hold the keys of a property. Without settings the keys are not TCB and have this interpolation."""
+    """The keys of a property. Without settings the keys are not TCB and have this interpolation."""
 
     path: str
     keys: Keys
@@ -59,7 +59,7 @@ class Animated:
 
 
 class Applied:
-    """Collect datablocks with new TCB tracks, and count the applied data."""
+    """Datablocks with new TCB tracks, and the amounts of applied data."""
 
     def __init__(self) -> None:
         self.datablocks: list[bpy.types.ID] = []
@@ -69,7 +69,7 @@ class Applied:
         self.notes: list[Finding] = []
 
     def count_still(self) -> None:
-        """Count a track with a single key without parameters, which sets the property without a key."""
+        """Count a track with a single key, all parameters 0, which sets the property without a key."""
         self.counts["property_without_key"] += 1
 
     def write(

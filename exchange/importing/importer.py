@@ -42,7 +42,7 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Hold the options of an import.
+    """The options of an import.
 
     Attributes
     ----------

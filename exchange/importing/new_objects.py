@@ -43,7 +43,7 @@ _PROPERTIES = (*SOURCES, "roll", "fov", "hotspot", "falloff")
 
 
 class Before:
-    """Record a datablock's state in a copy, and store the data that a copy shares or loses."""
+    """A datablock's state, recorded as a copy and the data that a copy shares or loses."""
 
     def __init__(self, datablock: Any) -> None:
         self.datablock = datablock
@@ -95,7 +95,7 @@ def _animate_as(now: Any, then: Any, is_animated: bool) -> None:
 
 
 class Made:
-    """Create datablocks, and record new and changed datablocks to remove or restore them if the import fails."""
+    """New and changed datablocks, which are removed or restored if the import fails."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection

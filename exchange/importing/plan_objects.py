@@ -52,7 +52,7 @@ _WANTED = {
 
 @dataclass(eq=False)
 class Planned:
-    """Hold the plan of an object."""
+    """The plan of an object."""
 
     name: str
     node: Node
@@ -71,7 +71,7 @@ class Planned:
     """Keys of location, scale, fov, roll, color, hotspot and falloff. Angles are in degrees."""
     rotation: ModeKeys | None = None
     hidden: Keys | None = None
-    """1 while the object is hidden."""
+    """The value is 1 while the object is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
     """Frames and the names of morph targets."""
 

@@ -181,4 +181,4 @@ def _check(track: Track) -> None:
     if lost.any():
         row, key = np.argwhere(lost)[0]
         word = WORDS[PARAMETERS[row]]
-        raise ThreeDSError(n_("key {:d} at frame {:d} has a {:s} without its flag", key, track.frames[key], word))
+        raise ThreeDSError(n_("key {:d} at frame {:d}: {:s} is set, but its flag is not", key, track.frames[key], word))

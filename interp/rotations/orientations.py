@@ -206,7 +206,11 @@ class TurnedSpline(OrientationSpline):
         given = numbers("axes", axes)
         if given.shape != (len(turns), 3):
             raise KeysError(
-                n_("axes must be x, y, z, one row per key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
+                n_(
+                    "axes must have the columns x, y, z and one row per key: {:d} keys, axes of shape {!s}",
+                    len(turns),
+                    given.shape,
+                )
             )
         unit, size = unit_vectors(Keys(turns.frames, given).values)
         missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
@@ -248,7 +252,10 @@ class TurnedSpline(OrientationSpline):
         given = numbers("walk", walk, 3)
         if given.shape != (len(keys) - 1, 3):
             raise KeysError(
-                n_("walk must be x, y, z, one row from each key to the next, not of shape {!s}", given.shape)
+                n_(
+                    "walk must have the columns x, y, z and one row from each key to the next, not the shape {!s}",
+                    given.shape,
+                )
             )
         q = spline.keys.values
         vectors = cls._turns_of_walk(q, given)

@@ -310,7 +310,7 @@ def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
     """Return the number of steps in which to follow curves of given lengths, in radians, from key to key."""
     steps = np.maximum(np.ceil(length / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
-        fault = n_("has too many turns from the previous key")
+        fault = n_("is too many turns from the previous key")
         raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
     return steps.astype(np.intp)
 

@@ -96,7 +96,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "CATMULL_ROM",
     n_("Catmull-Rom"),
-    n_("Velocity at each key from the neighboring keys"),
+    n_("Velocity at each key, computed from the neighboring keys"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

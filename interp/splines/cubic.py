@@ -213,7 +213,7 @@ class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
 CLAMPED = Method(
     "CUBIC_CLAMPED",
     n_("Cubic, Clamped"),
-    n_("Continuous acceleration. First and last key have their own velocities"),
+    n_("Continuous acceleration. The first and last keys have their own velocities"),
     ClampedVectorSpline,
     ClampedRotationSpline,
     value_options=("velocities",),

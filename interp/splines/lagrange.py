@@ -72,7 +72,11 @@ class VectorSpline(ComponentSpline):
         # NaN counts as too large.
         if not self.swing <= _FARTHEST:
             fault = n_(
-                "a polynomial through {:d} such keys oscillates beyond the range of numbers after this key", len(keys)
+                (
+                    "a polynomial through {:d} such keys oscillates beyond the range of floating-point numbers after "
+                    "this key"
+                ),
+                len(keys),
             )
             raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
 

@@ -68,7 +68,7 @@ class RotationSpline(TurningSpline):
 METHOD = Method(
     "LINEAR",
     n_("Linear"),
-    n_("Straight lines between keys, without smoothness or overshoot"),
+    n_("Straight lines between keys, without smoothing or overshoot"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

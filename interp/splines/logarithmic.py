@@ -109,7 +109,7 @@ class Exponentials:
 METHOD = Method(
     "LOGARITHMIC",
     n_("Logarithmic"),
-    n_("Catmull-Rom of logarithms, for scale and other values that keep their sign"),
+    n_("Catmull-Rom spline of logarithms, for scale and other values that keep their sign"),
     VectorSpline,
     None,
 )

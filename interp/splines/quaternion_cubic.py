@@ -57,8 +57,8 @@ class RotationSpline(OrientationSpline):
         key = _first_short(cast(Normalised, self.prepared.curve).components, len(self.keys))
         if key is not None:
             fault = n_(
-                "before the next key the four components come within {!s} of 0, where the rotation is "
-                "undefined. Insert keys between them",
+                "before the next key, the four components come within {!s} of 0, where the rotation is undefined. "
+                "Insert a key between the two keys",
                 _SHORTEST,
             )
             raise self.keys.error(fault, key)
@@ -123,7 +123,7 @@ def _first_short(components: Cubics, keys: int) -> int | None:
 METHOD = Method(
     "RAW_CUBIC",
     n_("Raw Cubic"),
-    n_("Catmull-Rom of the four quaternion components. Fast, and accurate for small turns"),
+    n_("Catmull-Rom spline of the four quaternion components. Fast, and accurate for small turns"),
     None,
     RotationSpline,
     rotation_options=("path",),

@@ -74,7 +74,7 @@ class PathStyle(NamedTuple):
     by_speed: bool
     color: Color
     window: tuple[int, int] | None
-    """First and last frame to draw, or None for all frames."""
+    """First and last frames to draw, or None for all frames."""
 
 
 class PathBatches:
@@ -97,7 +97,7 @@ class PathBatches:
         self._build_line_batches(np.ones(len(path.points), dtype=np.float32))
 
     def mark(self, playhead: int | None) -> None:
-        """Mark a frame with a dot, and draw the path before it darker. None draws the path uniformly."""
+        """Mark a frame with a dot, and draw the path before it darker. For None, draw the path uniformly."""
         if playhead == self._marked:
             return
         self._marked, self.playhead = playhead, None
@@ -144,7 +144,7 @@ def draw(
     """Draw the paths, tangents below and keys on top.
 
     `highlight`: position of the element under the mouse. `width`: path width in pixels, at a display scale of 1.
-    `view`: matrix from camera space to world space, shape (4, 4). None means world space.
+    `view`: matrix from camera space to world space, shape (4, 4), or None for world space.
     """
     if not paths:
         return

@@ -137,7 +137,7 @@ class _Pointer:
         return transformed(into, origin), into[:3, :3] @ direction
 
     def beside(self, place: Vector) -> Vector:
-        """Return the point under the mouse at the depth of the position, or on the chosen axis."""
+        """Return the point under the mouse, at the depth of the position or on the chosen axis."""
         if not self.axis:
             drawn = self.to_drawn
             depth = BlenderVector(transformed(drawn, place).tolist())
@@ -230,7 +230,7 @@ _Drag = _Place | _Tangent | _Time
 
 
 class InViewport:
-    """Base class of operators on paths in a 3D Viewport."""
+    """Base class for operators on paths in a 3D Viewport."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

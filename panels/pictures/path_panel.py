@@ -30,7 +30,7 @@ class TCBPaths(bpy.types.PropertyGroup):
     point: _setting(
         EnumProperty,
         "Point",
-        "Point of each object or bone whose path is shown",
+        "Point of each object or bone that the path follows",
         items=[
             ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
             ("TAIL", "Tail", "Tails of bones, and origins of objects"),
@@ -67,10 +67,8 @@ class TCBPaths(bpy.types.PropertyGroup):
     frames: _setting(
         BoolProperty, "Frames", "Show a dot at every frame. Closely spaced dots mean slow motion", default=True
     )
-    numbers: _setting(BoolProperty, "Frame Numbers", "Frame number beside each key", default=True)
-    every: _setting(
-        IntProperty, "Number Every", "Interval of frame numbers between keys. 0: only at keys", min=0, soft_max=100
-    )
+    numbers: _setting(BoolProperty, "Frame Numbers", "Show the frame number next to each key", default=True)
+    every: _setting(IntProperty, "Number Every", "Interval between frame numbers. 0: only at keys", min=0, soft_max=100)
     around: _setting(BoolProperty, "Around Frame", "Show only frames around the current frame")
     before: _setting(IntProperty, "Before", "Frames to show before the current frame", default=10, min=0, soft_max=250)
     after: _setting(IntProperty, "After", "Frames to show after the current frame", default=10, min=0, soft_max=250)

@@ -35,12 +35,12 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
 
 
 class _OnKey(InViewport, bpy.types.Operator):
-    """Base class of operators on a path key, under the mouse or given by a script."""
+    """Base class for operators on a path key, under the mouse or given by a script."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    object: StringProperty(name="Object", description="Object whose path to edit", options={"SKIP_SAVE"})
-    bone: StringProperty(name="Bone", description="Bone whose path to edit", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Object with the path to edit", options={"SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Bone with the path to edit", options={"SKIP_SAVE"})
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
     on_path = True

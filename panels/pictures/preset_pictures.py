@@ -125,7 +125,7 @@ class TCBPresets(bpy.types.PropertyGroup):
 
     preset: EnumProperty(
         name="Preset",
-        description="Apply the parameters of a preset to the keys",
+        description="Apply a preset to the keys",
         items=_all_items,
         get=_get,
         set=_set,

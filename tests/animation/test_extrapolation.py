@@ -239,7 +239,7 @@ def test_a_bake_that_leaves_an_end_to_blender_holds_no_values(animation, output:
         fcurve.keyframe_points[0].interpolation = "LINEAR"
     animation.enable(thing, keep_look=True)
     report = animation.bake(thing, output=output)
-    assert any("Blender plays some segments" in str(note) for note in report.notes), report.notes
+    assert any("some segments use Blender's interpolation" in str(note) for note in report.notes), report.notes
     assert not any("holds its values" in str(note) for note in report.notes), report.notes
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"LINEAR"}
 

@@ -79,7 +79,7 @@ def test_the_keys_that_were_turned_are_reported(animation, scene) -> None:
     animation.choose(thing, "rotation", path="SHORTEST")
     report = animation.bake(thing, output="HANDLES")
     assert list(map(str, report.notes)) == [
-        '"Thing", Euler Rotation: 2 keys now turn the short way. Choose Turns: As Keyed to keep long turns'
+        '"Thing", Euler Rotation: 2 keys now take the shortest path. Choose Turns: As Keyed to keep long turns'
     ]
 
 

@@ -296,4 +296,4 @@ def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = [name]
     item = wanted.objects[0].override_create()
-    assert any("loses these custom properties on loading" in str(note) for note in write(item).notes)
+    assert any("discards these custom properties" in str(note) for note in write(item).notes)

@@ -204,7 +204,7 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     played = [world("Box", frame) for frame in FRAMES]
     assert np.abs(played[5] - before).max() > 0.01, "it was worth saying"
     give()
-    assert "as a bake would play it" not in said(), "nor where there is nothing to play: the scale has no keys"
+    assert "as it would play after a bake" not in said(), "nor where there is nothing to play: the scale has no keys"
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given), output="SAMPLES")
     for frame in FRAMES:
         assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
@@ -218,7 +218,7 @@ def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == [0, 10, 30]
     assert position.values.tolist() == before.tolist()
-    assert '"Box", Location: edited outside since the bake: exported as a bake would play' in said()
+    assert '"Box", Location: edited outside TCB since the bake: exported as it would play after a bake' in said()
 
 
 def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said) -> None:
@@ -397,7 +397,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     long_scene()
     assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
-    text = '"Box", Location: the motion outside the keys was not exported: the file holds the first and last value'
+    text = '"Box", Location: the motion outside the keys was not exported: the file holds the first and last values'
     assert text in said()
     animation.bake(item)
     assert np.abs(world("Box", 60) - world("Box", 30)).max() < 1e-6, "samples hold it"

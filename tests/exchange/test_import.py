@@ -452,7 +452,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
     lines = said()
     assert '"Box": played by handles, because about ' in lines
-    assert "samples exceed the limit of 500. Raise the sample limit to bake" in lines
+    assert "samples would exceed the limit of 500. Raise the sample limit to bake" in lines
     assert '"Box", Euler Rotation: handles approximate the motion: maximum error' in lines
     assert "baked as samples" not in lines
 
@@ -804,7 +804,7 @@ def test_files_of_3ds_max_go_between_keys_by_squad(bring: Import, name: bytes, b
 def test_a_turn_of_nearly_360_degrees_is_a_small_one_and_the_others_as_they_say(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 205.0), (*UNIT, 359.998), (*UNIT, 20.0)))
     assert bpy.data.objects["Box"].rotation_mode == "QUATERNION"
-    assert "rotation: 1 turn of nearly 360 degrees imported as a small turn in the other direction" in said()
+    assert "rotation: 1 turn of nearly 360 degrees imported as a small turn in the opposite direction" in said()
     keys = [(0, 0.0), (10, 205.0), (20, 204.998), (30, 224.998)]
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
     for frame in (4, 15, 23):

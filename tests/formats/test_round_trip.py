@@ -87,7 +87,10 @@ def track(**changes: object) -> three_ds.Track:
         (track(values=np.zeros((1, 3), np.float32)), r"values must be float32 of shape \(2, 3\)"),
         (track(key_flags=np.zeros(2, np.int64)), "key flags must be uint16"),
         (track(parameters=np.zeros((2, 5), np.float32)), r"parameters must be float32 of shape \(5, 2\)"),
-        (track(parameters=np.full((5, 2), [0, 0.5], np.float32)), "key 1 at frame 10 has a tension without its flag"),
+        (
+            track(parameters=np.full((5, 2), [0, 0.5], np.float32)),
+            "key 1 at frame 10: tension is set, but its flag is not",
+        ),
         (track(flags=0x10000), "65536"),
         (track(names=(b"a", b"b")), "2 keys but 2 names"),
         (track(kind="SIZE"), "'SIZE' is not one of POSITION"),

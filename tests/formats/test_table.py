@@ -121,7 +121,7 @@ def test_an_empty_cell_is_no_key():
         ("1,2,3\n", 1, None, "must name the columns"),
         ("x,y\n1,2", 1, None, "there is no time column"),
         ("frame\n1", 1, None, "the time is the only column"),
-        ("frame,frame,x\n1,2,3", 1, 2, "already has the time"),
+        ("frame,frame,x\n1,2,3", 1, 2, "already contains the time"),
         ("frame,x,tx\n1,2,3", 1, 3, "same data as in column 2"),
         ("frame,x,,y\n1,2,3,4", 1, 3, "heading is empty"),
         ("frame,x\n1,2\n2,1.5.2", 3, 2, '"1.5.2" is not a number'),

@@ -217,7 +217,7 @@ def test_a_pose_changed_on_a_baked_bone_is_explained_and_springs_back(character:
     choose(character, 1, 2)
     baked = bits(character, 0, 1, 2)
     typed(character, at, "g", "x", "1", "Return")
-    assert messages(character) == ["Bone 1: baked, so the new pose will not stay. Free Bake to edit"]
+    assert messages(character) == ["Bone 1: baked, so the new pose will not be kept. Free Bake to edit"]
     character.shot(PICTURES / "baked_posed.png")
     assert bits(character, 0, 1, 2) == baked
     # Once.
@@ -245,7 +245,7 @@ bpy.context.scene.frame_set(30)
 bpy.ops.ed.undo_push(message='auto')
 """)
     typed(character, at, "g", "x", "1", "Return")
-    assert "Bone 0, Bone 1: baked, so the new pose will not stay. Free Bake to edit" in messages(character)
+    assert "Bone 0, Bone 1: baked, so the new pose will not be kept. Free Bake to edit" in messages(character)
     character.shot(PICTURES / "baked_auto.png")
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
@@ -257,7 +257,7 @@ def test_a_key_inserted_on_baked_and_free_bones_goes_to_the_free_one(character: 
     baked, free = bits(character, 0, 1), bits(character, 2)
     character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
     typed(character, at, "k", "l")
-    assert messages(character) == ["Bone 0, Bone 1: baked tracks take no keys. Free Bake to edit"]
+    assert messages(character) == ["Bone 0, Bone 1: keys cannot be inserted into baked tracks. Free Bake to edit"]
     character.shot(PICTURES / "baked_keyed.png")
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
@@ -365,7 +365,7 @@ with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW'))
     character.key("Return", at=at)
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
-    assert "Bone 0, Bone 1: baked, so the new pose will not stay. Free Bake to edit" in messages(character)
+    assert "Bone 0, Bone 1: baked, so the new pose will not be kept. Free Bake to edit" in messages(character)
     character.key("ctrl+z", at=at)
     assert bits(character, 2) == free
 

@@ -97,7 +97,7 @@ def test_a_camera_turns_as_keyed_and_with_shortest_the_short_way(window: Any) ->
     window.shot(PICTURES / "turns_shortest.png")
     assert path(window) == "SHORTEST"
     assert turned(window, 30, 60) == pytest.approx(90.0, abs=1.0)
-    assert any("2 keys now turn the short way" in note for note in window.run(NOTES)), window.run(NOTES)
+    assert any("2 keys now take the shortest path" in note for note in window.run(NOTES)), window.run(NOTES)
     own = window.run(f"{TRACK}\nresult = read_own_keys(track)[2].keys.values.tolist()")
     assert own == pytest.approx(np.radians([100, 175, -95, -60]), abs=1e-6)
     choose_turns(window, "a")

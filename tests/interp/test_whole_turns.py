@@ -77,9 +77,8 @@ def test_a_rest_among_turns_about_one_axis_stays_on_it():
 
 def test_a_walk_is_one_row_from_each_key_to_the_next():
     keys = Keys([0, 1, 2], [[1.0, 0, 0, 0]] * 3)
-    with pytest.raises(
-        KeysError, match=r"^walk must be x, y, z, one row from each key to the next, not of shape \(3, 3\)"
-    ):
+    message = r"^walk must have the columns x, y, z and one row from each key to the next, not the shape \(3, 3\)"
+    with pytest.raises(KeysError, match=message):
         tcb.RotationSpline.from_walk(keys, np.zeros((3, 3)))
 
 
@@ -273,7 +272,7 @@ def test_one_key_has_its_orientation_for_a_turn():
 def test_keys_that_are_no_numbers_or_turn_beyond_counting_are_refused_by_name():
     with pytest.raises(KeysError, match="key 1: the value is not finite"):
         rotations.turns_of_euler([[0.0, 0, 0], [0, np.nan, 0]])
-    with pytest.raises(KeysError, match="key 2: has too many turns from the previous key"):
+    with pytest.raises(KeysError, match="key 2: is too many turns from the previous key"):
         rotations.turns_of_euler([[0.0, 0, 0], [0, 1, 0], [1e9, 0, 0]])
     with pytest.raises(KeysError, match="key 1: the value is not finite"):
         rotations.turns_of_axis_angle([0.0, np.inf], [[0, 0, 1], [0, 0, 1]])

@@ -44,8 +44,8 @@ def test_no_line_begins_with_punctuation(lines, text, letters):
 
 
 def test_words_stay_whole(lines):
-    broken = lines("Replace dense curves with few keys, in a copy of the action", 29)
-    assert broken == ["Replace dense curves with few", "keys, in a copy of the action"]
+    broken = lines("Replace dense curves with few keys in a copy of the action", 29)
+    assert broken == ["Replace dense curves with few", "keys in a copy of the action"]
 
 
 @pytest.mark.parametrize(("width", "taken"), [(160, 0), (260, 0), (260, 10), (600, 0)])
@@ -53,7 +53,7 @@ def test_a_message_is_cut_at_its_end(tcb_animation: ModuleType, width: int, take
     widgets = importlib.import_module(f"{tcb_animation.__name__}.panels.widgets")
     region, system = SimpleNamespace(width=2 * width), SimpleNamespace(ui_scale=2.0)
     context = SimpleNamespace(region=region, preferences=SimpleNamespace(system=system))
-    sentence = "1 key now turns the short way. Choose Turns: As Keyed to keep long turns"
+    sentence = "1 key now takes the shortest path. Choose Turns: As Keyed to keep long turns"
     cut = widgets.cut_text(context, sentence, taken)
     assert sentence.startswith(cut.removesuffix("…"))
     assert cut.endswith("…") == (width < 600)

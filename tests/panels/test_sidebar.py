@@ -280,7 +280,7 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, scene):
 
 def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, scene, advanced):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
-    assert "Enable TCB to choose" in drawn("TCB_PT_track")
+    assert "Enable TCB to change settings" in drawn("TCB_PT_track")
     bpy.ops.tcb.enable()
     names = {f"TCBSidebar.{name}[0]" for name in ("cycle", "ends", "construction", "path")}
     assert names <= set(drawn("TCB_PT_track"))
@@ -474,7 +474,7 @@ def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
         output: tcb_animation.operators.bake.TCB_OT_bake.description(bpy.context, SimpleNamespace(output=output))
         for output in ("SAMPLES", "CURVES", "HANDLES")
     }
-    assert "play the motion with handles" in told.pop("HANDLES")
+    assert "play the motion through handles" in told.pop("HANDLES")
     assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 
@@ -500,7 +500,7 @@ def test_in_pose_mode_the_active_bones_tracks_are_listed(scene):
     assert "Location" not in shown
     bpy.ops.object.mode_set(mode="OBJECT")
     shown = drawn("TCB_PT_tracks")
-    assert "Bones: see Pose Mode" in shown
+    assert "For bones, use Pose Mode" in shown
     assert "Scale" not in shown
 
 
@@ -655,7 +655,7 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, tcb_animation):
         ("HOLD", {"frame": 11.0, "length": 5.0}, "Hold, frames 1 to 36"),
         ("LOOP", {}, "Loop, frames 1 to 31"),
         ("PING_PONG", {}, "Ping-Pong, frames 1 to 31"),
-        ("FRACTION", {}, "Fraction 0 to 1, frames 1 to 31"),
+        ("FRACTION", {}, "Fraction from 0 to 1, frames 1 to 31"),
         ("CONSTANT_SPEED", {}, "Curve, frames 1 to 31"),
     ],
 )
@@ -665,7 +665,7 @@ def test_timing_says_what_is_on_and_where_its_curve_is(cube, tcb_animation, requ
     assert not is_there("TCB_PT_timing")
     request.getfixturevalue("advanced")
     shown = " ".join(drawn("TCB_PT_timing"))
-    assert "A curve sets the frame to play" in shown
+    assert "A curve maps scene frames to frames of the motion" in shown
     assert text not in shown
     timing = tcb_animation.animation.retime(cube, shape, track="location", **options)
     shown = " ".join(drawn("TCB_PT_timing"))

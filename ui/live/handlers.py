@@ -4,7 +4,7 @@
 Handlers only mark actions, because a running transform holds pointers to the keys and stores its undo step at the end.
 A timer bakes marked actions when no operator holds keys and neither playback nor rendering is running.
 
-Without a window there are no timers and no modal operators. Edits of live actions are then detected when Blender
+Without a window there are no timers and no modal operators. Edits to live actions are then detected when Blender
 reports an update after an operator.
 """
 
@@ -108,9 +108,9 @@ def flush() -> Report:
 
 
 def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return the function for the options of unplayed tracks (None if the action is not live), and a preference.
+    """Return the function for the options of unplayed tracks, or None if the action is not live.
 
-    The preference is whether Live keys all channels of a rotation.
+    Also return whether Live keys all channels of a rotation.
     """
     return _options_for if is_live(action) else None, completes_rotations()
 
@@ -478,7 +478,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
 def register() -> None:
     live = BoolProperty(
         name="Live",
-        description="Update the motion after each edit of keys and parameters in this action",
+        description="Update the motion after each edit to the keys or parameters of this action",
         update=_switched,
     )
     setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010

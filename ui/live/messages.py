@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages from Live about edits of an action. They are kept until the user has had time to read them."""
+"""Messages from Live about edits to an action. They are kept until the user has had time to read them."""
 
 from __future__ import annotations
 

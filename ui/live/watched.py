@@ -19,7 +19,7 @@ def watched_actions() -> list[bpy.types.Action]:
 
 
 def is_watched(action: bpy.types.Action) -> bool:
-    """Return whether edits of an editable action are watched.
+    """Return whether edits to an editable action are watched.
 
     In a window, this includes baked tracks that are not live.
     """

@@ -46,7 +46,7 @@ class _Drag:
 
 
 class _FrameField:
-    """Show the first frame of the keys in a field, and move all keys with it."""
+    """A field with the first frame of the keys, which moves all keys."""
 
     def __init__(self) -> None:
         self._drag: _Drag | None = None

@@ -32,9 +32,9 @@ from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_d
 
 _DECIMALS = 3
 DESCRIPTIONS = {
-    "tension": ("Tension", "Curve tightness: the highest value stops the motion at the key, the lowest sweeps wide"),
+    "tension": ("Tension", "Curve tightness: high values slow the motion at the key, low values widen the curve"),
     "continuity": ("Continuity", "Smoothness at the key: low values make a corner, high values overshoot"),
-    "bias": ("Bias", "Curve lean: the highest value overshoots after the key, the lowest undershoots before the key"),
+    "bias": ("Bias", "Curve lean: high values overshoot after the key, low values before the key"),
     "ease_to": ("Ease To", "Slowdown before the key"),
     "ease_from": ("Ease From", "Slow start after the key"),
 }

@@ -24,7 +24,7 @@ _RESET_MARK = 1e-8
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of the slider, or all changes so far in a drag."""
+    """A change to the slider, or all changes so far in a drag."""
 
     keys: Hashable
     relative: bool

@@ -36,7 +36,7 @@ _SAME = 5e-7
 
 
 class Drag(Protocol):
-    """Change of keys by a slider during a drag, such as `ParameterDrag`."""
+    """Change to keys by a slider during a drag, such as `ParameterDrag`."""
 
     is_shown: bool
 
@@ -83,7 +83,7 @@ class SliderDrag:
         self._stepped_at = 0.0
 
     def includes(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
-        """Return whether a change of a slider of these keys belongs to the drag."""
+        """Return whether a change to a slider of these keys belongs to the drag."""
         is_there = self._area == _area_of(context) and isinstance(self.drag, kind) and self.keys == keys
         return is_there and (self.drag.is_shown or self._has_ended)
 
@@ -163,7 +163,7 @@ class SliderDrag:
         return given
 
     def forget_ended(self) -> None:
-        """Make the next change of a slider begin another drag."""
+        """Make the next change to a slider begin another drag."""
         self._has_ended = False
 
     def watch(self) -> bool:
