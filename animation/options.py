@@ -77,7 +77,7 @@ def _rotation_tolerance(description: str) -> Option:
 BAKE = {
     "output": choice(
         n_("Output"),
-        n_("How the bake stores the motion"),
+        n_("Form in which the bake stores the motion"),
         "SAMPLES",
         {
             "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),

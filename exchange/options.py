@@ -66,7 +66,7 @@ IMPORT = {
     ),
     "output": choice(
         n_("Bake"),
-        n_("How to play the imported motion"),
+        n_("Method of playing the imported motion"),
         "HANDLES",
         {
             "HANDLES": (
@@ -89,7 +89,7 @@ EXPORT = {
     **_TIMING,
     "others": choice(
         n_("Other Tracks"),
-        n_("How to export tracks that are not TCB"),
+        n_("Method of exporting tracks that are not TCB"),
         "SAMPLE",
         {
             "SAMPLE": (n_("Sample"), n_("Write one key per frame")),

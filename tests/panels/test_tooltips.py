@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 MOST_WORDS = 15
-QUESTION = re.compile(r"(What|Which|Whose|Where)\b")
+QUESTION = re.compile(r"(What|Which|How|Whose|Where)\b")
 INHERITED = {"rna_type", "name", "filepath", "check_existing", "remove_name", "remove_active"}
 """Properties that Blender describes."""
 
