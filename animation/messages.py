@@ -121,8 +121,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the handle types that you chose have no effect on this bake. They affect only motion played by handles"
     ),
     "TURNED_SHORT": (
-        n_("{:,} key now takes the shortest path. Choose Turns: As Keyed to keep long turns"),
-        n_("{:,} keys now take the shortest path. Choose Turns: As Keyed to keep long turns"),
+        n_("{:,} turn now takes the shortest path. Choose Turns: As Keyed to keep long turns"),
+        n_("{:,} turns now take the shortest path. Choose Turns: As Keyed to keep long turns"),
     ),
     "KEYED_NEAR": n_(
         "channels have keys at frames {:g} and {:g}, so close together that the motion bends sharply. Move "
@@ -225,7 +225,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "REPAIRED": n_("repaired: {:s}"),
     "NOT_REPAIRED": n_("{:s} ({:s})"),
-    "TURN_KEPT": n_("{:s}. Use Shortest to shorten it"),
+    "TURN_KEPT": n_("{:s}. Choose Turns: Shortest in Adjust Last Operation (command: --turns SHORTEST)"),
+    "TURN_KEPT_TCB": n_("{:s}. Choose Turns: Shortest in the Track panel (script: choose)"),
     "NOT_REPAIRED_BAKED": n_("baked. Use Free Bake first"),
     "NOT_REPAIRED_MODIFIED": n_("the channels have modifiers. Apply or remove them first"),
     "NOT_REPAIRED_ADDED": n_(

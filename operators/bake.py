@@ -67,15 +67,17 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
 def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     """Report the largest change to the motion, and warn if it is visible."""
-    for place in report.farthest_off:
-        operator.report({"INFO"}, rpt_("Largest change: {:s}", str(place)))
+    places = "; ".join(map(str, report.farthest_off))
     if report.looks_changed:
         warning = counted(
             report.looks_changed,
-            n_("The motion of {:d} track changes visibly. Undo, or adjust the track listed in the Info editor"),
-            n_("The motion of {:d} tracks changes visibly. Undo, or adjust the tracks listed in the Info editor"),
+            n_("The motion of {:d} track changes visibly. Largest change: {:s}. Undo, or adjust its keys"),
+            n_("The motion of {:d} tracks changes visibly. Largest change: {:s}. Undo, or adjust their keys"),
+            places,
         )
         operator.report({"WARNING"}, warning)
+    elif places:
+        operator.report({"INFO"}, rpt_("Largest change: {:s}", places))
 
 
 _BY_HANDLES = n_("Free the bake if there is one, and play the motion through handles")

@@ -12,6 +12,7 @@ from ..ui.live import attempts
 from ..ui.live.messages import forget_notes, has_notes
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
+from ..ui.result_notes import keep_result_notes, result_notes
 
 
 class TCB_OT_messages_dismiss(bpy.types.Operator):
@@ -22,7 +23,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if any(map(has_notes, selection.active_actions(context))):
+        if result_notes() or any(map(has_notes, selection.active_actions(context))):
             return True
         cls.poll_message_set("No messages to dismiss")
         return False
@@ -30,6 +31,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         for action in selection.active_actions(context):
             forget_notes(action)
+        keep_result_notes(())
         redraw_editors()
         return {"FINISHED"}
 

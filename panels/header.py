@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import bpy
@@ -11,15 +12,18 @@ from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.datablocks import animation_data
 from ..animation.errors import Finding
 from ..animation.messages import ASK_TO_FREE
+from ..animation.number_text import size_text
 from ..animation.report import one_of_each
 from ..animation.store.actions.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
+from ..animation.track_names import track_name
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
 from ..ui.redraw import layout_of
+from ..ui.result_notes import result_notes
 from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import settings_error, shown_state, track_label
 from .widgets import cut_text, draw_text
@@ -40,7 +44,7 @@ class _Message(NamedTuple):
     short: str = ""
     """Text without the object and track names, for the shortened row. Empty means the full text."""
     button: str = ""
-    """"FREE", "DISCARD" or "WHOLE", or empty for no button."""
+    """"FREE", "DISCARD", "SHORTEST" or "WHOLE", or empty for no button."""
     is_refusal: bool = False
 
 
@@ -66,6 +70,8 @@ class TCB_PT_messages(bpy.types.Panel):
                     column.operator("tcb.free", icon="UNLOCKED")
                 case "DISCARD":
                     column.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
+                case "SHORTEST":
+                    column.operator("tcb.turns_shortest", icon="LOOP_BACK")
                 case "WHOLE":
                     column.operator("tcb.key_whole", icon="KEY_HLT")
         if len(messages) > _MOST:
@@ -139,15 +145,47 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
         messages.append(
             _Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
         )
+    for text, findings in one_of_each(result_notes()).items():
+        largest = max(findings, key=lambda note: note.size)
+        button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""
+        messages.append(_Message(text, short=_short_text(largest), button=button))
+    mixed = _state_beside_plain(context)
+    if mixed:
+        messages.append(_Message(mixed))
     others = baked_otherwise(context, only_live=True)
     if others:
         messages.append(_Message(iface_("Baked with different options or defaults: Bake Again changes {:s}", others)))
-    notes = one_of_each(note for action in selection.active_actions(context) for note in notes_of(action))
+    shown = result_notes()
+    notes = one_of_each(
+        note for action in selection.active_actions(context) for note in notes_of(action) if note not in shown
+    )
     for text, findings in notes.items():
         is_free = any(note.code in ASK_TO_FREE for note in findings)
-        fact = max(findings, key=lambda note: note.size).message
-        messages.append(_Message(text, tuple(findings), fact[:1].upper() + fact[1:], "FREE" if is_free else ""))
+        short = _short_text(max(findings, key=lambda note: note.size))
+        messages.append(_Message(text, tuple(findings), short, "FREE" if is_free else ""))
     return messages
+
+
+def _short_text(note: Finding) -> str:
+    """Return the text of a note for the shortened row, with the number before the names."""
+    if note.code == "LOOK_CHANGED" and note.frame is not None:
+        number, unit = note.arguments[0]
+        size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
+        return iface_("Changes by {:s} at frame {:g}: {:s}", size, note.frame, track_name(note.track))
+    if note.code == "TURNS_KEPT" and note.frame is not None:
+        return iface_("Turns by {:.0f}° to frame {:g}: {:s}", note.size, note.frame, track_name(note.track))
+    fact = note.message
+    return fact[:1].upper() + fact[1:]
+
+
+def _state_beside_plain(context: bpy.types.Context) -> str:
+    """Return the most important state of TCB tracks, and the number of plain tracks, if the tab shows both."""
+    states = [state for _, track, state in shown_states(context) if track.enabled]
+    plain = len(shown_states(context)) - len(states)
+    if not states or not plain:
+        return ""
+    worst = min(states, key=lambda state: state.rank).label
+    return f"{worst} · " + counted(plain, n_("{:d} track not TCB"), n_("{:d} tracks not TCB"))
 
 
 def _icon(message: _Message) -> Any:

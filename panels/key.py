@@ -128,7 +128,7 @@ def _draw_reason(
     causes = [] if refusal else [obstacle.cause for obstacle in played.obstacles]
     cause = causes[0] if causes else ""
     row = layout.split(factor=_TEXT[cause]) if cause in _TEXT else layout.row()
-    text = refusal or parameters_text(played, [keys.track for keys in chosen])
+    text = refusal or parameters_text(played, [(keys.datablock, keys.track) for keys in chosen])
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
     row.label(text=text, icon=icon, translate=False)
     match cause:

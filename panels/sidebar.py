@@ -124,5 +124,6 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
     if context.object is None:
         return iface_("No active object")
     if context.mode == "POSE":
-        return iface_("The active bone has no keyframes") if context.active_pose_bone else iface_("No active bone")
+        has_bone = context.active_pose_bone is not None
+        return iface_("The active bone has no keyframes") if has_bone else iface_("No active bone. Click a bone")
     return iface_("{:s} has no keyframes", context.object.name)

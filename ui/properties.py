@@ -31,6 +31,7 @@ from ..interp.splines import METHODS
 from . import preferences, selection
 from .bake_options import BakeOptions
 from .option_properties import CustomRange, property_of
+from .result_notes import keep_result_notes
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 from .track_text import settings_error
@@ -63,6 +64,7 @@ def _track_choice(name: str) -> Any:
         return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
 
     def set_(_self: object, value: int) -> None:
+        keep_result_notes(())
         for datablock, track in selection.chosen_tracks(bpy.context):
             # The panel shows the reason.
             with suppress(AnimationError):

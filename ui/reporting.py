@@ -15,6 +15,7 @@ from ..animation.report import one_of_each
 from ..animation.translation import counted, n_
 from . import selection
 from .redraw import redraw_editors
+from .result_notes import keep_result_notes
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -90,16 +91,20 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
     A result creates an undo step, even if some tracks were skipped.
     """
-    report_notes(operator, report.notes)
+    # If anything was done, selected datablocks without animation are only worth a note.
+    skipped = [error for error in report.refused if report.tracks and error.code == "NO_ANIMATION"]
+    refused = [error for error in report.refused if error not in skipped]
+    keep_result_notes(report.notes)
+    report_notes(operator, [*report.notes, *skipped])
     if report.tracks:
         operator.report({"INFO"}, done)
-    elif otherwise and not report.refused:
+    elif otherwise and not refused:
         operator.report({"INFO"}, otherwise)
-    if report.refused:
-        kinds = one_of_each(report.refused)
+    if refused:
+        kinds = one_of_each(refused)
         operator.report({"ERROR"}, "\n".join(kinds))
-        if len(kinds) < len(report.refused):
-            _print(report.refused)
+        if len(kinds) < len(refused):
+            _print(refused)
     redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
 
@@ -152,6 +157,6 @@ def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) 
         operator.poll_message_set("No active object")
         return False
     if context.mode == "POSE" and context.active_pose_bone is None:
-        operator.poll_message_set("No active bone")
+        operator.poll_message_set("No active bone. Click a bone")
         return False
     return True

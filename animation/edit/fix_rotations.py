@@ -330,9 +330,17 @@ def _listed(
         if why:
             finding = track.finding("NOT_REPAIRED", finding.on(""), why.on(""))
         elif kind == "TURN" and not is_wanted:
-            finding = track.finding("TURN_KEPT", finding.on(""))
+            finding = track.finding("TURN_KEPT_TCB" if _keeps_turns(track) else "TURN_KEPT", finding.on(""))
         repairable = is_wanted and not why
         yield RotationFault(track.name, channels.action.name, track.path, kind, at, repairable, why, finding)
+
+
+def _keeps_turns(track: Track) -> bool:
+    """Return whether the settings of a TCB track keep its long turns."""
+    try:
+        return track.enabled and track.settings.path == "AS_KEYED"
+    except AnimationError:
+        return False
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:

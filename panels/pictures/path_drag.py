@@ -265,6 +265,9 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             spot = self._spot
             moving = moving_tracks(spot.item, spot.bone, spot.followed)
             self._recorded = record_tracks((spot.item, track) for track in moving)
+            if self._picked.part != "KEY":
+                # Refuse a tangent that parameters do not determine before the drag.
+                self._hold()
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}

@@ -129,11 +129,18 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
     report = animation.fix_rotations(item)
     assert (report.tracks, report.errors) == (0, [])
     assert list(map(str, report.notes)) == [
-        '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Use Shortest to shorten it'
+        '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Choose Turns: Shortest in '
+        "Adjust Last Operation (command: --turns SHORTEST)"
     ]
     assert differences(before, snapshot(item)) == []
     assert animation.fix_rotations(item, turns="SHORTEST").keys == 1
     assert curve(item, "rotation_euler", 1).evaluate(25) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_the_kept_turn_of_a_tcb_track_has_the_setting_of_the_track(animation) -> None:
+    item = wheel()
+    animation.enable(item)
+    assert "Turns: Shortest in the Track panel" in str(animation.find_rotation_faults(item)[0])
 
 
 def test_a_jump_by_a_whole_turn_within_a_frame_is_repaired(animation) -> None:

@@ -204,7 +204,7 @@ def test_handles_turn_the_keys_whose_angles_name_another_way_round(animation, mo
     thing, keys = named_another_way_round(animation, mode)
     report = animation.bake(thing, output="HANDLES")
     assert not any(note.code == "EULER_OTHER_WAY" for note in report.notes)
-    assert len([note for note in report.notes if "take the shortest path" in str(note)]) == 1
+    assert len([note for note in report.notes if note.code == "TURNED_SHORT"]) == 1
     (error,) = [each["error"] for each in report.handles]
     for n in range(81):
         row = channels_at(thing, rotation_path(mode), 4 if mode == "AXIS_ANGLE" else 3, n / 2)

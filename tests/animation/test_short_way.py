@@ -72,14 +72,14 @@ def test_a_camera_turns_90_degrees_not_270(animation, scene) -> None:
     assert own_values(animation, thing) == np.float32(CAMERA).T.tolist()
 
 
-def test_the_keys_that_were_turned_are_reported(animation, scene) -> None:
+def test_the_turns_that_became_shorter_are_counted(animation, scene) -> None:
     thing = new_object()
     key(thing, "rotation_euler", list(zip(FRAMES, CAMERA, strict=True)))
     animation.enable(thing, keep_look=False)
     animation.choose(thing, "rotation", path="SHORTEST")
     report = animation.bake(thing, output="HANDLES")
     assert list(map(str, report.notes)) == [
-        '"Thing", Euler Rotation: 2 keys now take the shortest path. Choose Turns: As Keyed to keep long turns'
+        '"Thing", Euler Rotation: 1 turn now takes the shortest path. Choose Turns: As Keyed to keep long turns'
     ]
 
 

@@ -54,6 +54,11 @@ from bl_ext.user_default.tcb_animation.ui.live.messages import notes_of
 result = list(map(str, notes_of(bpy.data.objects['Cube'].animation_data.action)))
 """
 
+RESULT_NOTES = """
+from bl_ext.user_default.tcb_animation.ui.result_notes import result_notes
+result = [note.code for note in result_notes()]
+"""
+
 
 def made(window: Any, mode: str, keys: str) -> None:
     window.run(MADE.format(mode=mode, keys=keys))
@@ -92,12 +97,14 @@ def test_a_camera_turns_as_keyed_and_with_shortest_the_short_way(window: Any) ->
     enabled = everything(window)
     assert path(window) == "AS_KEYED"
     assert turned(window, 30, 60) == pytest.approx(270.0, abs=1.0)
+    assert "TURNS_KEPT" in window.run(RESULT_NOTES)
     unfold(window, "VIEW_3D", "track")
     choose_turns(window, "s")
     window.shot(PICTURES / "turns_shortest.png")
     assert path(window) == "SHORTEST"
     assert turned(window, 30, 60) == pytest.approx(90.0, abs=1.0)
-    assert any("2 keys now take the shortest path" in note for note in window.run(NOTES)), window.run(NOTES)
+    assert window.run(RESULT_NOTES) == []
+    assert any("1 turn now takes the shortest path" in note for note in window.run(NOTES)), window.run(NOTES)
     own = window.run(f"{TRACK}\nresult = read_own_keys(track)[2].keys.values.tolist()")
     assert own == pytest.approx(np.radians([100, 175, -95, -60]), abs=1e-6)
     choose_turns(window, "a")

@@ -435,6 +435,32 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     assert np.abs(after.path.keys[1] - each.path.keys[1]).max() < 1e-5
 
 
+def test_a_tangent_of_a_track_that_is_not_tcb_is_refused_when_pressed(
+    scene, overlay, pictures, camera, thing, viewport, tcb_animation, monkeypatch
+):
+    animation = tcb_animation.animation
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing, output="HANDLES")
+    animation.apply(thing)
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, thing)
+    picked, _, start = grab(pictures, viewport, each, "handle_right", 1)
+    operator = pictures.path_drag.TCB_OT_path_drag
+    monkeypatch.setattr(pictures.path_drag, "under_mouse", lambda _context, _at: (picked, each))
+    monkeypatch.setattr(pictures.path_drag, "pressed_at", lambda _context, _event: tuple(start))
+    reports = []
+
+    class Pressed:
+        _hold = operator._hold
+
+        def report(self, _level, text):
+            reports.append(text)
+
+    event = SimpleNamespace(shift=False, ctrl=False)
+    assert operator.invoke(Pressed(), viewport, event) == {"CANCELLED"}
+    assert reports == ['"Thing", Location, frame 20: not a TCB track. Enable TCB first']
+
+
 def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay, pictures, camera, thing, viewport):
     scene.frame_set(30)
     at = at_pixels(viewport, thing.matrix_world.translation)

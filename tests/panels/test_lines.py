@@ -53,7 +53,7 @@ def test_a_message_is_cut_at_its_end(tcb_animation: ModuleType, width: int, take
     widgets = importlib.import_module(f"{tcb_animation.__name__}.panels.widgets")
     region, system = SimpleNamespace(width=2 * width), SimpleNamespace(ui_scale=2.0)
     context = SimpleNamespace(region=region, preferences=SimpleNamespace(system=system))
-    sentence = "1 key now takes the shortest path. Choose Turns: As Keyed to keep long turns"
+    sentence = "1 turn now takes the shortest path. Choose Turns: As Keyed to keep long turns"
     cut = widgets.cut_text(context, sentence, taken)
     assert sentence.startswith(cut.removesuffix("…"))
     assert cut.endswith("…") == (width < 600)

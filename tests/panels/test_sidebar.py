@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, key, new_object, new_rig
 from tests.animation.layered import give_layer
 from tests.panels.layouts import drawn, in_viewport, is_there, items_of, texts
 
@@ -157,17 +157,62 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
 @pytest.mark.parametrize(
     ("frame", "path", "text"),
     [
-        (1, "location", "First key: no Continuity, Bias, Ease To"),
+        (1, "location", "First key: only Tension, Ease From"),
         (1, "rotation_quaternion", "First key: no Ease To"),
-        (31, "location", "Last key: no Continuity, Bias, Ease From"),
+        (31, "location", "Last key: only Tension, Ease To"),
         (31, "rotation_quaternion", "Last key: no Ease From"),
     ],
 )
-def test_the_line_above_the_sliders_names_those_without_effect_at_the_ends(cube, scene, frame, path, text):
-    bpy.ops.tcb.enable()
+def test_the_line_above_the_sliders_names_those_that_act_at_the_ends_or_the_few_that_do_not(
+    cube, scene, frame, path, text
+):
+    bpy.ops.tcb.enable(live=True)
     bpy.context.window_manager.tcb_track = f"Object/Cube/{path}"
     scene.frame_set(frame)
     assert text in drawn("TCB_PT_tracks")
+
+
+def test_the_line_above_the_sliders_has_the_way_to_play_a_track_that_is_off(cube):
+    bpy.ops.tcb.enable()
+    assert "Off: turn on Live or bake" in drawn("TCB_PT_tracks")
+    cube.animation_data.action.tcb_live = True
+    bpy.context.view_layer.update()
+    assert not begins(drawn("TCB_PT_tracks"), "Off: ")
+
+
+def test_a_baked_track_beside_a_track_that_is_not_tcb_has_its_state_in_the_message_line(scene):
+    item = new_object("Thing")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (20, (0, 0, 1))])
+    bpy.ops.tcb.bake()
+    assert not any("not TCB" in text for text in drawn("TCB_PT_tracks"))
+    for path in ("location", "scale"):
+        key(item, path, [(20, (1, 1, 2))])
+    shown = drawn("TCB_PT_tracks")
+    assert {"Baked · 2 tracks not TCB", "bpy.ops.tcb.enable()"} <= set(shown)
+
+
+def test_the_last_operators_most_important_note_is_in_the_message_line_until_undo_or_the_next(scene, tcb_animation):
+    item = new_object("Cam")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    # Three quarters of a turn about Z, at constant speed.
+    key(item, "rotation_euler", [(1, (0, 0, 0)), (21, (0, 0, math.radians(270)))])
+    bpy.ops.tcb.enable(live=True)
+    assert "Turns by 270° to frame 21: Euler Rotation" in drawn("TCB_PT_tracks")
+    assert "bpy.ops.tcb.turns_shortest()" in drawn("TCB_PT_messages")
+    assert bpy.ops.tcb.turns_shortest() == {"FINISHED"}
+    assert tcb_animation.animation.find_track(item, "rotation").settings.path == "SHORTEST"
+    assert not any("270" in text for text in drawn("TCB_PT_tracks"))
+    assert not bpy.ops.tcb.turns_shortest.poll()
+
+
+def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene, tcb_animation):
+    finding = tcb_animation.animation.Finding
+    changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((8.2, "°"),))
+    tcb_animation.ui.result_notes.keep_result_notes([finding("NOT_BEZIER", "Rig", "location"), changed])
+    assert "Changes by 8.2° at frame 12.5: Hand, Euler Rotation (+1)" in drawn("TCB_PT_tracks")
 
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
@@ -595,7 +640,7 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene):
     chosen.select = True
     rig.data.bones.active = None
     shown = drawn("TCB_PT_tracks")
-    assert {"No active bone", "bpy.ops.tcb.enable()"} <= set(shown)
+    assert {"No active bone. Click a bone", "bpy.ops.tcb.enable()"} <= set(shown)
 
 
 def test_options_that_were_changed_say_which_tracks_they_change(cube, scene):

@@ -41,6 +41,7 @@ from ...animation.translation import rpt_, translated
 from .. import bake_options, selection
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
+from ..result_notes import keep_result_notes
 from ..sliders import slider_drag
 from . import attempts
 from .editing import is_editing
@@ -326,6 +327,7 @@ def _before_undo(*_args: object) -> None:
 @persistent
 def _after_undo(*_args: object) -> None:
     """Mark all actions after an undo, because all references are invalid and any key may have changed."""
+    keep_result_notes(())
     for watch in watches.values():
         watch.forget()
     mark_all()

@@ -12,6 +12,7 @@ from ...animation.errors import Finding
 from ...animation.live.update import standing_of
 from ...animation.messages import ASK_TO_FREE
 from ...animation.store.table.custom_property import has_baked_tracks
+from ..result_notes import keep_result_notes
 from .watched import watches
 
 READING = 5.0
@@ -51,6 +52,8 @@ def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     unread = [note for note in before if now - seen.get(note, now) < READING]
     standing = standing_of(watches, action)
     new = [note for note in dict.fromkeys(notes) if note not in standing]
+    if new:
+        keep_result_notes(())
     for note in (*before, *new):
         if note not in unread or note in new:
             seen.pop(note, None)
@@ -72,3 +75,4 @@ def forget_all_notes() -> None:
     """Remove the notes of all actions."""
     _notes.clear()
     seen.clear()
+    keep_result_notes(())

@@ -134,7 +134,7 @@ class OwnHandles(Plan):
         keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
         track = self.scope.track
         notes = [track.finding("HANDLES_CYCLE")] if self.scope.cycle != "SINGLE" and not self._repeats else []
-        turned = 0 if self.maps is None else int(np.count_nonzero(self.maps.terms.any(axis=1)))
+        turned = 0 if self.maps is None else _count_turned(self.maps)
         if turned:
             notes.append(track.finding("TURNED_SHORT", turned))
         if fitted is None:
@@ -232,6 +232,12 @@ class OwnHandles(Plan):
         negated = own_maps.factors < 0.0
         result: Float32Array = np.where(np.isnan(places) & negated[..., np.newaxis], theirs, places)
         return result
+
+
+def _count_turned(maps: Maps) -> int:
+    """Count the turns that take the short way: segments between keys with different maps."""
+    # Terms of one map are multiples of pi.
+    return int(np.count_nonzero((np.abs(np.diff(maps.terms, axis=0)) > 1.0).any(axis=1)))
 
 
 def _bits_of(maps: Maps) -> EnumArray:
