@@ -98,7 +98,7 @@ def test_a_loop_that_ends_on_the_other_sign_is_smooth_across_its_seam():
 def test_components_that_come_near_0_are_refused_where_they_do():
     q = rotations.from_axis_angle([[0, 0, 1]] * 2, np.radians([30, 389.5]))
     with pytest.raises(
-        KeysError, match=r"key 0 at frame 10: before the next key .* within 0.01 of 0, .* Insert keys between"
+        KeysError, match=r"key 0 at frame 10: before the next key, .* within 0.01 of 0, .* Insert a key between"
     ):
         quaternion_cubic.RotationSpline(Keys([10, 20], q), path="AS_KEYED")
     assert quaternion_cubic.RotationSpline(Keys([10, 20], q)).keys.values.shape == (2, 4)
