@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of all findings by their codes, which are stable for use in scripts and tools.
+"""Texts of all findings, indexed by codes that stay the same so that scripts and tools can use them.
 
 A pair has the singular text and the plural text. Its first argument is the number. In addition to Python's formats,
 `{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
@@ -323,7 +323,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "REDUCE_SHORT_RANGE": n_("the range has fewer than three whole frames"),
     "REDUCE_RANGE_END": n_("no key at frame {:g}, an end of the range"),
     "REDUCE_TURNS": n_("channels jump by a full turn in this range"),
-    "REDUCE_TOO_FEW": n_("{:d} keys are too few. At least {:d} are needed"),
+    "REDUCE_TOO_FEW": n_("only {:d} keys. At least {:d} are needed"),
     "REDUCE_PHYSICS": n_("moved by physics: {:s} is a rigid body"),
     "REDUCED": n_("{:s}"),
     "NOT_REACHED": n_("{:s}"),
@@ -348,7 +348,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "OTHER_CONSTRAINTS": n_("other constraints also act on the object"),
     "PLACE_NOT_FINITE": n_("a position is not a finite number"),
     "TARGET_NO_BONE": n_("its target {:s} is not a bone"),
-    "TOO_MANY_FRAMES": n_("{:,.0f} samples from frame {:g} to {:g} are too many. Choose a shorter range"),
+    "TOO_MANY_FRAMES": n_("{:,.0f} samples would be needed from frame {:g} to {:g}. Choose a shorter range"),
     "NO_PARENT": n_("no parent"),
     "BONE_WITHOUT_PARENT": n_("bone {!r} has no parent"),
     "JOINT_PARENT_FLAT": n_("the parent's scale is zero at frame {:g}. Start the range at another frame"),
@@ -408,8 +408,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PARENT_LOSES_SCALE": n_('parent "{:s}" has no scale in the file, so the object does not inherit the scale'),
     "NODES_MAKE_COLOR": n_("nodes set the background color: the viewport color was exported as ambient light"),
     "NODES_ANIMATED": n_("animation of nodes was not exported: {:s}"),
-    "LIGHT_TYPE": n_("{:s} lights are not supported by the file: exported as a point light"),
-    "TYPE_AS_DUMMY": n_("objects of type {:s} are not supported by the file: exported as a dummy"),
+    "LIGHT_TYPE": n_("the file format does not support {:s} lights. Exported as a point light"),
+    "TYPE_AS_DUMMY": n_("the file format does not support objects of type {:s}. Exported as a dummy"),
     "COLLECTION_AS_DUMMY": n_('instance of collection "{:s}": exported as a dummy'),
     "SHAPE_CHANGES": n_("the file cannot store shape changes: exported with the shape of the first frame"),
     "VALUE_NOT_IN_FILE": (
@@ -498,7 +498,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "IS_LINKED": n_("linked"),
     "IS_TWEAKED": n_("an NLA strip is in tweak mode"),
     "OWN_CONSTRAINTS": n_("existing constraints were kept: {:s}"),
-    "OTHER_PARENT": n_("the parent is {:s}, but {:s} in the file. Keys were imported unchanged"),
+    "OTHER_PARENT": n_("the parent is {:s}, but the file has {:s}. Keys were imported unchanged"),
     "VERTICES_APART": n_("vertices differ by up to {:size} from their positions around the pivot in the file"),
     "OBJECT_LACKS_TRACK": n_("skipped: objects have no such property"),
     "CAMERA_LACKS_TRACK": n_("skipped: cameras have no such property"),

@@ -88,7 +88,7 @@ BAKE = {
     "step": _step(n_("Frames between samples"), soft_low=0.05),
     "value_tolerance": Option(
         n_("Value Tolerance"),
-        n_("Maximum error in the property's units. 0: 1/10,000 of the range of the keys"),
+        n_("Maximum error in the property's units. 0 means 1/10,000 of the keys' range"),
         None,
         "NUMBER",
         low=0.0,
@@ -176,7 +176,7 @@ REDUCE = {
     ),
     "still": Option(
         n_("Error at Rest"),
-        n_("Maximum error at points at rest, such as planted feet. 0: Max Error"),
+        n_("Maximum error for points at rest, such as planted feet. 0 means Max Error"),
         None,
         "DISTANCE",
         low=0.0,

@@ -182,7 +182,7 @@ class Report:
 
 
 def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Return a mapping from one line for each kind of finding to the findings of this kind.
+    """Return a mapping from one line per kind of finding to the findings of that kind.
 
     Findings are of the same kind if they differ only in their numbers and the objects, tracks and frames they name. The
     line is the text of the finding with the largest first number, or else of the first finding. It includes the number

@@ -55,7 +55,7 @@ _WITHOUT_EFFECT = frozenset(
 _SUMMARIES = {
     "bake": n_("Bake the exact motion into locked F-curves that any Blender plays."),
     "free": n_("Replace baked F-curves with the animator's keys and unlock them."),
-    "restore": n_("Switch TCB motion off and keep the parameters."),
+    "restore": n_("Turn TCB motion off and keep the parameters."),
     "apply": n_("Convert the motion to animation without TCB."),
     "remove": n_("Restore the animator's curves and delete all TCB data."),
     "enable": n_("Enable TCB on tracks without baking them."),
@@ -228,7 +228,7 @@ def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Pat
             verb.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
         names += [line for line in listed.splitlines() if line.strip()]
     elif not names:
-        verb.error(rpt_("no input: name a FILE or give --files-from"))
+        verb.error(rpt_("no input: specify a FILE or --files-from"))
     found: list[str] = []
     for name in names:
         # Windows shells do not expand patterns.

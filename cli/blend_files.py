@@ -167,7 +167,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    """Return the prefix of temporary names. The machine, the process and a random number follow it."""
+    """Return the prefix of temporary file names. The machine, the process and a random number follow it."""
     return f".{target.stem[:40]}.tcb-"
 
 

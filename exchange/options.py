@@ -52,7 +52,7 @@ IMPORT = {
         context=contexts.id_action,
     ),
     "use_shorter_turns": flag(
-        n_("Shortest Turns"), n_("Take the shortest path, for files that store small turns as 357 degrees")
+        n_("Shortest Turns"), n_("Take the shortest path, for files that store a turn of -3 degrees as 357")
     ),
     "between": choice(
         n_("Rotation Algorithm"),
@@ -66,12 +66,12 @@ IMPORT = {
     ),
     "output": choice(
         n_("Bake"),
-        n_("Method of playing the imported motion"),
+        n_("Playback method for the imported motion"),
         "HANDLES",
         {
             "HANDLES": (
                 n_("Handles"),
-                n_("Play through handles. Rotations with errors above 1 degree are baked as samples"),
+                n_("Play the motion through handles. Rotations with errors above 1 degree are baked as samples"),
             ),
             "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
@@ -89,12 +89,12 @@ EXPORT = {
     **_TIMING,
     "others": choice(
         n_("Other Tracks"),
-        n_("Method of exporting tracks that are not TCB"),
+        n_("Export method for tracks that are not TCB"),
         "SAMPLE",
         {
             "SAMPLE": (n_("Sample"), n_("Write one key per frame")),
             "REFUSE": (n_("Refuse"), n_("Write no file if any track is not TCB")),
         },
     ),
-    "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write, objects times frames")),
+    "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write (objects times frames)")),
 }

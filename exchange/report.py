@@ -92,7 +92,7 @@ class Exchanged:
         )
 
     def lines(self) -> list[Finding]:
-        """Return lines on the data that was found, created and matched."""
+        """Return lines about the data that was found, created and matched."""
         lines = [Finding("FOUND", arguments=(_counted(self.found),))] if self.found else []
         kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
         if kinds:

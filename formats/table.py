@@ -6,8 +6,8 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means that there is no
-key. headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per cell
-and per row.
+key. headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per
+cell, and another 8 bytes per row.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _decoded(content: bytes) -> str:
         raise TableError(reason, line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TableError(n_("not a text file: it contains zero bytes"), line)
+        raise TableError(n_("not a text file: it contains null bytes"), line)
     return text
 
 
@@ -175,7 +175,7 @@ class _Rows:
         return _split(line, self.separator)
 
     def numbers(self) -> tuple[Float64Array, npt.NDArray[np.int64]]:
-        """Return the cells, shape (rows, columns), with NaN for empty cells, and the line of each row."""
+        """Return the cells, shape (rows, columns), with NaN for empty cells, and the line number of each row."""
         numbers, lines, empty = array("d"), array("q"), array("q")
         width, separator = len(self.header), self.separator
         for number, line in self._data():

@@ -129,7 +129,7 @@ def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     given = finite(name, data)
     if given.ndim and given.shape != frames.shape:
         raise ValueError(
-            f"{name} must be a number, or one for each of {len(frames)} frames, not the shape {given.shape}"
+            f"{name} must be one number, or {len(frames)} numbers, one per frame, not an array of shape {given.shape}"
         )
     return np.broadcast_to(given, frames.shape)
 

@@ -40,7 +40,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     keep_look: property_of(ENABLE["keep_look"])
     live: BoolProperty(
         name="Live",
-        description="Play through handles, and update after each edit. Default: on for buttons, off for scripts",
+        description="Play the motion through handles. Update after each edit. On by default, except in scripts",
         options={"SKIP_SAVE"},
     )
 
@@ -285,7 +285,7 @@ class TCB_OT_remove(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_sync(bpy.types.Operator):
-    """Update live actions now, after a script has edited keys"""
+    """Update live actions after a script has edited keys"""
 
     bl_idname = "tcb.sync"
     bl_label = "Sync TCB"

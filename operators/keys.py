@@ -55,13 +55,13 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     ease_from: parameter("ease_from", options={"SKIP_SAVE"})
     velocity: FloatVectorProperty(
         name="Velocity",
-        description="Velocity per frame of three components. For rotations: in radians, about the parent's axes",
+        description="Velocity per frame, as three components. For rotations: in radians, about the parent's axes",
         size=3,
         options={"SKIP_SAVE"},
     )
     interpolation: EnumProperty(
         name="Interpolation",
-        description="Interpolation after the keys. Bezier uses TCB. Other types play as in Blender",
+        description="Interpolation after the keys. Bezier uses TCB. Other types work as usual",
         items=[
             (item.identifier, item.name, item.description, item.icon, item.value)
             for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items
@@ -312,7 +312,7 @@ class TCB_OT_handles_free(OnShownKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_bezier(OnShownKeys, bpy.types.Operator):
-    """Make the selected, shown and preceding keys Bezier"""
+    """Set the selected or shown keys, and the keys before them, to Bezier"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"

@@ -82,7 +82,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
 
     live: BoolProperty(
         name="Live",
-        description="Update the new action after each edit. Default: on for buttons, off for scripts",
+        description="Update the new action after each edit. On by default, except in scripts",
         options={"SKIP_SAVE"},
     )
 

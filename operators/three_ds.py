@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
-    ("MATCH", "Existing Objects", "Animate scene objects with the same names"),
+    ("MATCH", "Existing Objects", "Animate scene objects with matching names"),
 )
 
 
@@ -68,7 +68,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     sample_limit: property_of(IMPORT["sample_limit"])
     use_live: BoolProperty(
         name="Live",
-        description="Update the motion after each edit. Default: on for buttons, off for scripts",
+        description="Update the motion after each edit. On by default, except in scripts",
         options={"SKIP_SAVE"},
     )
 

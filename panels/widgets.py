@@ -68,7 +68,7 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
 
 
 def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
-    """Return a sentence cut at its end, to fit into one line of the region next to `taken` other letters.
+    """Return a sentence, truncated to fit on one line of the region next to `taken` other letters.
 
     Blender would cut it in the middle.
     """

@@ -206,7 +206,7 @@ SCRIPTS_INDEX = f"""\
 {GENERATED}
 
 Scripts can rely on these names: the functions and classes of `animation`, and the operators.
-[Python](../../automate/python.md) shows how to begin. The mathematics has [pages of its own](../interp/index.md). Rows
+To get started, see [Python](../../automate/python.md). The mathematics has [pages of its own](../interp/index.md). Rows
 of operators have the label of the button.
 """
 SCRIPTS_BEGIN = """\
@@ -224,8 +224,8 @@ has keys at frames 1, 20, 30 and 60. Each example begins with
 ```
 """
 OPERATORS_BEGIN = """\
-Blender limits a number to the range of its property without an error: `bpy.ops.tcb.key_set(tension=3)` sets 1, where
-`animation.key_set` raises ValueError.
+Blender silently clamps numbers to the property's range. For example, `bpy.ops.tcb.key_set(tension=3)` sets the tension
+to 1, but `animation.key_set` raises ValueError.
 """
 MATHEMATICS_INDEX = f"""\
 # The mathematics for scripts: `interp`
@@ -234,8 +234,8 @@ MATHEMATICS_INDEX = f"""\
 
 `interp` makes splines of keys, and needs only NumPy. Import it from a checkout, from the package
 [tcb-splines](../../automate/package.md), or from the extension. [Splines](../../splines/README.md) has the classes of
-all methods, and [Formulas](../../formulas/README.md) the derivations. For Blender's animation there are
-[functions for scripts](../api/index.md).
+all methods, and [Formulas](../../formulas/README.md) the derivations. For Blender's animation, see the [functions for
+scripts](../api/index.md).
 """
 MATHEMATICS_BEGIN = """\
 The examples begin with
@@ -620,7 +620,7 @@ def _property(each: Any, keeps: bool) -> str:
     about = " ".join(each.description.split())
     if each.identifier.endswith("_of_50"):
         about = f"{about}; as 0 to 50"
-    unset = "not given: stays as it is" if keeps else f"default {default}"
+    unset = "unchanged if not given" if keeps else f"default {default}"
     return f"- **{each.identifier}**: {kind}, {unset}" + (f". {about}" if about else "")
 
 

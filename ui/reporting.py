@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""End of an operator: report, return value and undo step."""
+"""Finish operators: report the result, return a value and add an undo step."""
 
 from __future__ import annotations
 

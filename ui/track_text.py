@@ -169,7 +169,7 @@ _SHOWN = {
         n_("Handles approximate the motion. Maximum error: {:s} at frame {:g}. Bake for an exact render"),
     ),
     "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
-    "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or switch on Live")),
+    "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or turn on Live")),
     "BAKED": ("LOCKED", n_("Baked"), n_("Exact and locked. Free the bake to edit")),
     "HANDLES": ("CHECKMARK", n_("Up to Date"), n_("Handles play the motion")),
 }

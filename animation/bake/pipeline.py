@@ -38,7 +38,7 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` contains path prefixes by datablock.
+    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` maps each datablock to its path prefixes.
 
     If `progress` raises an exception, the bake is completed first.
     """

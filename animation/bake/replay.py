@@ -77,7 +77,7 @@ def finish_preview() -> None:
 
 
 def forget_preview() -> None:
-    """After another file was loaded, discard the drag that was showing a preview."""
+    """After another file is loaded, discard the drag that was showing a preview."""
     _drag.finish = None
 
 

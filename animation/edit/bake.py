@@ -74,9 +74,9 @@ def bake(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        Nothing was baked. The text names the track, the key and the reason.
+        Nothing was baked. The error message names the track, the key and the reason.
     TypeError, ValueError
-        An argument has the wrong type or an invalid value. The text names the argument.
+        An argument has the wrong type or an invalid value. The error message names the argument.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def bake_many(
     Raises
     ------
     TypeError, ValueError
-        An argument has the wrong type or an invalid value. The text names the argument.
+        An argument has the wrong type or an invalid value. The error message names the argument.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def enable_many(
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
-    """Make tracks of several datablocks TCB, as `enable` does.
+    """Enable TCB on tracks of several datablocks, as `enable` does for one.
 
     Parameters
     ----------

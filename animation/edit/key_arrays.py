@@ -141,7 +141,7 @@ def set_keys(  # noqa: PLR0913
     AnimationError
         The property does not exist or can't be keyed. Nothing was changed.
     TypeError, ValueError
-        The arrays do not match, or a value is not finite. The text names the argument.
+        The arrays do not match, or a value is not finite. The error message names the argument.
 
     Examples
     --------

@@ -115,7 +115,8 @@ def import_table(
     Raises
     ------
     AnimationError
-        The import failed, and nothing was changed. The text names the property and, for an invalid row, the line.
+        The import failed, and nothing was changed. The error message names the property and, for an invalid row, the
+        line.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     Raises
     ------
     AnimationError
-        There is no such track. The text lists the existing tracks.
+        There is no such track. The error message lists the existing tracks.
 
     Examples
     --------
@@ -78,7 +78,9 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Change settings of a TCB track. A baked track is baked again. Other tracks use the settings from the next update.
+    """Change settings of a TCB track. A baked track is baked again.
+
+    For other tracks, the settings take effect at the next update.
 
     Parameters
     ----------

@@ -246,7 +246,7 @@ def _kind(track: Track, quantity: Quantity) -> str:
 
 
 def _path_of(track: Track, kind: str) -> str:
-    """Return the path of a track's custom property. The properties of bones are on the bones."""
+    """Return the path of a track's custom property. Custom properties for bone tracks are stored on the pose bones."""
     owner = split(track.path)[0]
     prefix = owner.removesuffix(".") if is_bones(owner) else ""
     return f'{prefix}["{bpy.utils.escape_identifier(property_name(track.path, kind))}"]'

@@ -82,7 +82,7 @@ def restore_curves(
     Parameters
     ----------
     path : str or pathlib.Path
-        A binary .fbx file of version 7.1 to 7.7, a .glb file or a .gltf file.
+        Path of a binary .fbx file (versions 7.1 to 7.7), a .glb file or a .gltf file.
     objects : iterable of bpy.types.Object
         The imported objects, including the bones of armatures.
     exact : bool

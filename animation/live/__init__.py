@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: updates of tracks after edits."""
+"""Live: update tracks after edits."""

@@ -26,7 +26,9 @@ def as_many_keys(
     most: int,
     name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
-    """Try errors until there are almost, but not more than, `most` keys. Return the keys and the error's factor.
+    """Try different errors until there are almost, but not more than, `most` keys.
+
+    Return the keys and the error's factor.
 
     `search` finds the keys for a factor of the error, and `count_of` counts them.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduction of dense curves, with one key per frame, to the fewest keys that play the motion within a given error."""
+"""Reduce dense curves, with one key per frame, to the fewest keys that reproduce the motion within a given error."""
 
 from __future__ import annotations
 

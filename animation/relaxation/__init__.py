@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation of keys, which changes them until a condition holds at and between all frames."""
+"""Adjust keys until a condition holds at every frame and between frames."""

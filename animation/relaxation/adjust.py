@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation of keys: the smallest changes with which a condition holds at and between all frames.
+"""Relax keys: find the smallest changes that make a condition hold at every frame and between frames.
 
 Source: docs/formulas, "Relaxation".
 """

@@ -64,7 +64,7 @@ class TurnsWithin:
     """The condition that the rotation of the object or bone stays within limits.
 
     The limits apply to Euler angles in the rotation order of the object or bone, or XYZ if it has none. They are in
-    radians, from -pi to pi. For None, there is no limit.
+    radians, from -pi to pi. If None, there is no limit.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detection of motion that depends on more than F-curves and parents: constraints, drivers, NLA and physics."""
+"""Detect motion from sources other than F-curves and parents: constraints, drivers, NLA and physics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """The exception for objects that more than F-curves and parents animate. `finding` names the cause."""
+    """Raised for objects whose motion does not come only from F-curves and parents. `finding` names the cause."""
 
     def __init__(self, code: str, *arguments: Any) -> None:
         self.finding = Finding(code, arguments=arguments)

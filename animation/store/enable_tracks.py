@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creation of the table entries for enabled tracks, and of the rows for their keys."""
+"""Create the table entries for enabled tracks, and the rows for their keys."""
 
 from __future__ import annotations
 

@@ -305,8 +305,8 @@ def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Read the animator's keys on several tracks in order to write or record them.
 
-    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve,
-    because the recorded handles are from before edits to the surrounding keys.
+    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve.
+    The recorded handles predate edits to the surrounding keys.
     """
     every = read_all_own_keys(tracks)
     for kept in every:

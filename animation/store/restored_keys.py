@@ -101,7 +101,7 @@ def is_negated(written: Fields) -> BoolArray:
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new values of the animator's keys to values on the curve, in the same way as `own` to `shown`."""
+    """Convert new values of the animator's keys to values on the curve, as from `own` to `shown`."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)

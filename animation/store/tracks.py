@@ -434,7 +434,7 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
 
 
 def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, TrackState] | None:
-    """Return the original track of most of the keys: the number of these keys, the track's action and its state.
+    """Return the track from which most keys originate: the number of these keys, the track's action and its state.
 
     Keys from tracks that still have F-curves are ignored, because they were pasted.
     """

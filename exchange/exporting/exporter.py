@@ -63,7 +63,7 @@ class ExportOptions:
     samples_others : bool
         Write tracks that are not TCB as samples. Otherwise, raise an error for these tracks.
     sample_limit : int
-        Maximum number of samples, objects times frames.
+        Maximum number of samples (objects times frames).
     """
 
     conversion: Conversion = field(default_factory=Conversion)

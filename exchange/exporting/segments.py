@@ -191,7 +191,7 @@ class _Joining:
         return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
 
     def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
-        """Return the runs for which the keys exceed the tolerances of a bake."""
+        """Return the runs whose keys deviate by more than the tolerances of a bake."""
         frames = [
             np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
             for piece in own

@@ -87,7 +87,7 @@ def node_name(node: Node) -> str:
 
 
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[Planned]:
-    """Plan all objects of the file, starting with the nodes in their order."""
+    """Plan all objects of the file, starting with the nodes in file order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)

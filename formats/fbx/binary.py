@@ -52,7 +52,9 @@ def read_records(data: bytes) -> tuple[int, Record]:
         raise MotionError(fault)
     (version,) = _VERSION.unpack_from(data, len(_MAGIC))
     if not _OLDEST <= version <= _NEWEST:
-        raise MotionError(n_("FBX version {:d} is not supported, only {:d} to {:d}", version, _OLDEST, _NEWEST))
+        raise MotionError(
+            n_("FBX version {:d} is not supported. Only versions {:d} to {:d} are supported", version, _OLDEST, _NEWEST)
+        )
     header = _WIDE if version >= _FIRST_WIDE else _NARROW
     return version, Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
 

@@ -70,7 +70,9 @@ def _view(
     size = component.itemsize * shape[1]
     stride = document.count(view.get("byteStride", 0), f"{name}.byteStride") or size
     if stride < size:
-        raise MotionError(n_("{:s} has a stride of {:d} bytes, but an element has {:d}", name, stride, size))
+        raise MotionError(
+            n_("{:s} has a stride of {:d} bytes, but each element is {:d} bytes long", name, stride, size)
+        )
     needed = start + (stride * (shape[0] - 1) + size if shape[0] else 0)
     if needed > length:
         raise MotionError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", what, needed, name, length))

@@ -43,7 +43,7 @@ class Document:
         self.root: Mapping[str, Any] = root
         version = self.object(root.get("asset"), n_("asset")).get("version")
         if not isinstance(version, str) or not version.startswith("2."):
-            raise MotionError(n_("glTF version {} is not supported, only 2", str(version)[:20]))
+            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", str(version)[:20]))
 
     def _text_of_binary(self, data: bytes) -> bytes:
         """Return the JSON of a .glb file, and store its binary chunk."""
@@ -51,7 +51,7 @@ class Document:
             raise MotionError(n_("the file ends within the header"))
         _, version, length = _HEADER.unpack_from(data)
         if version != 2:
-            raise MotionError(n_("glTF version {} is not supported, only 2", version))
+            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", version))
         chunks: dict[int, bytes] = {}
         at, end = _HEADER.size, min(length, len(data))
         while at + _CHUNK.size <= end:

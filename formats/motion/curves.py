@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A curve of one component, whose keys have slopes on both sides, and its values between keys.
+"""Single-component curves whose keys have incoming and outgoing slopes, and their evaluation between keys.
 
 A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds of the
 segment, it is a Hermite cubic, as in glTF and in FBX without weights.

@@ -34,7 +34,7 @@ _A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!
 
 
 def write(scene: Scene) -> bytes:
-    """Return the scene as a .3ds file. `read` restores it to the last bit.
+    """Return the scene as a .3ds file. `read` restores it bit for bit.
 
     Raises
     ------

@@ -107,9 +107,7 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
     """Return the channel values at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
     if request.numbers is None and representation is not None and not representation.homogeneous:
-        raise ValueError(
-            f"{request.representation} needs the numbers of its channels at the keys, which are quaternions"
-        )
+        raise ValueError(f"{request.representation} needs channel values at the keys, because the keys are quaternions")
     numbers = keys.values if request.numbers is None else checked_numbers("numbers", request.numbers)
     channels = representation.components if representation is not None else keys.values.shape[1]
     if numbers.shape != (len(keys), channels):

@@ -271,7 +271,7 @@ class DenseEquations:
 
 
 def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solution of each system, or 0 if it is singular, as when its numbers differ too much in size."""
+    """Return the solution of each system, or 0 if it is singular, for example if its numbers differ greatly in size."""
     solutions = np.zeros_like(right)
     try:
         solutions[:] = np.linalg.solve(matrices, right)

@@ -66,7 +66,7 @@ class Request:
         if tolerance.ndim and tolerance.shape not in ((1,), (channels,)):
             shape = tolerance.shape
             raise ValueError(
-                f"tolerance must be a number, or one for each of {channels} channels, not the shape {shape}"
+                f"tolerance must be one number, or {channels} numbers, one per channel, not an array of shape {shape}"
             )
         tolerance = np.broadcast_to(tolerance, (channels,))
         if not (tolerance > 0.0).all():

@@ -136,7 +136,7 @@ def rotations_to_turns(
     array([ 0., 90., 90.])
     """
     if path not in ("SHORTEST", "AS_KEYED"):
-        raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
+        raise ValueError(f"path must be SHORTEST or AS_KEYED, not {path!r}")
     array = numbers("q", q, 4)
     turns = shorter(array)
     if array.ndim > 1:
@@ -295,7 +295,7 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
 def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
     """Return the axes, or raise an error if there is not one axis per angle."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
-        raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
+        raise ValueError(f"there must be one axis per angle, with shape {angles.shape}, not {axes.shape[:-1]}")
     return axes
 
 
@@ -341,7 +341,7 @@ def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Arra
 def nearest_turns(
     angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike
 ) -> tuple[Float64Array, Float64Array]:
-    """Add full turns to the given turns to bring them closest to rotation vectors.
+    """Add full turns to the given turns to bring them as close as possible to rotation vectors.
 
     Parameters
     ----------

@@ -60,8 +60,8 @@ class RotationSpline(OrientationSpline):
     -----
     The angles of each key have the smallest sum of changes among all representations of the orientation, including full
     turns. In a loop they continue across the seam, where the angles of the last key differ from the first. In gimbal
-    lock the undetermined angle does not change. Orientations have the error of the angles plus 2e-15. For angular
-    velocities and accelerations this error is multiplied by the rates of the angles and their squares.
+    lock the undetermined angle does not change. The error of orientations is the error of the angles plus 2e-15. For
+    angular velocities and accelerations this error is multiplied by the rates of the angles and their squares.
     """
 
     # On all keys, because the previous keys determine which equivalent triple a key uses.
@@ -108,7 +108,7 @@ class RotationSpline(OrientationSpline):
         if not isinstance(method, Method):
             raise TypeError(f"angles must be a Method, not {method!r}")
         if method.values is None:
-            raise ValueError(f"angles must be a method for values; {method.label} is not one")
+            raise ValueError(f"angles must be a method that supports values, not {method.label}")
         keys = self.keys
         angle_keys = keys.with_values(values)
         if self._is_looped:

@@ -346,7 +346,7 @@ def test_as_many_keys_as_asked_for(animation, scene, rig):
 
 def test_too_few_keys_to_ask_for_change_nothing(animation, rig):
     original, before = rig.animation_data.action, state(rig.animation_data.action)
-    with pytest.raises(animation.AnimationError, match="5 keys are too few"):
+    with pytest.raises(animation.AnimationError, match="only 5 keys"):
         animation.reduce(rig, key_count=5)
     assert rig.animation_data.action is original
     assert state(original) == before

@@ -267,9 +267,13 @@ def test_what_is_timed_is_at_least_one_spline(made):
 
 @pytest.mark.parametrize("wrong", [[1.0, 2.0, 3.0], [], [[1.0, 2.0]]], ids=["three", "none", "two dimensions"])
 def test_rates_are_as_many_as_frames(wrong):
-    with pytest.raises(ValueError, match=r"^rates must be a number, or one for each of 2 frames, not the shape \("):
+    with pytest.raises(
+        ValueError, match=r"^rates must be one number, or 2 numbers, one per frame, not an array of shape \("
+    ):
         retimed(SPLINE, [1.0, 2.0], 1, wrong)
-    with pytest.raises(ValueError, match=r"^changes must be a number, or one for each of 2 frames, not the shape \("):
+    with pytest.raises(
+        ValueError, match=r"^changes must be one number, or 2 numbers, one per frame, not an array of shape \("
+    ):
         retimed(SPLINE, [1.0, 2.0], 2, 1.0, wrong)
 
 

@@ -157,7 +157,7 @@ def test_what_the_angles_method_refuses_names_the_key():
         KeysError, match="key 2 at frame 20: as Euler angles with Logarithmic: component 1 of the value"
     ):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=logarithmic.METHOD)
-    with pytest.raises(ValueError, match="angles must be a method for values; Shoemake 1985 is not one"):
+    with pytest.raises(ValueError, match="angles must be a method that supports values, not Shoemake 1985"):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=shoemake.METHOD)
     with pytest.raises(ValueError, match="order must be one of XYZ, "):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")

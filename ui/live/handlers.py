@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Updates of live actions: after edits, undo and loading a file, and before saving and rendering.
+"""Update live actions after edits, undo and loading a file, and before saving and rendering.
 
 Handlers only mark actions, because a running transform holds pointers to the keys and stores its undo step at the end.
 A timer bakes marked actions when no operator holds keys and neither playback nor rendering is running.

@@ -5,8 +5,8 @@ Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc` 
 initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
 ends at this read, so that the undo step contains the result.
 
-The last event of the window can be later than the event that Blender handles. On a slow computer, a move, `Esc` and the
-release may be queued together. A reset to the initial value therefore cancels a drag, even just after its end.
+The last event of the window can be later than the event that Blender is handling. On a slow computer, a move, `Esc` and
+the release may be queued together. A reset to the initial value therefore cancels a drag, even just after its end.
 """
 
 from __future__ import annotations

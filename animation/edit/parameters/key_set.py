@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The function that sets parameters of the key at a frame, for scripts."""
+"""Set parameters of the key at a frame, for scripts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def key_set(
     Raises
     ------
     AnimationError
-        There is no such track or key, or a parameter is out of its range. Nothing was changed.
+        There is no such track or key, or a parameter is out of range. Nothing was changed.
     ValueError
         There is no such interpolation or parameter, or a number is not finite. Nothing was changed.
 

@@ -707,9 +707,9 @@ def update(
 
 
 def write(action: Any, before: Table, table: Table) -> None:
-    """Write the parts of a table that differ from `before`, returned by `read_table`. If the table is empty, remove it.
+    """Write the parts of a table that differ from `before`, which is a result of `read_table`.
 
-    The rows must be known to the session.
+    An empty table is removed. The rows must be known to the session.
     """
     if not table.paths and not len(table.rows):
         remove_table(action)

@@ -135,9 +135,9 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
 
     The hash is multilinear: the sum of the words multiplied by odd 64-bit multipliers, modulo 2^64. Rows that differ in
     one word never have the same sum. For other rows, the probability is at most 2^-32, as with random multipliers, or
-    2^-63 if the words also differ in their lowest bits. The bits of the sums are mixed, so that 32 of them collide only
-    as often as random numbers, even for similar rows. If two rows have the same identity, `rows.identify` compares
-    them, and hashes one of them with another serial.
+    2^-63 if the words also differ in their lowest bits. The bits of the sums are mixed, so any 32 bits collide only as
+    often as random numbers, even for similar rows. If two rows have the same identity, `rows.identify` compares them,
+    and hashes one of them with another serial.
     """
     factors = multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * factors[-1]

@@ -47,7 +47,7 @@ class Options:
     Raises
     ------
     TypeError, ValueError
-        An option has the wrong type or an invalid value. The text names the option.
+        An option has the wrong type or an invalid value. The error message names the option.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
 
     Notes
     -----
-    A fourth-order Butterworth filter runs forward and backward. Samples are extended beyond the ends by point
+    A fourth-order Butterworth filter is applied forward and backward. Samples are extended beyond the ends by point
     reflection. Source: docs/formulas, "Fewest keys".
 
     Examples

@@ -212,7 +212,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 
 
 def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Generator[float, None, list[Reduced]]:
-    """Reduce like `reduce_tracks`, in steps. Yield the approximate fraction of the work that is done."""
+    """Run `reduce_tracks` in steps. Yield the approximate fraction of the work that is done."""
     _check(parts, method)
     scaled = [part.scaled() for part in parts]
     own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]

@@ -74,7 +74,7 @@ class Samples:
 
     @cached_property
     def _joined(self) -> BoolArray:
-        """Return a mask (tracks, frames) of keys with given values."""
+        """Return a mask (tracks, frames) of keys with given velocities."""
         found = np.zeros(self.values.shape[:2], dtype=np.bool_)
         for row, velocities in self.given_ends:
             found[:, row] = ~np.isnan(velocities).any(axis=1)
@@ -87,7 +87,7 @@ class Samples:
 
     @cached_property
     def holds(self) -> BoolArray:
-        """Return a mask (tracks, frames) of the start and end of holds, where keys have no velocity."""
+        """Return a mask (tracks, frames) of the starts and ends of holds, where keys have zero velocity."""
         found = np.zeros(self.values.shape[:2], dtype=np.bool_)
         size = np.abs(self.values).max(axis=(1, 2), initial=0.0)
         alike = (np.abs(np.diff(self.values, axis=1)) <= _ALIKE * size[:, np.newaxis, np.newaxis]).all(axis=2)
