@@ -167,7 +167,7 @@ REDUCE = {
     ),
     "key_count": Option(
         n_("Keys", msgctxt=contexts.id_action),
-        n_("Maximum number of keys per object or armature. 0: unlimited"),
+        n_("Maximum number of keys per object or armature. 0 means unlimited"),
         None,
         "COUNT",
         low=0,
@@ -185,7 +185,7 @@ REDUCE = {
     ),
     "period": Option(
         n_("Smoothing Period"),
-        n_("Longest period, in frames, of oscillations to filter out before reducing. 0: off"),
+        n_("Longest period, in frames, of oscillations to filter out before reducing. 0 means off"),
         None,
         "FRAMES",
         low=0.0,

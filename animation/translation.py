@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translation of texts that are composed in Python. Blender itself translates constant labels.
+"""Translate texts that are composed in Python. Blender itself translates constant labels.
 
 Blender's tools find translatable texts by the names of these functions. The text is the first argument. Translations
 may reorder named values, such as `{verb:s}`.

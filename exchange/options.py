@@ -93,7 +93,7 @@ EXPORT = {
         "SAMPLE",
         {
             "SAMPLE": (n_("Sample"), n_("Write one key per frame")),
-            "REFUSE": (n_("Refuse"), n_("Write no file if any track is not TCB")),
+            "REFUSE": (n_("Refuse"), n_("Do not write the file if any track is not TCB")),
         },
     ),
     "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write (objects times frames)")),

@@ -52,7 +52,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         subtype="TRANSLATION",
     )
     target: StringProperty(name="Target", description="Name of the other object in the condition")
-    target_bone: StringProperty(name="Bone", description="Bone of the target. Empty: the target itself")
+    target_bone: StringProperty(name="Bone", description="Bone of the target. If empty, the target itself")
     target_point: FloatVectorProperty(
         name="Target Point", description="Point in the target's local coordinates", size=3, subtype="TRANSLATION"
     )

@@ -207,7 +207,7 @@ SCRIPTS_INDEX = f"""\
 
 Scripts can rely on these names: the functions and classes of `animation`, and the operators.
 To get started, see [Python](../../automate/python.md). The mathematics has [pages of its own](../interp/index.md). Rows
-of operators have the label of the button.
+for operators give the label of the button.
 """
 SCRIPTS_BEGIN = """\
 The examples run in a scene with an object *Ball* and an armature *Rig*. The location and the Euler rotation of *Ball*

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Addition of missing keys to rotation channels, because handles can play only complete poses.
+"""Add missing keys to rotation channels, because handles can play only complete poses.
 
 Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys on the
 current motion, so that pose and motion are preserved.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restoration of the animator's keys on baked and played tracks, for Free Bake and Restore."""
+"""Restore the animator's keys on baked and played tracks, for Free Bake and Restore."""
 
 from __future__ import annotations
 

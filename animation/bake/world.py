@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolation in world space for bones, and for objects with a parent.
+"""Interpolate in world space for bones, and for objects with a parent.
 
 Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
 parent's space. For example, consider a hand with keys at two frames where its world-space pose is the same. With

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing of a bake: handles into the animator's keys, baked keys into locked channels, and the table."""
+"""Write a bake: handles in the animator's keys, baked keys in locked channels, and the table."""
 
 from __future__ import annotations
 

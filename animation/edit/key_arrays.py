@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conversion between the keys of a track and arrays, for importers and exporters."""
+"""Convert between the keys of a track and arrays, for importers and exporters."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
 @checked
 @_described
 def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Key the rotations of several datablocks in all channels, as `key_whole` does.
+    """Key all rotation channels of several datablocks, as `key_whole` does.
 
     Examples
     --------

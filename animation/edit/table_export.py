@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Export of an object's or bone's keys to a table."""
+"""Export an object's or bone's keys to a table."""
 
 from __future__ import annotations
 

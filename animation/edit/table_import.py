@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import of a table as keys of an object, of one of its bones, or of its data and shape keys."""
+"""Import a table as keys of an object, of one of its bones, or of its data and shape keys."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creation and removal of frame functions, which retime motion and which `store/frame_functions.py` reads.
+"""Create and remove frame functions, which retime motion. `store/frame_functions.py` reads them.
 
 A new frame function is an ordinary F-curve with a few keys, which the animator can edit. It has a modifier if its keys
 repeat or their values run from 0 to 1.

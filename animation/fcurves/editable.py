@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks whether a datablock's animation can be edited. Linked data can't, but an override gets a local copy."""
+"""Check whether a datablock's animation can be edited. Linked data can't, but an override gets a local copy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation by Blender of keys that are not on any of the animator's F-curves."""
+"""Let Blender evaluate keys that are not on any of the animator's F-curves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: finds edited tracks of live actions and updates the keys that play the tracks.
+"""Live: find edited tracks of live actions, and update the keys that play the tracks.
 
 Blender reports that an action has changed, but not which keys have changed. The keys of each channel are therefore
 compared with the keys at the last check. A track counts as edited if any of its channels differs. The result of a check

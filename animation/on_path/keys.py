@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insertion and deletion of keys on a path."""
+"""Insert and delete keys on a path."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sampling of dense motion, one sample per frame, and construction of an armature's joints."""
+"""Sample dense motion, one sample per frame, and construct an armature's joints."""
 
 from __future__ import annotations
 

@@ -28,9 +28,8 @@ def as_many_keys(
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
     """Try different errors until there are almost, but not more than, `most` keys.
 
-    Return the keys and the error's factor.
-
-    `search` finds the keys for a factor of the error, and `count_of` counts them.
+    Return the keys and the error's factor. `search` finds the keys for a factor of the error, and `count_of` counts
+    them.
 
     Raises AnimationError, with the `name` of the datablock, if every error leaves more keys.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measurement of a reduction: the number of keys, and the deviation of the motion."""
+"""Measure a reduction: the number of keys, and the deviation of the motion."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Addition of keys where handles are not accurate, for example with fast Euler angles, long segments or eases."""
+"""Add keys where handles are not accurate, for example with fast Euler angles, long segments or eases."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduction of one datablock: first the search for its keys, then writing into a copy of its action."""
+"""Reduce one datablock: search for its keys, then write them to a copy of its action."""
 
 from __future__ import annotations
 

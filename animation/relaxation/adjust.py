@@ -90,7 +90,7 @@ def relax(  # noqa: PLR0913
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxation:
-    """Make the smallest changes to keys with which a condition holds within the tolerance.
+    """Change keys as little as possible so that a condition holds within the tolerance.
 
     Baked tracks are baked again.
 

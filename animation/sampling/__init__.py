@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sampling of F-curves, properties, objects and bones as Blender plays them."""
+"""Sample F-curves, properties, objects and bones as Blender plays them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measurement of the largest difference between a track's splines and the motion of its F-curves."""
+"""Measure the largest difference between a track's splines and the motion of its F-curves."""
 
 from __future__ import annotations
 

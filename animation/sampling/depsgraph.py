@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluation of the transforms of objects and bones by Blender, frame by frame.
+"""Let Blender evaluate the transforms of objects and bones, frame by frame.
 
 This is used for objects that are animated by more than F-curves and parents.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sampling of a track's F-curves between keys, for comparison with the track's splines."""
+"""Sample a track's F-curves between keys, for comparison with the track's splines."""
 
 from __future__ import annotations
 

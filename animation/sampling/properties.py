@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sampling of any property's values at many frames, as Blender plays them.
+"""Sample any property's values at many frames, as Blender plays them.
 
 Values are evaluated from F-curves. If drivers or NLA strips affect a property, Blender steps through the frames.
 """

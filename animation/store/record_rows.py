@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creation of table rows for new or changed keys.
+"""Create table rows for new or changed keys.
 
 This module also writes identities into keys, and removes them.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks whether the playback data of tracks match the current keys, parameters and settings."""
+"""Check whether the playback data of tracks match the current keys, parameters and settings."""
 
 from __future__ import annotations
 

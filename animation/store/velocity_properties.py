@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creation and detection of names of custom properties that describe the motion of tracks."""
+"""Create and recognize the names of custom properties that describe the motion of tracks."""
 
 from __future__ import annotations
 

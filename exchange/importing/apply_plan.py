@@ -69,7 +69,7 @@ class Applied:
         self.notes: list[Finding] = []
 
     def count_still(self) -> None:
-        """Count a track with a single key, all parameters 0, which sets the property without a key."""
+        """Count a track whose only key has all parameters at 0. It sets the property without a key."""
         self.counts["property_without_key"] += 1
 
     def write(

@@ -66,7 +66,7 @@ def batch(requests: Sequence[Request]) -> Batch:
     if name is None and isinstance(splines[0], OrientationSpline):
         raise ValueError("a rotation needs a representation: QUATERNION, AXIS_ANGLE or an Euler order")
     if name is not None and any(spline.keys.values.shape[1] != 4 for spline in splines):
-        raise ValueError("values have no representation, only rotations")
+        raise ValueError("only rotations can have a representation, not values")
     tracks = end_to_end(splines)
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):

@@ -68,7 +68,9 @@ class TCBPaths(bpy.types.PropertyGroup):
         BoolProperty, "Frames", "Show a dot at every frame. Closely spaced dots mean slow motion", default=True
     )
     numbers: _setting(BoolProperty, "Frame Numbers", "Show the frame number next to each key", default=True)
-    every: _setting(IntProperty, "Number Every", "Interval between frame numbers. 0: only at keys", min=0, soft_max=100)
+    every: _setting(
+        IntProperty, "Number Every", "Interval between frame numbers. 0 means only at keys", min=0, soft_max=100
+    )
     around: _setting(BoolProperty, "Around Frame", "Show only frames around the current frame")
     before: _setting(IntProperty, "Before", "Frames to show before the current frame", default=10, min=0, soft_max=250)
     after: _setting(IntProperty, "After", "Frames to show after the current frame", default=10, min=0, soft_max=250)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detection of attempts to edit baked tracks, which `attempt_message.py` explains.
+"""Detect attempts to edit baked tracks, which `attempt_message.py` explains.
 
 The curves of baked tracks are locked. Blender skips locked curves, mostly without a message. Other keys move, and a
 pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detection of running operators that hold keys."""
+"""Detect running operators that hold keys."""
 
 from __future__ import annotations
 

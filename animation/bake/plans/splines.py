@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Construction of a track's splines from the animator's keys."""
+"""Construct a track's splines from the animator's keys."""
 
 from __future__ import annotations
 

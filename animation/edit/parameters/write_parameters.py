@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing of new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
+"""Write new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
 
 from __future__ import annotations
 
