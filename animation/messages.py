@@ -321,7 +321,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "REDUCE_FEW_KEYS": n_("too few keys to reduce"),
     "REDUCE_CLOSE": n_("keys are less than one frame apart"),
     "REDUCE_SHORT_RANGE": n_("the range has fewer than three whole frames"),
-    "REDUCE_RANGE_END": n_("no key at frame {:g}, an end of the range"),
+    "REDUCE_RANGE_END": n_("no key at frame {:g}, which is an end of the range"),
     "REDUCE_TURNS": n_("channels jump by a full turn in this range"),
     "REDUCE_TOO_FEW": n_("only {:d} keys. At least {:d} are needed"),
     "REDUCE_PHYSICS": n_("moved by physics: {:s} is a rigid body"),

@@ -26,7 +26,8 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 
 class Progress:
-    """Progress shown at the mouse pointer, or printed as lines without a window. The default text is for a bake."""
+    """Progress shown at the mouse pointer, or printed as lines if there is no window. The default text is for a
+    bake."""
 
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager

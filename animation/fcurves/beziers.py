@@ -23,7 +23,7 @@ _STEPS = 60
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
-    """Return a mask of the keys at which a Bezier segment begins whose handles both point into the segment.
+    """Return a mask of the keys that begin a Bezier segment whose handles both point into the segment.
 
     In other segments, the cubic may have several roots, and the value depends on the root that Blender finds first.
     """

@@ -86,7 +86,7 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
 
 
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` in the same way as keys were mirrored from `before` to `now`.
+    """Mirror the frames in `every` as the keys were mirrored from `before` to `now`.
 
     Return None if they were not mirrored.
     """

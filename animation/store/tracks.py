@@ -544,7 +544,7 @@ def is_of_another_mode(track: Track, other: Track) -> bool:
 
 
 def looks_baked(track: Track) -> bool:
-    """Return whether a track without a readable table entry has locked curves as after a bake.
+    """Return whether a track without a readable table entry has locked curves, as it would after a bake.
 
     Tracks that do not move, or that Blender plays, have no generated keys and look like TCB tracks locked by the
     animator. If the entire table is lost, these tracks are treated as baked too.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contents of a .3ds file, in the terms of the file.
 
-Names are bytes as in the file, without the zero at their end, because the format does not define an encoding. Arrays
+Names are bytes as in the file, without the terminating zero, because the format does not define an encoding. Arrays
 returned by `read` are read-only. Angles are in degrees except in rotation keys. Lengths are in the file's units.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fit the Bezier handles with which the animator's own keys play a spline, without additional keys.
 
-Between two keys Blender plays each channel as a cubic in frame and value. Handles can be at any frame in the segment,
+Between two keys, Blender plays each channel as a cubic in frame and value. Handles can be at any frame in the segment,
 independently for each channel. Segments of values without ease are exact with handles at thirds. All other segments are
 fitted, with the spline's derivatives at the keys. Damped Gauss-Newton steps (Levenberg-Marquardt) optimize the reach of
 each handle for all segments of all tracks at once. They also optimize the length of quaternions, which Blender

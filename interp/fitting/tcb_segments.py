@@ -310,7 +310,7 @@ def _chord_vectors(turns: Float64Array) -> Float64Array:
 
 
 def _nearest_vectors(turns: Float64Array, further: Float64Array, axis: Float64Array) -> Float64Array:
-    """Return the rotation vector of each turn, with full turns added to bring it closest to the given vector."""
+    """Return the rotation vector of each turn, with full turns added to minimize its distance to the given vector."""
     vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
     whole = np.rint(sphere.dot(further - vectors, axis) / (2.0 * np.pi))
     result: Float64Array = vectors + axis * (2.0 * np.pi * whole)

@@ -60,7 +60,7 @@ class RotationSpline(OrientationSpline):
     -----
     The angles of each key have the smallest sum of changes among all representations of the orientation, including full
     turns. In a loop they continue across the seam, where the angles of the last key differ from the first. In gimbal
-    lock the undetermined angle does not change. The error of orientations is the error of the angles plus 2e-15. For
+    lock, the undetermined angle does not change. The error of orientations is the error of the angles plus 2e-15. For
     angular velocities and accelerations this error is multiplied by the rates of the angles and their squares.
     """
 

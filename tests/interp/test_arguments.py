@@ -475,7 +475,7 @@ def test_rotations_have_their_components(function):
                 function(**{**given, name: 1.0})
         elif name in CHOICES:
             for wrong in ("X", 5, None, ["XYZ"]):
-                with pytest.raises(ValueError, match=f"^{name} must be one of"):
+                with pytest.raises(ValueError, match=rf"^{name} must be (one of )?[A-Z]"):
                     function(**{**given, name: wrong})
 
 
@@ -531,9 +531,9 @@ def test_values_have_no_representation():
     for shape in (KEYS, Keys([0, 10, 30], np.arange(9.0).reshape(3, 3))):
         for representation in ("XYZ", "QUATERNION"):
             spline = tcb.VectorSpline(shape)
-            with pytest.raises(ValueError, match=r"^values have no representation"):
+            with pytest.raises(ValueError, match=r"^only rotations can have a representation"):
                 curves.fit_many([Request(spline, representation, tolerance=0.01)])
-            with pytest.raises(ValueError, match=r"^values have no representation"):
+            with pytest.raises(ValueError, match=r"^only rotations can have a representation"):
                 handles.fit_handles([Request(spline, representation)])
 
 

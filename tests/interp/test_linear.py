@@ -115,5 +115,5 @@ def test_bad_rotation_keys_are_refused():
         linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [-1, 0, 0, 0]]), path="AS_KEYED")
     with pytest.raises(KeysError, match="key 1 at frame 5: has a turn with a zero axis"):
         linear.RotationSpline.from_turns([0, 5], [0, 1], [[1, 0, 0], [0, 0, 0]])
-    with pytest.raises(ValueError, match="path must be SHORTEST or AS_KEYED"):
+    with pytest.raises(ValueError, match="path must be one of SHORTEST, AS_KEYED"):
         linear.RotationSpline(Keys([0], [[1, 0, 0, 0]]), path="LONGEST")

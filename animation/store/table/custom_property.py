@@ -661,14 +661,14 @@ def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset
 
 
 def _check_numbers(array: npt.NDArray[np.void], name: str) -> None:
-    """If records of keys contain a number that no key can have, raise ValueError, which names the array."""
+    """If records of keys contain a number that no key can have, raise a ValueError that names the array."""
     if not rows_.are_finite(array).all():
         raise ValueError(name)
     _check_enums(array, name)
 
 
 def _check_enums(array: npt.NDArray[np.void], name: str) -> None:
-    """If records of keys contain an enum value that no key can have, raise ValueError, which names the array."""
+    """If records of keys contain an enum value that no key can have, raise a ValueError that names the array."""
     for field_name in _COUNTS.keys() & set(array.dtype.names or ()):
         if (array[field_name] >= _COUNTS[field_name]).any():
             raise ValueError(name)

@@ -79,7 +79,7 @@ def _corners(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 
 
 def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
-    """Return the rows at which cubics meet, and of both ends, or None if some are too close to each other."""
+    """Return the rows where cubics meet and the rows of both ends, or None if some are too close to each other."""
     count = len(samples)
     if count < 5:
         return None
