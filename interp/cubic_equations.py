@@ -110,7 +110,7 @@ def c2_slopes_with_ends(
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition at an end: a derivative's value, or the continuity of the third derivative at the next key (order 3)."""
+    """A condition at an end: a derivative's value, or the third derivative's continuity at the next key (order 3)."""
 
     order: int
     value: Float64Array

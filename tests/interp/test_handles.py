@@ -498,7 +498,7 @@ def test_numbers_of_another_shape_and_unknown_channels_are_errors():
     with pytest.raises(ValueError, match="must have the shape"):
         fit_handles([Request(spline, "XYZ", np.zeros((2, 3)))])
     for name in ("XYZ", "AXIS_ANGLE"):
-        with pytest.raises(ValueError, match=f"{name} needs the numbers of its channels at the keys"):
+        with pytest.raises(ValueError, match=f"{name} needs channel values at the keys"):
             fit_handles([Request(spline, name)])
     with pytest.raises(ValueError, match="not 'MATRIX'"):
         fit_handles([Request(spline, "MATRIX")])
