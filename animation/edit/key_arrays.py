@@ -124,7 +124,8 @@ def set_keys(  # noqa: PLR0913
         One parameter for all keys, or one per key.
     tangents_in, tangents_out : array_like, shape (n, d), optional
         Slopes per frame before and after each key, which replace the slopes defined by parameters. Slopes with NaN are
-        not replaced.
+        not replaced. If the slope before the first key or after the last key is not given, it equals the slope on the
+        other side of the key.
     interpolation : str or sequence of str
         "BEZIER", "LINEAR" or "CONSTANT", for the segment after each key.
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
@@ -341,16 +342,31 @@ def _chosen(
     if any(given[name].any() for name in ("ease_to", "ease_from")):
         raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
     parameters = np.stack([given[name] for name in _TANGENTS])
-    before, after = slopes_of_keys(dialect, frames, values, parameters)
-    for side, slopes in zip(sides, (before, after), strict=True):
-        if side is not None:
-            known = ~np.isnan(side)
-            slopes[known] = side[known]
+    slopes = _slopes(dialect, frames, values, parameters, sides)
     is_bezier = bool((kinds == INTERPOLATION["BEZIER"]).all())
     found = None if track.is_rotation or has_tangents or not is_bezier else as_3ds(dialect, frames, values, parameters)
     if found is not None:
         return {**given, **dict(zip(_TANGENTS, found, strict=True))}, None
-    return None, (before, after)
+    return None, slopes
+
+
+def _slopes(
+    dialect: Dialect,
+    frames: Float64Array,
+    values: Float64Array,
+    parameters: Float64Array,
+    sides: tuple[Float64Array | None, ...] = (None, None),
+) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes before and after the keys, from the given sides or else from the parameters."""
+    before, after = slopes_of_keys(dialect, frames, values, parameters)
+    given = [np.zeros(values.shape, dtype=np.bool_) if side is None else ~np.isnan(side) for side in sides]
+    for slopes, side, is_given in zip((before, after), sides, given, strict=True):
+        if side is not None:
+            slopes[is_given] = side[is_given]
+    # Blender extrapolates along the outer handles.
+    before[0] = np.where(given[0][0], before[0], after[0])
+    after[-1] = np.where(given[1][-1], after[-1], before[-1])
+    return before, after
 
 
 def _write(
@@ -366,7 +382,7 @@ def _write(
     report = Report()
     channels = channels_to_key(datablock, {track.path} if track.enabled else (), report)
     own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
-    before, after = slopes or slopes_of_keys("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
+    before, after = slopes or _slopes("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
     for index in range(values.shape[1]):
         fcurve = own.get(index) or channels.new(track.path, index, group_of(track.path))
         write(fcurve, _keyframes(frames, values[:, index], before[:, index], after[:, index], kinds))
@@ -418,8 +434,6 @@ def _keyframes(
     length = np.diff(at) / 3.0
     ends = length if count > 1 else np.array([_ALONE])
     reach_before, reach_after = np.append(ends[0], length), np.append(length, ends[-1])
-    before, after = before.copy(), after.copy()
-    before[0], after[-1] = after[0], before[-1]
     blank = Keyframes(
         **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
     )

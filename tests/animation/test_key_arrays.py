@@ -150,3 +150,31 @@ def test_arrays_that_do_not_fit_are_refused_by_name(box: Any, animation: Any, ar
 def test_an_unknown_property_is_refused(box: Any, animation: Any) -> None:
     with pytest.raises(animation.AnimationError, match="no float property with this path"):
         animation.set_keys(box, "nothing", FRAMES, VALUES)
+
+
+def test_outer_tangents_come_back_and_extend_the_curve(box: Any, animation: Any) -> None:
+    before, after = np.random.default_rng(5).normal(size=(2, 5, 3)).astype(np.float32)
+    animation.set_keys(box, "location", FRAMES, VALUES, tangents_in=before, tangents_out=after)
+    found = animation.get_keys(box, "location")
+    np.testing.assert_allclose(found.tangents_in, before, atol=1e-6)
+    np.testing.assert_allclose(found.tangents_out, after, atol=1e-6)
+    for index, each in enumerate(fcurves(box)):
+        each.extrapolation = "LINEAR"
+        assert each.evaluate(-9.0) == pytest.approx(VALUES[0, index] - 10.0 * before[0, index], abs=1e-4)
+        assert each.evaluate(41.0) == pytest.approx(VALUES[-1, index] + 10.0 * after[-1, index], abs=1e-4)
+
+
+def test_outer_tangents_that_are_not_given_continue_the_curve(box: Any, animation: Any) -> None:
+    unset = np.full((2, 3), np.nan)
+    slopes = np.concatenate((unset[:1], VALUES[1:4], unset[:1]))
+    animation.set_keys(box, "location", FRAMES, VALUES, tangents_in=slopes, tangents_out=VALUES)
+    found = animation.get_keys(box, "location")
+    np.testing.assert_allclose(found.tangents_in[0], VALUES[0], atol=1e-6)
+    np.testing.assert_allclose(found.tangents_out[-1], VALUES[-1], atol=1e-6)
+
+
+def test_both_tangents_of_a_single_key_stay_on_their_sides(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", [5], VALUES[:1], tangents_in=[[1, 1, np.nan]], tangents_out=[[2, np.nan, 2]])
+    found = animation.get_keys(box, "location")
+    np.testing.assert_allclose(found.tangents_in, [[1, 1, 2]], atol=1e-6)
+    np.testing.assert_allclose(found.tangents_out, [[2, 1, 2]], atol=1e-6)
