@@ -70,6 +70,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "KEYS_TOO_NEAR": n_(
         "keys of different channels are less than {:g} frames apart. Move these keys to the same frame"
     ),
+    "HANDLES_TOO_LONG": n_(
+        "the handles are too long: the motion could exceed the range of float32. Use smaller values, "
+        "tangents or parameters"
+    ),
     "VALUE_TOO_LARGE": n_("the value is too large: the motion could exceed the range of float32"),
     "TOO_FAST": n_("the angular velocity is above {:g} radians per frame"),
     "MOTION_TOO_FAR": n_("values after this key exceed the range of float32"),

@@ -16,6 +16,7 @@ from ...interp.fitting.dialects import Dialect, as_3ds, slopes_of_keys
 from ...interp.keys import finite
 from ..arguments import LARGEST, checked
 from ..bake.pipeline import bake as bake_many
+from ..bake.plans.motion_refusals import LARGEST as LARGEST_PLAYED
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
@@ -140,7 +141,7 @@ def set_keys(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        The property does not exist or can't be keyed. Nothing was changed.
+        The property does not exist or can't be keyed, or handles exceed the range of float32. Nothing was changed.
     TypeError, ValueError
         The arrays do not match, or a value is not finite. The error message names the argument.
 
@@ -181,7 +182,9 @@ def set_keys(  # noqa: PLR0913
         raise ValueError(
             rpt_("values of {:s} must have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
         )
-    parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
+    # _check_handles reports overflows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
     report = _write(datablock, found, stored, numbers, parameters, slopes, kinds)
     has_tangents = any(side is not None for side in sides)
     if parameters is None and not has_tangents and any(given[name].any() for name in _TANGENTS):
@@ -380,12 +383,15 @@ def _write(
 ) -> Report:
     """Write the keys of a track."""
     report = Report()
+    before, after = slopes or _slopes("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        keys = [_keyframes(frames, *columns, kinds) for columns in zip(values.T, before.T, after.T, strict=True)]
+    _check_handles(track, keys)
     channels = channels_to_key(datablock, {track.path} if track.enabled else (), report)
     own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
-    before, after = slopes or _slopes("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
-    for index in range(values.shape[1]):
+    for index, channel_keys in enumerate(keys):
         fcurve = own.get(index) or channels.new(track.path, index, group_of(track.path))
-        write(fcurve, _keyframes(frames, values[:, index], before[:, index], after[:, index], kinds))
+        write(fcurve, channel_keys)
     report.add(Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(frames)))
     evaluate_anew(channels.action)
     if parameters is not None:
@@ -446,6 +452,14 @@ def _keyframes(
     free = np.full(count, HANDLE["FREE"], dtype=np.uint8)
     keyed = np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8)
     return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=kinds, type=keyed)
+
+
+def _check_handles(track: Track, keys: list[Keyframes]) -> None:
+    """Raise AnimationError if Blender could not evaluate the handles in float32."""
+    handles = np.concatenate([side for each in keys for side in (each.handle_left, each.handle_right)], axis=1)
+    too_long = ~(np.abs(handles) <= LARGEST_PLAYED).all(axis=1)
+    if too_long.any():
+        raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(too_long)]))
 
 
 def group_of(path: str) -> str:

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, tcb
 from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
-from tests.animation.curves import fcurves, new_object
+from tests.animation.curves import fcurves, new_object, snapshot
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 
 FRAMES = np.array([1.0, 5.0, 12.5, 20.0, 31.0])
@@ -178,3 +178,27 @@ def test_both_tangents_of_a_single_key_stay_on_their_sides(box: Any, animation: 
     found = animation.get_keys(box, "location")
     np.testing.assert_allclose(found.tangents_in, [[1, 1, 2]], atol=1e-6)
     np.testing.assert_allclose(found.tangents_out, [[2, 1, 2]], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "frame"),
+    [
+        ({"tangents_in": [[0.0] * 3, [0.0] * 3, [0.0, 1e300, 0.0]]}, 20.0),
+        ({"tangents_out": [[0.0] * 3, [0.0, 1e38, 0.0], [0.0] * 3]}, 10.0),
+        ({"tension": [0.0, 1e300, 0.0], "dialect": "FBX"}, 10.0),
+        # The tangent of the first key depends on the second key.
+        ({"tension": [0.0, 1e300, 0.0], "dialect": "KB"}, 1.0),
+        ({"tension": [0.0, 1e300, 0.0], "bias": 1e300, "dialect": "KB"}, 1.0),
+    ],
+)
+def test_handles_beyond_float32_are_refused_with_their_key_and_nothing_changes(
+    box: Any, animation: Any, arguments: Any, frame: float
+) -> None:
+    frames, values = [1.0, 10.0, 20.0], VALUES[:3]
+    animation.set_keys(box, "location", frames, values, tension=0.5)
+    before = snapshot(box)
+    with pytest.raises(animation.AnimationError, match="the handles are too long") as refusal:
+        animation.set_keys(box, "location", frames, values, **arguments)
+    (reason,) = refusal.value.findings
+    assert (reason.object, reason.track, reason.frame) == ("Box", "location", frame)
+    assert snapshot(box) == before
