@@ -67,6 +67,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "ZERO_QUATERNION": n_("the quaternion is zero, which is not a rotation"),
     "TWO_KEYS_AT_FRAME": n_("two keys at the same frame. Delete or move one of them"),
     "KEYED_APART": n_("channels are keyed at different frames. Key all channels at the same frames first"),
+    "INTERPOLATION_APART": n_(
+        "channels have different interpolation. Choose the same interpolation for all channels first"
+    ),
     "KEYS_TOO_NEAR": n_(
         "keys of different channels are less than {:g} frames apart. Move these keys to the same frame"
     ),

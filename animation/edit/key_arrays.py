@@ -82,7 +82,7 @@ class KeyArrays:
     """Slopes of the left handles of plain tracks, per frame, shape (n, d). None for TCB tracks."""
     tangents_out: Float64Array | None
     interpolation: list[str]
-    """Interpolation of each key."""
+    """Interpolation of each key. Keys with easing have Blender's names, such as "BOUNCE", which `set_keys` refuses."""
     dialect: Dialect
     """Always 3DS, the convention of this extension."""
 
@@ -212,7 +212,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     Raises
     ------
     AnimationError
-        There is no such track, or its channels are keyed at different frames.
+        There is no such track, or its channels have keys at different frames or with different interpolation.
 
     Examples
     --------
@@ -227,6 +227,9 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     frames = keyed[0].frames
     if any(keys.frames.tobytes() != frames.tobytes() for keys in keyed):
         raise found.error("KEYED_APART")
+    differs = np.any([keys.interpolation != keyed[0].interpolation for keys in keyed], axis=0)
+    if differs.any():
+        raise found.error("INTERPOLATION_APART", frame=float(frames[np.argmax(differs)]))
     values = np.tile(np.array([found.component(index) for index in range(len(found.rest))]), (len(frames), 1))
     values[:, indices] = np.stack([keys.values for keys in keyed], axis=-1)
     numbers = np.nan_to_num(given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64))

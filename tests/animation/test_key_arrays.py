@@ -202,3 +202,17 @@ def test_handles_beyond_float32_are_refused_with_their_key_and_nothing_changes(
     (reason,) = refusal.value.findings
     assert (reason.object, reason.track, reason.frame) == ("Box", "location", frame)
     assert snapshot(box) == before
+
+
+def test_channels_with_different_interpolation_are_refused(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", FRAMES, VALUES, interpolation="LINEAR")
+    fcurves(box)[1].keyframe_points[2].interpolation = "CONSTANT"
+    with pytest.raises(animation.AnimationError, match=r"frame 12\.5: channels have different interpolation"):
+        animation.get_keys(box, "location")
+
+
+def test_easing_keys_are_returned_by_their_names(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", FRAMES, VALUES)
+    for each in fcurves(box):
+        each.keyframe_points[1].interpolation = "BOUNCE"
+    assert animation.get_keys(box, "location").interpolation == ["BEZIER", "BOUNCE", "BEZIER", "BEZIER", "BEZIER"]
