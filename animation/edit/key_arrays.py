@@ -212,7 +212,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     Raises
     ------
     AnimationError
-        There is no such track, or its channels have keys at different frames or with different interpolation.
+        There is no such track, it has no keys, or its channels have keys at different frames or with different
+        interpolation.
 
     Examples
     --------
@@ -222,6 +223,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     """
     found = find_track(datablock, track)
     own = read_own_keys(found)
+    if not own:
+        raise found.error("NO_KEYS")
     indices = sorted(own)
     keyed = [own[index].keys for index in indices]
     frames = keyed[0].frames

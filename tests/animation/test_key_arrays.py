@@ -216,3 +216,11 @@ def test_easing_keys_are_returned_by_their_names(box: Any, animation: Any) -> No
     for each in fcurves(box):
         each.keyframe_points[1].interpolation = "BOUNCE"
     assert animation.get_keys(box, "location").interpolation == ["BEZIER", "BOUNCE", "BEZIER", "BEZIER", "BEZIER"]
+
+
+def test_a_track_without_keys_is_refused_as_that(box: Any, animation: Any) -> None:
+    box.keyframe_insert("location", index=0)
+    curve = fcurves(box)[0]
+    curve.keyframe_points.remove(curve.keyframe_points[0])
+    with pytest.raises(animation.AnimationError, match="no keys"):
+        animation.get_keys(box, "location")
