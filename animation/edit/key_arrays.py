@@ -470,7 +470,7 @@ def _check_handles(track: Track, keys: list[Keyframes]) -> None:
 
 def group_of(path: str) -> str:
     """Return the name of the channel group that Blender would use for the property."""
-    bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
+    bone = re.fullmatch(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])', path)
     if bone:
         return str(bpy.utils.unescape_identifier(bone[1]))
-    return _TRANSFORMS if path.startswith(("location", "rotation", "scale")) else ""
+    return _TRANSFORMS if re.fullmatch(r"(?:delta_)?(?:location|rotation_\w+|scale)", path) else ""

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, tcb
 from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
-from tests.animation.curves import fcurves, new_object, snapshot
+from tests.animation.curves import fcurves, new_object, new_rig, snapshot
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 
 FRAMES = np.array([1.0, 5.0, 12.5, 20.0, 31.0])
@@ -224,3 +224,32 @@ def test_a_track_without_keys_is_refused_as_that(box: Any, animation: Any) -> No
     curve.keyframe_points.remove(curve.keyframe_points[0])
     with pytest.raises(animation.AnimationError, match="no keys"):
         animation.get_keys(box, "location")
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [
+        ("location", "Object Transforms"),
+        ("rotation_euler", "Object Transforms"),
+        ("delta_location", "Object Transforms"),
+        ("delta_rotation_euler", "Object Transforms"),
+        ("delta_scale", "Object Transforms"),
+        ("color", None),
+        ('pose.bones["Arm"].scale', "Arm"),
+        ('pose.bones["Arm"]["grip"]', "Arm"),
+        ('pose.bones["Arm"].constraints["Copy Location"].influence', None),
+    ],
+)
+def test_new_curves_get_the_group_that_blender_chooses(animation: Any, path: str, group: str | None) -> None:
+    rig = new_rig("Arm")
+    rig.pose.bones["Arm"]["grip"] = 0.5
+    rig.pose.bones["Arm"].constraints.new("COPY_LOCATION")
+    if bpy.app.version >= (5, 0):
+        rig.keyframe_insert(path)
+        chosen = fcurves(rig)[0].group
+        assert (chosen and chosen.name) == group
+        rig.animation_data_clear()
+    size = len(np.ravel(rig.path_resolve(path)))
+    animation.set_keys(rig, path, [1], np.ones((1, size)))
+    made = fcurves(rig)[0].group
+    assert (made and made.name) == group
