@@ -96,13 +96,33 @@ def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_r
     if first:
         before = _follow(track, quaternions[first::-1], raw[0])[::-1]
         chain = np.concatenate((before[:-1], chain))
+    last_jump, end = 0, len(raw)
     for key in range(1, len(raw)):
+        if key == end:
+            end = 2 * end - last_jump
+            _follow_keys(track, quaternions, raw, key_rows, chain, last_jump, end)
         row = int(key_rows[key])
         jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > JUMP
         if jumps[key]:
             arriving[key] = chain[row]
-            chain[row:] = _follow(track, quaternions[row:], raw[key])
+            # Following to the end of the track from each jump would be quadratic work.
+            last_jump, end = key, key + 2
+            _follow_keys(track, quaternions, raw, key_rows, chain, last_jump, end)
     return Followed(chain, arriving, jumps)
+
+
+def _follow_keys(
+    track: Track,
+    quaternions: Float64Array,
+    raw: Float64Array,
+    key_rows: IndexArray,
+    chain: Float64Array,
+    start: int,
+    end: int,
+) -> None:
+    """Write into `chain` the samples from the key `start` to the last key before `end`, or to the end of the track."""
+    rows = slice(int(key_rows[start]), int(key_rows[end - 1]) + 1 if end < len(raw) else None)
+    chain[rows] = _follow(track, quaternions[rows], raw[start])
 
 
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
