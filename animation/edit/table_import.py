@@ -43,7 +43,7 @@ _SHEARED = 1e-4
 """Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't
 represent."""
 _UNSCALED = 1e-5
-"""Maximum deviation of a rotation matrix's scale from 1. Numbers in text files have few digits."""
+"""Maximum deviation of a scale from 1 that creates no keys. Numbers in text files have few digits."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,8 @@ def _keyed(
     _check_size(datablock, path, table, rows, values)
     owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
     if one.form == "MATRIX":
-        yield from _matrices(owned, owner, values, frames, table, rows)
+        has_scale = any(other.path == f"{one.path.removesuffix('matrix')}scale" for other in table.properties)
+        yield from _matrices(owned, owner, values, frames, table, rows, has_scale)
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
@@ -354,8 +355,12 @@ def _matrices(
     frames: Float32Array,
     table: Table,
     rows: npt.NDArray[np.intp],
+    has_scale: bool,
 ) -> Iterator[_Keyed]:
-    """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales."""
+    """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales.
+
+    With `has_scale`, the table also has columns for the scale.
+    """
     size = 4 if values.shape[1] == 16 else 3
     matrices = values.reshape(-1, size, size)
     axes = matrices[:, :3, :3]
@@ -374,8 +379,10 @@ def _matrices(
     if size == 4:
         yield _Keyed(_known(owned, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
     yield _rotation(owned, owner, quaternions, frames)
-    if np.abs(scale - 1.0).max() > _UNSCALED:
-        yield _Keyed(_known(owned, f"{owner}scale"), (0, 1, 2), frames, scale)
+    track = _known(owned, f"{owner}scale")
+    replaces = not has_scale and (bool(track.channels) or np.abs(np.array(track.rest) - 1.0).max() > _UNSCALED)
+    if replaces or np.abs(scale - 1.0).max() > _UNSCALED:
+        yield _Keyed(track, (0, 1, 2), frames, scale)
 
 
 def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:

@@ -154,6 +154,40 @@ def test_a_whole_matrix_places_turns_and_scales_as_blenders_own(bring):
     assert co(curve(thing, "scale", 0))[-1, 1] < 0
 
 
+@pytest.mark.parametrize("before", ["scaled", "keyed"])
+def test_a_matrix_without_scale_replaces_the_objects_scale(bring, animation, before):
+    thing = new_object(mode="QUATERNION")
+    if before == "scaled":
+        thing.scale = (2, 2, 2)
+    else:
+        insert(thing, "scale", [(1, (1, 1, 1)), (2, (2, 2, 2))])
+        thing.scale = (1, 1, 1)
+    turns = Rotation.from_rotvec([[0, 0, 0.5], [0.3, 0, 1]])
+    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
+    text = rows(f"frame,{names}", *np.column_stack(([1, 2], turns.as_matrix().reshape(2, 9))))
+    if before != "scaled":
+        with pytest.raises(animation.AnimationError, match="there are already keys"):
+            bring(thing, text)
+    bring(thing, text, replace=True)
+    for frame, matrix in zip((1, 2), turns.as_matrix(), strict=True):
+        np.testing.assert_allclose(np.array(seen(frame, thing).matrix_world)[:3, :3], matrix, atol=2e-6)
+
+
+def test_scale_columns_beside_a_rotation_matrix_are_imported(bring):
+    thing = new_object()
+    thing.scale = (2, 2, 2)
+    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
+    bring(thing, rows(f"frame,{names},scale.x,scale.y,scale.z", [1, *np.eye(3).ravel(), 3, 4, 5]))
+    np.testing.assert_allclose(np.array(seen(1, thing).matrix_world)[:3, :3], np.diag([3, 4, 5]))
+
+
+def test_a_matrix_without_scale_leaves_an_object_of_scale_1_without_scale_keys(bring):
+    thing = new_object()
+    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
+    bring(thing, rows(f"frame,{names}", [1, *np.eye(3).ravel()]))
+    assert {fcurve.data_path for fcurve in fcurves(thing)} == {"rotation_euler"}
+
+
 def test_any_float_property_can_be_keyed_by_its_path(bring):
     camera = bpy.data.cameras.new("Eye")
     thing = new_object("Eye", data=camera)
