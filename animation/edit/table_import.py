@@ -105,7 +105,7 @@ def import_table(
         Path of a bone of the object, for example `pose.bones["Arm"]`. Properties whose paths have no owner belong to
         the bone.
     progress : callable, optional
-        Called with the number of finished steps and the total number of steps. Each property has two steps.
+        Called after each track with the number of imported tracks and the total number of tracks.
 
     Returns
     -------
@@ -125,16 +125,16 @@ def import_table(
     6
     """
     report = Report()
-    count = len(table.properties)
-    keyed = _read_keyed(item, table, how, bone, report, progress)
+    keyed = _read_keyed(item, table, how, bone, report)
     for datablock in keyed:
         check_can_have_keys(datablock)
     for datablock, each in keyed.items():
         driven = driven_components(datablock)
         for one_keyed in each:
             _check_track(one_keyed, driven, how)
-    steps = iter(range(count + 1, 2 * count))
-    tell = None if progress is None else lambda: progress(next(steps, 2 * count), 2 * count)
+    count = sum(len({one_keyed.track.path for one_keyed in each}) for each in keyed.values())
+    numbers = iter(range(1, count + 1))
+    tell = None if progress is None else lambda: progress(next(numbers), count)
     for datablock, each in keyed.items():
         _write(datablock, each, how, report, tell)
     report.add(Report.on(list(keyed)))
@@ -142,13 +142,13 @@ def import_table(
 
 
 def _read_keyed(
-    item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report, progress: Progress | None
+    item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report
 ) -> dict[bpy.types.ID, list[_Keyed]]:
     """Return the keys to import, by datablock. If columns have no property, add a note or raise AnimationError."""
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}
     owners: dict[bpy.types.ID, Properties] = {}
     known = False
-    for number, one in enumerate(table.properties):
+    for one in table.properties:
         datablock, path = _place(item, one.path, bone)
         if datablock not in owners:
             owners[datablock] = Properties(datablock)
@@ -163,8 +163,6 @@ def _read_keyed(
             continue
         if found:
             keyed.setdefault(datablock, []).extend(found)
-        if progress is not None:
-            progress(number + 1, 2 * len(table.properties))
     for each in keyed.values():
         _check_said_once(each)
     if not keyed:
