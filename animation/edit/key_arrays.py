@@ -118,7 +118,7 @@ def set_keys(  # noqa: PLR0913
     track : str
         The property path, for example `location` or `pose.bones["Arm"].rotation_quaternion`.
     frames : array_like, shape (n,)
-        Frames in ascending order, at least 0.0125 apart.
+        Frames in ascending order, more than 0.0125 apart.
     values : array_like, shape (n, d), or (n,) for one component
         Values of all components of the property.
     tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
