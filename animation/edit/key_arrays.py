@@ -171,7 +171,8 @@ def set_keys(  # noqa: PLR0913
     )
     if not (np.abs(numbers) <= LARGEST).all():
         raise ValueError(rpt_("values must be in the range of float32"))
-    stored = at.astype(np.float32)
+    with np.errstate(over="ignore"):
+        stored = at.astype(np.float32)
     if np.abs(at).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
         raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
     eased = any(given[name].any() for name in ("ease_to", "ease_from"))
