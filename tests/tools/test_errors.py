@@ -29,11 +29,11 @@ def test_the_example_scene_and_real_files_are_as_exact_as_promised(printed):
         assert float(samples[5]) < 1e-3, samples
 
 
-def test_the_example_scene_has_a_26th_of_the_keys_of_samples_at_most(printed):
+def test_the_example_scene_has_a_27th_of_the_keys_of_samples_at_most(printed):
     _, curves = printed["example scene"]
     keys, samples, generated = (int(cell.replace(",", "")) for cell in curves[1:4])
     # All components of a vector are keyed at the frames that one of them needs.
-    assert generated <= (keys + samples) / 26
+    assert generated <= (keys + samples) / 27
 
 
 def test_a_file_keyed_on_every_frame_gets_only_the_keys_that_it_needs(printed):

@@ -103,13 +103,6 @@ def _round_out(frames: Float64Array, towards: float) -> Float64Array:
 _FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
 
 
-# Five samples cannot resolve more than this number of pieces of a span.
-_MOST_PIECES = 24
-# The number of pieces is rounded up if it exceeds an integer by more than this. Pieces of whole strands are balanced
-# later.
-_SLACK, _FIRST_SLACK = 0.02, 0.3
-
-
 class Division:
     """The placement of knots in spans."""
 
@@ -121,9 +114,9 @@ class Division:
     def cuts(self, spans: Spans, pieces: Pieces, first_level: bool) -> Cuts:
         """Return the knots that divide spans.
 
-        A span is divided at the ends of eases or, if there are none, into pieces of about equal errors. All knots are
-        provisional except those between such pieces on the first level. If all knots are too close to each other or to
-        the ends, the span is divided in the middle.
+        A span is divided at the ends of eases or, if there are none, by `subdivision.subdivide`. All knots are
+        provisional except those from `subdivide` on the first level. If all knots are too close to each other or to the
+        ends, the span is divided in the middle.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -131,7 +124,8 @@ class Division:
         near = too_near(spans, span, frames)
         span, frames = span[~near], self._knots_for_jumps(spans, span[~near], frames[~near])
         rest = np.setdiff1d(np.arange(len(spans.strand)), span)
-        own, parameter = self._equal_errors(pieces.take(rest), first_level)
+        polynomial = subdivision.polynomials(pieces.points[..., rest], pieces.rest[..., rest])
+        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[rest]))
         start, end = spans.frames[:, rest[own]]
         span = np.concatenate([span, rest[own]])
         frames = np.concatenate([frames, start + parameter * (end - start)])
@@ -143,25 +137,17 @@ class Division:
         cuts = Cuts(span[order], frames[order], provisional[order])
         return _with_middles(spans, cuts) if near.any() else cuts
 
-    def _equal_errors(self, pieces: Pieces, first_level: bool) -> tuple[IndexArray, Float64Array]:
-        """Return the span and the parameter of each knot that divides spans into pieces of about equal errors.
-
-        The error of a piece of length h is about h^4 / 384 times the fourth derivative.
-        """
+    def _measure(self, strands: IndexArray) -> subdivision.Measure:
+        """Return the function with which `subdivision` measures errors relative to the goal."""
+        goal = self._strands.goal[strands]
         representation = self._strands.representation
-        change = np.moveaxis(subdivision.apply(subdivision.FOURTH, pieces.rest), 1, 0) / 384.0
-        if representation is None:
-            error = np.abs(change[0])
-        else:
-            values = np.moveaxis(subdivision.apply(subdivision.AT_MIDDLES, pieces.points), 1, 0)
-            error = representation.angle(values, change)
-        share = (error / self._strands.goal[pieces.strand] / subdivision.PARTS**4).T.ravel()
-        count = np.full(len(pieces.strand), subdivision.PARTS)
-        mass, needed = subdivision.pieces_needed(share, np.cumsum(count) - count)
-        slack = _FIRST_SLACK if first_level else _SLACK
-        wanted = np.clip(np.ceil(needed - slack), 2, _MOST_PIECES).astype(np.intp)
-        ends = np.tile(np.arange(1, subdivision.PARTS + 1) / subdivision.PARTS, len(count))
-        return subdivision.equal_parts(count, ends, mass, wanted, np.ones(len(count), dtype=np.bool_))
+
+        def measure(span: IndexArray, values: Float64Array, change: Float64Array) -> Float64Array:
+            error = np.abs(change[0]) if representation is None else representation.angle(values, change)
+            share: Float64Array = error / goal[span]
+            return share
+
+        return measure
 
     def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
         """Return the knots for the ends of eases.
@@ -236,7 +222,7 @@ def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
     return Cuts(span[order], frames[order], provisional[order])
 
 
-_MOST_ROUNDS = 6
+_MOST_ROUNDS = 3
 
 
 class Balancing:
@@ -254,7 +240,7 @@ class Balancing:
             _, needed = self.needed(trial)
             best = self.count(pieces)[count_of_strands(trial)[0]]
             # The search began with one piece, so two is the minimum.
-            wanted = np.minimum(np.maximum(np.ceil(needed - _SLACK), 2), best).astype(np.intp)
+            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
             if not (wanted < best).any():
                 break
             trial = cubics.fit(self.divide_again(trial, wanted, wanted < best))
