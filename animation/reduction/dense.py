@@ -43,7 +43,7 @@ class Dense:
     stays: bool = False
     """True if the track keeps its keys."""
     joined: tuple[bool, bool] = (False, False)
-    """Whether the track has keys before the first frame, and after the last frame."""
+    """For the start and end of the range: True if the track has keys beyond it."""
     ends: Float64Array | None = None
     """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
     own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))

@@ -203,7 +203,7 @@ POSSIBLE = {
     "a saved key has no identity",
     "a place is another",
 }
-"""What the extension could have written itself: only the checksum tells that it did not."""
+"""Damage that leaves a table valid except for its checksum."""
 WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}
 
 

@@ -267,7 +267,7 @@ class EditSequence(Edits):
         self.reversed: dict[tuple[str, str, int], set[int]] = {}
         """Numbers of a channel's keys that may have been mirrored since their parameters were last known."""
         self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
-        """Of baked tracks: whether handles played them before the bake, and their bits then."""
+        """For each baked track, True if handles played it before the bake, and its bits at that time."""
         self.pushes = 0
         words = [self.mode, "+".join(self.paths), "Live" if self.starts_live else "Live off"]
         words += ["window" if self.is_window else "script", *(["two objects"] if len(self.pairs) > 1 else [])]

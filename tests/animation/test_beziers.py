@@ -12,7 +12,7 @@ from tests.animation.curves import curve, key, new_object
 
 KEYS = 40
 FLOAT32 = 1e-5
-"""Of the values' range: Blender's own rounding, where a curve is steep."""
+"""Blender's rounding error on steep curves, as a fraction of the range of values."""
 
 
 @pytest.fixture

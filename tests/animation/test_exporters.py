@@ -277,15 +277,15 @@ class Elsewhere(NamedTuple):
     """Objects in some state that were then opened and saved in a Blender without the extension."""
 
     file: Path
-    """What was saved there."""
+    """The file saved by this Blender."""
     before: dict[str, list[Any]]
-    """Of each thing, its F-curves before it was TCB."""
+    """Each object's F-curves before TCB was enabled, by name."""
     bits: dict[str, list[dict[str, Any]]]
-    """Of each thing, those of its F-curves in the state."""
+    """The bits of each object's F-curves in the tested state, by name."""
     told: dict[str, Any]
-    """What was found there."""
+    """The facts that this Blender reported about the objects."""
     said: str
-    """What was printed there, of all files."""
+    """The printed output of this Blender for all files."""
 
 
 STATES_ELSEWHERE = {"enabled": "enabled", "samples": "samples", "curves": "curves", "moved": "handles"}

@@ -34,7 +34,7 @@ from tests.animation.rotations import rotations_near_each_other, values_of
 
 OUTPUTS = ("SAMPLES", "CURVES")
 STATES = ("OFF", "HANDLES")
-"""What a track is baked from."""
+"""The states of a track before the bake."""
 FRAMES = (1.0, 7.25, 12.1, 30.0, 41.5)
 PLACES = ((0.0, -1.5, 2.0), (3.5, 0.1, 2.0), (-2.0, 7.25, 2.0), (0.5, 0.7, -4.0), (1.0, 1.0, 1.0))
 

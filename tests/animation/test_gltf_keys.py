@@ -145,11 +145,11 @@ CASES: dict[str, tuple[Callable[[Any], bpy.types.Object], str]] = {
     "retimed": (retimed, ""),
     "armature": (armature, ""),
 }
-"""How the object is made, and the reason to resample it that its own keys are where handles play them."""
+"""For each case, the function that creates the object, and why its keys are resampled when handles play them."""
 REFUSED = ("retimed",)
-"""What handles can't play."""
+"""Cases that handles can't play."""
 COMPLETED = ("quaternions apart", "Euler angles apart")
-"""What gets keys in all channels where handles play it."""
+"""Cases that get keys in all channels when handles play them."""
 
 
 def said(capfd: pytest.CaptureFixture[str], folder: Any) -> set[str]:

@@ -32,7 +32,7 @@ EACH = [
     if (method.rotations if name == "rotation" else method.values)
 ]
 EXACT = 4e-6
-"""Of values as large as these, and radians: float32."""
+"""Float32 rounding error for values of this size, and for angles in radians."""
 NEAR_ANGLE = np.radians(0.01)
 
 

@@ -34,7 +34,7 @@ PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (
 TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
 ANGLES = [(0.0, 0.0, 0.0), (1.0, -0.4, 0.3), (7.0, 0.2, 0.9), (0.5, 0.6, -3.0)]
 NEAR = 2e-6
-"""Of float32, which values are written in, and in which Blender evaluates the function."""
+"""Tolerance for float32 rounding, because Blender stores values and evaluates the function in float32."""
 
 
 def keyed(name: str = "Ball", mode: str = "QUATERNION") -> bpy.types.Object:

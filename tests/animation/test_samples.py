@@ -152,7 +152,7 @@ def test_a_range_inside_the_keys_shortens_nothing(animation) -> None:
 
 
 SLOPES = {"BEZIER": 2.0, "LINEAR": 1.0}
-"""Of the last handle, and of the last two keys."""
+"""The slopes of the last handle and of the line through the last two keys."""
 
 
 @pytest.mark.parametrize(("interpolation", "output"), each_once(SLOPES, ["SAMPLES", "CURVES", "HANDLES"]))

@@ -187,7 +187,7 @@ EDITS: dict[str, Step] = {
 
 
 LOCKED_OUT = ("paste onto another", "delete channels")
-"""What Blender does not do to baked channels."""
+"""Edits that Blender does not apply to baked channels."""
 CASES = [(name, bake_first) for name in EDITS for bake_first in (False, True)[: 1 + (name not in LOCKED_OUT)]]
 
 

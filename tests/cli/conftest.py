@@ -42,7 +42,7 @@ class Ran:
 
 @pytest.fixture(scope="session", autouse=True)
 def heed_interrupts() -> None:
-    """What is started in the background inherits that Ctrl-C is ignored, and so would the processes tested here."""
+    """Handle Ctrl-C, because tests that run in the background ignore it, and their child processes inherit this."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -38,7 +38,7 @@ status = cli_extension_handler(sys.argv[1:])
 sys.stdout.flush()
 os._exit(status)
 """
-"""What Blender does with `--command extension`."""
+"""A stand-in for Blender's handling of `--command extension`."""
 
 
 def blocks(page: Path) -> Iterator[list[str]]:
@@ -157,7 +157,7 @@ def of_check(line: str) -> None:
 
 
 def of_curl(line: str) -> None:
-    """What is sent is JSON, and its settings are those of the job type."""
+    """Check that the command sends JSON whose settings exist in the job type."""
     words = shlex.split(line)
     sent = json.loads(words[words.index("--json") + 1])
     offered = set(re.findall(r"key: \"(\w+)\"", (ROOT / "farm" / "tcb_bake.js").read_text(encoding="utf-8")))

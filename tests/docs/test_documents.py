@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the documents name is there: pictures, files, chapters, operators, functions, labels and messages."""
+"""Pictures, files, headings, operators, functions, labels and messages named in the documents exist."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_picture_is_shown_and_small():
 
 
 def calls(document: Path) -> Iterator[tuple[str, list[str]]]:
-    """Of each call in its Python: what is called, and by which names it is given something."""
+    """Yield the function and the argument names of each call in the document's Python code."""
     for code in CODE.findall(document.read_text(encoding="utf-8")):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Call):

@@ -137,7 +137,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def place(name: str) -> int:
-    """Where in the order a module stands: by its own name, or by that of the nearest folder that the order names."""
+    """Return the module's position in the order, found by its own name or the name of its nearest listed folder."""
     wanted = [name, *(str(folder) for folder in Path(name).parents)]
     return next(n for each in wanted for n, places in enumerate(ORDER) if each in places)
 
@@ -171,7 +171,7 @@ PRIVATE = re.compile(r"\b(?:handlers|messages)(?:_of\(\w+\))?\._")
 
 
 def imported_by_test(file: Path) -> Iterator[str]:
-    """What a module of tests imports, in its functions and in the programs that it runs too."""
+    """Yield the imports of a test module, including imports in its functions and in the programs that it runs."""
     text = file.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):

@@ -15,7 +15,7 @@ import pytest
 from tests.docs.documents import CODE, DOCUMENTS, FINDS_THE_EXTENSION, ROOT, USERS_PAGES
 
 INSTALLED = "from tcb_splines"
-"""How the package is imported where it is installed: the same files as `interp`."""
+"""Import of the installed package, which contains the same files as `interp`."""
 
 
 def blocks(document: Path) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is cited is in the repository: headings of docs/formulas, and the publications that it lists."""
+"""Citations name headings of docs/formulas and publications that it lists."""
 
 from __future__ import annotations
 

@@ -615,7 +615,7 @@ def test_objects_with_one_mesh_are_instances(give: Export) -> None:
 
 
 def seen_points() -> dict[tuple[str, int], np.ndarray]:
-    """Where the vertices of each mesh object are at some frames."""
+    """Return the world positions of each mesh object's vertices at some frames."""
     return {
         (item.name, frame): np.array([world(item.name, frame) @ (*vertex.co, 1) for vertex in item.data.vertices])
         for frame in (0, 4, 10, 17, 30)

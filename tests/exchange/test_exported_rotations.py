@@ -75,7 +75,7 @@ def given(scene, animation, tmp_path: Path) -> Callable[..., tuple[Path, three_d
 
 
 def played(frame: float) -> np.ndarray:
-    """How Blender turns the box in its parent's space."""
+    """Return the box's rotation in its parent's space, as evaluated by Blender."""
     bpy.context.scene.frame_set(int(frame))
     box = bpy.data.objects["Box"].evaluated_get(bpy.context.evaluated_depsgraph_get())
     world = box.matrix_world if box.parent is None else box.parent.matrix_world.inverted() @ box.matrix_world

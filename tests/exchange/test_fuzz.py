@@ -29,7 +29,7 @@ MOST = 400_000
 """Calls of functions without progress, Python's and NumPy's, of which 47,000 are the most in 500 files."""
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
 RATES = ((24, 1.0), (1, 1.0), (1, 100.0), (240, 1.0))
-"""Of scenes: frames a second, and what that is divided by."""
+"""Frame rates of scenes: frames per second, and the base that divides them."""
 CHOICES: dict[str, tuple[str | float, ...]] = {
     "output": ("HANDLES", "SAMPLES", "CURVES", "NONE"),
     "target": ("CREATE", "CREATE", "MATCH"),

@@ -624,7 +624,7 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
     before, said_of_it = everything(), []
 
     class Called(operators.InSteps):  # type: ignore[name-defined]
-        """What a window has of the operator, which without one can't be made."""
+        """A stand-in for the operator's instance, which Blender creates only in a window."""
 
         hint, cancelled = operator.hint, operator.cancelled
         _steps = steps(scene_with_everything())
@@ -673,7 +673,7 @@ def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
 
 
 def scene_to_match() -> None:
-    """What `scene_with_everything` animates, by name, as an animator may have made it."""
+    """Create the objects animated by `scene_with_everything`, by name, as an animator might have made them."""
     eye, box_there = new_object("Eye", data=bpy.data.cameras.new("Eye")), new_object("Box")
     box_there.parent = new_object("Root")
     box_there.matrix_parent_inverse[0][3] = 3.0
@@ -711,7 +711,7 @@ def state(datablock: bpy.types.ID) -> dict[str, str]:
 
 UNSTABLE = {"rna_type", "original", "users", "is_evaluated", "session_uid", "children", "children_recursive"}
 UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
-"""What says of other datablocks, of the session, or of which slot to propose, or is made where it is read."""
+"""Properties that depend on other datablocks, the session or the proposed slot, or are computed when read."""
 
 
 def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:

@@ -45,7 +45,7 @@ def watch_draw_callbacks() -> None:
 
 
 def registered() -> dict[str, list[str]]:
-    """What extensions register with Blender; of types, properties, operators and shortcuts whoever did."""
+    """Return the registrations of extensions, and all types, properties, operators and shortcuts."""
     import bpy
 
     types = {name: getattr(bpy.types, name) for name in dir(bpy.types)}

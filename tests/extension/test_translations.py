@@ -16,7 +16,7 @@ import pytest
 from tools.translations import ROOT, SOURCES
 
 MARKERS = {"rpt_", "iface_", "n_"}
-"""What marks a text as one to translate: by these names Blender's tools find them."""
+"""Functions that mark text for translation. Blender's tools find text by these names."""
 WORDS = re.compile(r"[A-Za-z]*[a-z]{2,}[,;:.]* +[(\"']*[A-Za-z{]|[}\])] [(\"']*[a-z]{2,}|^ ?[a-z]{2,} ?$(?<= )")
 """In a sentence, or a part of one, and in no name or path."""
 SHOWN = {"text", "heading", "message", "name", "description", "report", "poll_message_set"}
@@ -32,7 +32,7 @@ OF_SCRIPTS = {
     "datablocks.py": ("name_of",),
     "many.py": ("_described",),
 }
-"""What is the same in every language: errors of wrong calls, names that tables contain too, and docstrings."""
+"""Functions whose text is not translated: errors from incorrect calls, names also used in tables, and docstrings."""
 GERMAN = {
     "frame {:g}": "Bild {:g}",
     "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
@@ -47,7 +47,7 @@ GERMAN = {
 
 
 def _name(node: ast.AST) -> str:
-    """Of a function, or of what is called."""
+    """Return the name of a function, or of the function that a call uses."""
     called = node.func if isinstance(node, ast.Call) else node
     return str(getattr(called, "id", getattr(called, "attr", getattr(called, "name", ""))))
 
@@ -74,7 +74,7 @@ def _inside(node: ast.AST, above: tuple[ast.AST, ...] = ()) -> Iterator[tuple[as
 
 @functools.cache
 def _sentences(module: Path) -> list[tuple[str, ast.AST, str, bool]]:
-    """Where a module says something that a person may read: place, node and words, and whether they get translated."""
+    """Return the module's visible texts: location, node and words, and True if the text is translated."""
     return [*_sentences_of(module)]
 
 

@@ -22,7 +22,7 @@ def compiled() -> Callable[..., dict[str, Any]]:
         pytest.skip("node is not here to run JavaScript")
 
     def compile_job(**settings: object) -> dict[str, Any]:
-        """What flamenco.js prints."""
+        """Return the output of flamenco.js."""
         command = [node, str(ROOT / "tests" / "farm" / "flamenco.js"), str(ROOT / "farm" / "tcb_bake.js")]
         job = json.dumps({"name": "Bake", "type": "tcb-bake", "settings": settings})
         ran = subprocess.run(command, input=job, capture_output=True, encoding="utf-8", timeout=60)

@@ -56,7 +56,7 @@ def expanded(value: Any, one_way: dict[str, str], two_way: dict[str, str], separ
 
 
 def command_line(parameters: dict[str, Any]) -> list[str]:
-    """Of blender-render: {exe} {exeArgs} {argsBefore} {blendfile} {args}."""
+    """Return the words of a blender-render command: {exe} {exeArgs} {argsBefore} {blendfile} {args}."""
     known = {"exe", "exeArgs", "argsBefore", "blendfile", "args"}
     assert parameters.keys() <= known
     before = [*shlex.split(parameters.get("exeArgs", "")), *parameters.get("argsBefore", [])]

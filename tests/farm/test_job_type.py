@@ -30,7 +30,7 @@ def settings(offered) -> dict[str, dict]:
 
 
 def options_of(task: dict) -> list[str]:
-    """What follows the files."""
+    """Return the words after the files."""
     words = command_line(task["commands"][-1]["parameters"])
     return words[words.index("--output") :]
 
@@ -62,7 +62,7 @@ def test_each_setting_is_one_that_flamenco_knows(settings):
 
 
 def test_each_setting_can_be_given(settings):
-    """What has no default is asked for, or found out."""
+    """A setting without a default is required, or has an expression that computes it."""
     without_default = {key for key, setting in settings.items() if "default" not in setting}
     assert without_default == {"folder", "files", "output", "folder_path", "output_path"}
     shown = {key for key, setting in settings.items() if setting.get("visible", "visible") in ("visible", "submission")}

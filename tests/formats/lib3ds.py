@@ -186,7 +186,7 @@ def load(path: Path, ids: range) -> dict[int, Node]:
 
 
 def placed(path: Path, ident: int, frame: float) -> np.ndarray:
-    """Where lib3ds puts the node at a frame: its matrix, shape (4, 4), for column vectors."""
+    """Return lib3ds's matrix of the node at a frame, shape (4, 4), for column vectors."""
     with _opened(path) as (library, file):
         library.lib3ds_file_eval(file, frame)
         node = library.lib3ds_file_node_by_id(file, ident).contents

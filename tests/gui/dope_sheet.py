@@ -15,7 +15,7 @@ def everything(window: Any) -> Any:
 
 
 def own_frames(window: Any, path: str = "location") -> list[float]:
-    """Of the first channel."""
+    """Return the frames of the first channel's keys."""
     frames = window.run(f"""{CURVES}
 channel = next(c for c in fcurves() if c.data_path == {path!r})
 result = [k.co.x for k in channel.keyframe_points]
@@ -39,7 +39,7 @@ def steps():
 
 
 def diamond(window: Any, frame: float) -> Any:
-    """Where the summary's diamond at that frame is."""
+    """Return the window position of the summary's diamond at a frame."""
     return window.run(f"""
 big = area('DOPESHEET_EDITOR')
 r = region(big, 'WINDOW')

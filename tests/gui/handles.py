@@ -17,7 +17,7 @@ bpy.ops.ed.undo_push(message='linear')
 
 
 def handles(window: Any) -> Any:
-    """Where all keys and handles are; and of the first three curves' keys the types."""
+    """Return the positions of all keys and handles."""
     return window.run(f"""{CURVES}
 result = [[tuple(round(n, 6) for n in (*k.co, *k.handle_left, *k.handle_right)) for k in c.keyframe_points]
           for c in fcurves()]

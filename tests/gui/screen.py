@@ -11,11 +11,11 @@ import numpy as np
 from .conftest import PICTURES
 
 SAME = 8
-"""Of 255: by rounding and where the picture stands between pixels. A size wrong by one pixel makes it 50 and more."""
+"""Tolerance of 255, for rounding and subpixel positions. A size error of one pixel changes colors by 50 or more."""
 
 
 def screen(window: Any, name: str) -> Any:
-    """What is on the screen, shape (height, width, 3); kept as a picture too."""
+    """Save a picture of the screen, and return its pixels, shape (height, width, 3)."""
     file = PICTURES / name
     window.shot(file)
     width, height = window.size

@@ -94,7 +94,7 @@ def test_one_undo_removes_the_pose_and_its_completion(window: Any) -> None:
 
 
 def test_only_what_changed_was_keyed_by_blender(window: Any) -> None:
-    """What this file is about: without Live, auto keying leaves the other channels without a key."""
+    """Without Live, auto keying leaves the other channels without a key. The other tests depend on this."""
     window.run(OBJECT + "cube.animation_data.action.tcb_live = False\n")
     settle(window)
     at_frame(window, 40)

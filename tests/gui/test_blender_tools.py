@@ -25,7 +25,7 @@ MOST_STEPS = 20
 
 
 class Hands:
-    """What an animator does in the window with both rigs."""
+    """An animator's actions on both rigs in the window."""
 
     def __init__(self, window: Any) -> None:
         self.window = window

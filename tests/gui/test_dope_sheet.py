@@ -13,7 +13,7 @@ from .rig import BONES, FRAMES, RIG, RIG_CURVES, SHOW
 
 
 def baked(window: Any, output: str) -> list[int]:
-    """How many F-curves there are after a bake, how many are bones' own, and how many keys all have."""
+    """Bake. Return the number of F-curves, the number of bones' F-curves, and the total number of keys."""
     said = window.run(f"""{RIG_CURVES}
 bpy.ops.tcb.bake(output='{output}', keep_look=False)
 curves = list(fcurves())

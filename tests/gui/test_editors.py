@@ -14,7 +14,7 @@ from .graphical import place
 
 
 def parameter(window: Any, name: str) -> Any:
-    """What the keys of the location have: {frame: number}."""
+    """Return the parameter of each location key: {frame: number}."""
     return window.run(f"{CURVES}\nresult = numbers({name!r})")
 
 

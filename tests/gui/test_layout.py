@@ -64,7 +64,7 @@ SLIDERS = ("tcb.tension", "tcb.ease_from", "tcb.key_copy")
 
 
 def places(window: Any, area: str) -> list[Any]:
-    """Where the first and the last slider are, the button Copy, and the toggle of the bake."""
+    """Return the positions of the first and last sliders, the Copy button and the bake toggle."""
     window.run(f"area({area!r}).tag_redraw()")
     settle(window)
     buttons = window.buttons(area, height=560, across=0.45, top=140)

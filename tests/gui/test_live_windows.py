@@ -204,7 +204,7 @@ def windows(own_window: Any) -> Windows:
 
 
 def as_baked(windows: Windows) -> dict[str, list[Any]]:
-    """How each object differs from a bake of handles."""
+    """Return each object's differences from a bake of handles."""
     return {item: windows.unlike_a_bake(item) for item in ("Cube", "Ball", "Twin")}
 
 

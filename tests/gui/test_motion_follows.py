@@ -27,7 +27,7 @@ def playing(window: Any) -> Any:
 
 
 def parameters(window: Any, path: str, frame: float) -> dict[str, float]:
-    """What the key has of its own."""
+    """Return the parameters set on the key."""
     code = CURVES.replace("'location'", repr(path))
     return dict(
         window.run(f"""{code}
@@ -59,7 +59,7 @@ def played(window: Any) -> list[float]:
 
 
 def at_rest(window: Any) -> list[float]:
-    """What is played as soon as it stays the same while Blender's loop turns, as the mouse is not moved any more."""
+    """Return the played values once they stay the same while Blender's loop runs and the mouse is still."""
     before: list[float] = []
     while (now := played(window)) != before:
         before = now
@@ -109,7 +109,7 @@ def number_under_the_mouse(window: Any) -> str:
 
 
 def field_with(window: Any, centre: Any, number: str) -> Any:
-    """Where the dialog that was opened there has that number."""
+    """Return the position of the field that shows this number in the open dialog."""
     x, y = centre[0] - 76, centre[1]
     found = []
     for at in range(y - 70, y + 130, 6):

@@ -96,7 +96,7 @@ def window(window: Any) -> Any:
 
 
 def keys(window: Any) -> list[tuple[float, float]]:
-    """Where the keys are on the screen."""
+    """Return the screen positions of the keys."""
     found: list[tuple[float, float]] = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().keys)")
     return found
 
@@ -107,7 +107,7 @@ def everything(window: Any, name: str = "Cube") -> Any:
 
 
 def cube(window: Any, frame: int = 20) -> tuple[float, float]:
-    """Where Blender places the cube at a frame, on the screen."""
+    """Return the screen position at which Blender places the cube at a frame."""
     (at,) = window.run(f"""{ON_SCREEN}
 scene = bpy.context.scene
 before = scene.frame_current
@@ -121,7 +121,7 @@ result = on_screen([place])
 
 
 def cube_now(window: Any) -> tuple[float, float]:
-    """Where Blender shows the cube at the current frame, on the screen."""
+    """Return the screen position of the cube at the current frame."""
     (at,) = window.run(f"{ON_SCREEN}\nresult = on_screen([bpy.data.objects['Cube'].matrix_world.translation])")
     found: tuple[float, float] = at
     return found

@@ -18,7 +18,7 @@ from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 PATH_COLOUR = (108, 172, 236)
-"""Of a path's line on the viewport's grey."""
+"""Color of a path's line on the gray background of the viewport."""
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
 
 
 def path_on(shown: Any, left: int = 0, right: int = 1000) -> Any:
-    """Which pixels of the screen between two columns have the colour of a path."""
+    """Return a mask of the screen's pixels between two columns that have the color of a path."""
     found = np.abs(shown - PATH_COLOUR).max(axis=2) <= 20
     found[:, :left] = found[:, right:] = False
     found[:100] = found[900:] = False

@@ -123,7 +123,7 @@ EDITORS = (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "FCURVES"))
 
 
 def editors(window: Any, name: str) -> list[Any]:
-    """What the Dope Sheet and the rows of the Graph Editor show, shape (height, width, 3)."""
+    """Return pictures of the Dope Sheet and of the Graph Editor's rows, shape (height, width, 3)."""
     pictures = []
     for kind, mode in EDITORS:
         x, y, width, height, rows = window.run(EDITOR.format(kind=kind, mode=mode))

@@ -26,7 +26,7 @@ bpy.ops.ed.undo_push(message='velocities')
 
 
 def velocities(window: Any) -> Any:
-    """Of each component of the location what its keys have: {frame: number}."""
+    """Return the velocities of the location's keys for each component: {frame: number}."""
     return window.run(f"{CURVES}\nresult = [numbers('velocity[0]', index) for index in range(3)]")
 
 

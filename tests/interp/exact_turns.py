@@ -14,7 +14,7 @@ from tests.interp.holden_article import left_jacobian
 
 
 class Rotations(exact.Track):
-    """Of what is told apart there is only `velocity`, of a key, in radians a frame."""
+    """Rotations with one velocity per key, `velocity`, in radians per frame."""
 
     def chord(self, p, q):
         return [2 * x for x in exact.log(exact.multiply(q, exact.conjugate(p)))[1:]]
@@ -127,7 +127,7 @@ class Side:
             ]
 
     def bend(self, rate):
-        """What turning at a constant rate of the rotation vector adds to the acceleration, at the segment's end."""
+        """Return the acceleration at the segment's end due to a constant rate of the rotation vector."""
         h = mp.mpf(10) ** -20
         return (
             (left_jacobian_closed(self.turn + h * rate) - left_jacobian_closed(self.turn - h * rate)) * rate / (2 * h)
@@ -153,7 +153,7 @@ class Side:
 
 
 def left_jacobian_closed(turn):
-    """Of SO(3), of a turn that is not 0, or the identity."""
+    """Return the left Jacobian of SO(3) in closed form, or the identity if the turn is 0."""
     x, y, z = turn
     size = mp.sqrt(x * x + y * y + z * z)
     if not size:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the pieces of a fit play, and how far that is from the spline."""
+"""The motion of a fit's pieces, and its deviation from the spline."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def segments(spline, numbers, fit):
 
 
 def largest_difference(spline, numbers, fit, held=None):
-    """Of what the pieces play from the spline, in each segment: an angle, or each channel's difference."""
+    """Return the largest deviation of the pieces from the spline in each segment: an angle, or per channel."""
     found = []
     for channels in segments(spline, numbers, fit):
         places = np.concatenate([each[0] for each in channels])

@@ -38,7 +38,7 @@ def catmull_rom_values(x, p0, p1, p2, p3):
 
 
 def left_jacobian(turn):
-    """Of SO(3), from its power series: the sum of [turn]^k / (k+1)!."""
+    """Return the left Jacobian of SO(3) from its power series, the sum of [turn]^k / (k+1)!."""
     x, y, z = turn
     cross = mp.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     total, term = mp.eye(3), mp.eye(3)

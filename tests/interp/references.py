@@ -42,7 +42,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Reference:
-    """What it is called, and how it draws keys at given frames."""
+    """A reference implementation: its name, and its function that draws keys at given frames."""
 
     name: str
     draw: Callable[[np.random.Generator, Array], Drawn]
@@ -69,7 +69,7 @@ def quaternions(known: Rotation) -> Array:
 
 
 def unrolled(q: Array) -> Array:
-    """Of signs that go on from key to key."""
+    """Return the quaternions with signs that are continuous from key to key."""
     products = np.einsum("ij,ij->i", q[1:], q[:-1])
     return q * np.cumprod(np.append(1.0, np.where(products < 0.0, -1.0, 1.0)))[:, np.newaxis]
 

@@ -16,7 +16,7 @@ def clamped(frames):
 
 
 def end_shares(frames):
-    """How far the second control is from the first key to the second, and the last but one from the last."""
+    """Return the positions of the second and next-to-last controls, as fractions of the first and last segments."""
     first = (frames[1] - frames[0]) / (frames[1] + frames[min(2, len(frames) - 1)] - 2.0 * frames[0])
     last = (frames[-1] - frames[-2]) / (2.0 * frames[-1] - frames[-2] - frames[max(-3, -len(frames))])
     return first, last

@@ -25,7 +25,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def scale_of(reference, frames):
-    """What errors of values are measured against: the largest value, and slope and bend by the segments' lengths."""
+    """Return the scale for errors: the largest value, or slope or second derivative times powers of the length."""
     at, length = np.linspace(frames[0], frames[-1], 301), np.diff(frames).max()
     return max(np.abs(reference(at, nu)).max() * length**nu for nu in (0, 1, 2))
 

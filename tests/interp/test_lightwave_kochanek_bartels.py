@@ -41,7 +41,7 @@ def lightwave(frames, values, parameters, frame):
     rise = y[n + 1] - y[n]
 
     def weights(key, side):
-        """Of the chord before the key and of that after it; `side` is 1 for the tangent that leaves it."""
+        """Return the weights of the chords before and after the key. `side` is 1 for the outgoing tangent."""
         slack = 1 - tension[key]
         return (
             slack * (1 + side * continuity[key]) * (1 + bias[key]),

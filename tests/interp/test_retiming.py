@@ -128,7 +128,7 @@ def length_by_scipy(spline, low, high):
     starts, lengths = parts[:, :-1].ravel(), np.diff(parts, axis=1).ravel()
 
     def speeds(shares):
-        """Of all parts of parts at once, each times its length: shape (parts, shares)."""
+        """Return the speeds in all parts, times their lengths, shape (parts, shares)."""
         frames = starts[:, np.newaxis] + lengths[:, np.newaxis] * shares
         return lengths[:, np.newaxis] * np.linalg.norm(spline(frames.ravel(), 1), axis=1).reshape(frames.shape)
 

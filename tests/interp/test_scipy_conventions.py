@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scipy's own tests ask of CubicSpline, PPoly and RotationSpline, asked of the splines here, beside scipy itself.
+"""Requirements from scipy's tests of CubicSpline, PPoly and RotationSpline, checked for the splines and scipy.
 
 After scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and test_interpolate.py,
 scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/automate/scipy.md

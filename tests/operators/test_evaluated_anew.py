@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an edit changes between keys shows at the current frame at once, as Blender evaluates it anew."""
+"""An edit that changes the motion between keys is visible at the current frame at once."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def settle(tcb_animation):
 
 
 def played():
-    """Where the ball's F-curves have it at the current frame."""
+    """Return the ball's location from its F-curves at the current frame."""
     ball, frame = bpy.data.objects["Ball"], bpy.context.scene.frame_current
     return tuple(curve(ball, "location", index).evaluate(frame) for index in range(3))
 
 
 def shown():
-    """Where Blender shows the ball."""
+    """Return the location at which Blender shows the ball."""
     evaluated = bpy.data.objects["Ball"].evaluated_get(bpy.context.evaluated_depsgraph_get())
     return tuple(evaluated.matrix_world.translation)
 

@@ -22,7 +22,7 @@ def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monk
     )
 
     class Working(in_steps.InSteps):  # type: ignore[name-defined]
-        """What a window has of an operator, which without one can't be made, after its first second."""
+        """A stand-in for an operator that has run for a second. Blender creates its instances only in a window."""
 
         hint = "Esc ends it"
         _timer = object()

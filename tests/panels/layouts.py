@@ -48,7 +48,7 @@ def items_of(name):
 
 
 def is_there(name):
-    """Whether a panel or menu is in the viewport."""
+    """True if the panel or menu is visible in the viewport."""
     panel = getattr(bpy.types, name)
     with in_viewport():
         return not hasattr(panel, "poll") or panel.poll(bpy.context)

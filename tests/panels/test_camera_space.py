@@ -71,7 +71,7 @@ def thing(scene):
 
 
 def kept(overlay, item, bone=""):
-    """What the overlay keeps of it, as if it had been drawn."""
+    """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
     wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
     overlay._want(wanted)
     for _ in range(10_000):
@@ -94,7 +94,7 @@ def drawn(each, points):
 
 
 def seen_through(scene, item, frames):
-    """Where Blender's camera of each frame sees the item: part of the picture's width, of its height, and depth."""
+    """Return the item's position in the camera view at each frame: fractions of the width and height, and the depth."""
     places = []
     for frame in frames:
         scene.frame_set(int(frame // 1), subframe=frame % 1)
@@ -103,7 +103,7 @@ def seen_through(scene, item, frames):
 
 
 def on_picture(scene, places):
-    """Where the present camera sees places of the world."""
+    """Return the positions of world points in the current camera view."""
     return np.array([tuple(world_to_camera_view(scene, scene.camera, Vector(place))) for place in places])
 
 
@@ -121,7 +121,7 @@ def test_every_point_stands_on_the_picture_where_the_camera_saw_it(scene, overla
 
 
 def slopes_in_camera(scene, camera, item, frame):
-    """How fast the item goes in the camera's own space before a frame and after it, by Blender's evaluation."""
+    """Return the item's velocities in camera space before and after a frame, from Blender's evaluation."""
     places = []
     step = 0.25
     for at in (frame, frame - step, frame - 2 * step, frame + step, frame + 2 * step):

@@ -386,7 +386,7 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     diagram = tcb_animation.panels.pictures.diagram
 
     def tensions():
-        """Of all pictures that Blender has, in the order in which they were asked for."""
+        """Return the tensions of all pictures in Blender, in the order of their requests."""
         assert len(diagram._previews) == len(diagram._icon_names)
         pictures = [rounded[0] for rounded, *_ in diagram._icon_names if rounded]
         return [numbers[0] / 200 for numbers in pictures if numbers[1] in (0, 50)]

@@ -37,7 +37,7 @@ def _list(draw):
 
 @pytest.fixture
 def keys_panel(inside):
-    """What the panel of the selected keys shows, or one inside it."""
+    """Return a function that lists the items of the panel for selected keys, or of a panel inside it."""
 
     def draw(name="keys"):
         with inside() as prefix:

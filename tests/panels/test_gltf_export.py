@@ -24,7 +24,7 @@ def played(scene, tcb_animation):
 
 
 def dialog(**options):
-    """What is a context in Blender's file browser, while it exports with these options."""
+    """Return a context as in Blender's file browser during an export with these options."""
     chosen = {"export_animations": True, "export_force_sampling": False, "export_animation_mode": "ACTIONS"}
     exporter = SimpleNamespace(**{"bl_idname": "EXPORT_SCENE_OT_gltf", **chosen, **options})
     return SimpleNamespace(space_data=SimpleNamespace(active_operator=exporter), scene=bpy.context.scene)

@@ -27,7 +27,7 @@ def animation(tcb_animation):
 
 
 def seen(item, bone="", frames=FRAMES):
-    """Where Blender places it, shape (frames, 4, 4)."""
+    """Return Blender's matrices of the object or bone, shape (frames, 4, 4)."""
     scene = bpy.context.scene
     matrices = []
     for frame in frames:
@@ -223,7 +223,7 @@ def test_stepping_lets_drivers_read_the_frame_of_the_scene(scene, animation, pat
 
 
 def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
-    """Where they do not play, their frames stay."""
+    """Scenes that are not playing keep their current frame."""
     other = bpy.data.scenes.new("Other")
     other.frame_set(7)
     item = empty(scene, "Driven", 1, keyed=("rotation_euler",))
@@ -318,7 +318,7 @@ def overlay(scene, pictures):
 
 
 def kept(overlay, item, bone=""):
-    """What the overlay keeps of it, as if it had been drawn."""
+    """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
     wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
     overlay._want(wanted)
     while overlay._work() is not None:

@@ -15,7 +15,7 @@ NAMES = ("skull.3ds", "claw.3DS", "TargetCameraAnim.3ds", "tcb_fixture_lib3ds.3d
 
 @pytest.fixture(scope="module")
 def printed(shared_data: Path) -> dict[str, list[list[str]]]:
-    """Of each file its rows of the tables of samples and of curves; the program ends with an error if one is off."""
+    """Return each file's rows in the tables of samples and curves. The program fails if an error exceeds its bound."""
     command = [sys.executable, "tools/errors.py", *(str(shared_data / name) for name in NAMES)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if "|" in line]

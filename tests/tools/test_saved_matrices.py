@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def row_of(path: Path) -> list[str]:
-    """What the tool says of the file."""
+    """Return the tool's row for the file."""
     command = [sys.executable, "tools/saved_matrices.py", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [cell.strip() for cell in done.stdout.splitlines()[-1].strip("|").split("|")]

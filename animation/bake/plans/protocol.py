@@ -108,7 +108,7 @@ class HandleKeys:
     repeats: bool = False
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
-    """Whether an ease brings the motion to rest at the first key, and at the last key."""
+    """The states of the first and last keys: True if an ease brings the motion to rest at the key."""
     per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
 
     @property
