@@ -62,25 +62,25 @@ from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Float
 
 COUNTED = ("error", "lost", "appeared", "parameters", "changed", "doubt")
 DOUBT = re.compile(r"can't be told|doubt|\blost\b|edited outside|Live failed|no longer|damaged")
-"""Messages of Live that tell of doubt or loss."""
+"""Messages of Live about doubt or loss."""
 
 MOST_KEYS, FARTHEST = 9, 300.0
-"""More keys in a channel are thinned out; keys farther away are brought back."""
+"""The largest number of keys in a channel, and the largest frame. Excess keys are removed, distant keys moved back."""
 LEAST = {"tension": -1.0, "continuity": -1.0, "bias": -1.0, "ease_to": 0.0, "ease_from": 0.0}
 _SAME_ANGLE = 2e-5
-"""Radians. Angles of some turns are rounded to float32."""
+"""Tolerance in radians, because angles of several turns are rounded to float32."""
 UNKNOWN = 0
-"""The number of keys whose parameters are not known: new ones, and those whose handle was dragged."""
+"""The number given to keys with unknown parameters: new keys, and keys with a dragged handle."""
 FIRST_NUMBER = 1000
 PARAMETER_TOLERANCE = 2e-6
 PUSHED = 0.0015
-"""Frames."""
+"""Distance in frames by which Blender pushes handles off keys."""
 
 _KINDS = ("interpolation", "easing", "type")
 _PAIRS = ("co", "handle_left", "handle_right")
 
 Numbers = tuple[float, ...]
-"""The five parameters of a key; NaN where one is not known."""
+"""The five parameters of a key, with NaN for unknown parameters."""
 
 
 FIRST, OTHER = Pair("Live", "Plain"), Pair("Other Live", "Other Plain")
@@ -252,7 +252,7 @@ class EditSequence(Edits):
         self.paths = dice.choice((("location",), (rotation,), ("location", rotation), ("location", rotation)))
         self.starts_live = dice.random() < 0.65
         self.is_window = dice.random() < 0.5
-        """True if Live looks for edits after their undo step was stored, as in a window; else within each operator."""
+        """True if Live looks for edits after their undo step was stored, as in a window, not within each operator."""
         self.count = dice.randint(6, 15)
         self.pairs = (FIRST, OTHER) if dice.random() < 0.3 else (FIRST,)
         self.grouped = dice.random() < 0.5
@@ -464,7 +464,7 @@ class EditSequence(Edits):
             before.setdefault(number, []).append(frame)
         now = [(frame, old) for number, frame in zip(numbers, frames, strict=True) for old in before.get(number, ())]
         # Mirroring reverses the parameters of keys that were in the opposite order before. Copies of a mirrored key
-        # have the parameters of the original. If Live is off, it is not known what has updated them in between.
+        # have the parameters of the original. If Live is off, the updates in between are not known.
         reversed_ = self.reversed.setdefault((self.pair.live, *name), set())
         reversed_ |= {
             number
@@ -647,7 +647,7 @@ class EditSequence(Edits):
         }
 
     def _lock_twins(self) -> None:
-        """Lock only those of the twin's F-curves whose tracks are baked."""
+        """Lock only the twin's F-curves whose tracks are baked."""
         for _ in self._each_pair():
             baked = self._baked()
             for name, fcurve in channels(self.plain).items():
@@ -718,7 +718,7 @@ class EditSequence(Edits):
                 [each for each in own if each.co.x in there], plain[name].keyframe_points, strict=True
             ):
                 if "quaternion" in name[0] and twin.co.x not in whole and twin.co.y == -point.co.y:
-                    # The orientation is that of the curves.
+                    # The curves determine the orientation.
                     twin.co.y = point.co.y
             for point in [each for each in own if each.co.x not in there]:
                 made = plain[name].keyframe_points.insert(*point.co)

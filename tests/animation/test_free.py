@@ -445,7 +445,7 @@ def raise_key(animation, item: bpy.types.Object) -> None:
 
 
 def drag_on_path(animation, item: bpy.types.Object) -> None:
-    """Drag the key in steps like those of the mouse: first in space, then in time."""
+    """Drag the key in steps, as with the mouse. Change first its value, then its frame."""
     points, move_point = (
         importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "move_point")
     )

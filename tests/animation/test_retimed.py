@@ -72,7 +72,7 @@ def played(item: bpy.types.Object, frames) -> tuple[np.ndarray, np.ndarray]:
 
 
 def assert_plays(item: bpy.types.Object, frames, of: dict[float, float]) -> None:
-    """`of`: for each frame that of the motion."""
+    """Check that Blender plays the motion's frame `of[frame]` at each frame."""
     places, _ = played(item, frames)
     np.testing.assert_allclose(places, [location(of[frame]) for frame in frames], atol=10 * NEAR)
 
@@ -489,7 +489,7 @@ def test_the_samples_that_curves_are_put_through_count_too(animation, scene):
     key(item, "location", [(1, (0, 0, 0)), (21, (1, 2, 3)), (41, (0, 0, 0))])
     animation.retime(item, "HOLD")
     scene.frame_end = 1001
-    # 8 a frame and component, whatever the step is.
+    # 8 bytes per frame and component, for every step.
     with pytest.raises(animation.AnimationError, match="needs about 24,000 samples, more than the limit of 20,000"):
         animation.bake(item, output="CURVES", step=10, sample_limit=20_000)
     assert animation.bake(item, output="CURVES", step=10, sample_limit=24_000).tracks == 1

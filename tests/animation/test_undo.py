@@ -90,7 +90,7 @@ def obj(name: str) -> Any:
 
 
 def make_two(animation, bake_first: bool) -> None:
-    """Create two TCB objects. The first has a tension at 10, and the other a bias at 25."""
+    """Create two TCB objects. The first has a tension at frame 10, and the second a bias at frame 25."""
     keyed("One")
     keyed("Two")
     animation.key_set(obj("One"), "location", 10, tension=0.5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`tcb`: the command of the installed extension, in this process; workers would be those of a checkout.
+"""`tcb`: the command of the installed extension, run in this process. Workers would run from a checkout.
 
 `walk`: a file with two TCB objects.
 """
@@ -50,7 +50,7 @@ def heed_interrupts() -> None:
 @pytest.fixture
 def cli(tcb_animation: ModuleType, scene) -> ModuleType:
     name = f"{tcb_animation.__name__}.cli"
-    for module in ("workers", "run", "done"):  # which the command imports only where it needs them
+    for module in ("workers", "run", "done"):  # The command imports these modules only when it needs them.
         importlib.import_module(f"{name}.{module}")
     return importlib.import_module(name)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command lines of the documents run as written, in a checkout that has the files that they name.
+"""The command lines in the documents run as written, in a checkout with the files that they name.
 
-Only the program is another one: for `blender --command tcb` the command in this Blender, for `blender --command
-extension` what Blender runs for it, for `python` this Python. What can't run here is listed with the reason, and is
-checked as far as it can be.
+Only the programs are replaced. `blender --command tcb` runs the command in this Blender, `blender --command extension`
+runs Blender's implementation, and `python` runs this Python. Commands that can't run here are listed with the reason,
+and are checked as far as possible.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.docs.documents import (
     TABLE,
 )
 
-# What is indented among formulas is one.
+# Indented lines in docs/formulas are formulas, not commands.
 PAGES = [ROOT / "CONTRIBUTING.md", *(page for page in DOCUMENTS if page.parent.name != "formulas")]
 EXTENSION = """
 import bpy, os, sys
@@ -57,7 +57,7 @@ def blocks(page: Path) -> Iterator[list[str]]:
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Yield each command line; one whose quotes are open goes on in the next line."""
+    """Yield each command line. A line with an open quote continues on the next line."""
     for block in blocks(page):
         if not block[0].startswith("frame,"):  # a table of docs/files/tables.md
             line = ""
@@ -77,7 +77,7 @@ def is_open(line: str) -> bool:
 
 
 def ran(*command: object, where: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run it in that folder, and let the environment say so as a shell does: Blender goes by that."""
+    """Run the command in the folder, and set PWD to it as a shell does, because Blender uses PWD."""
     environment = {**os.environ, "PWD": str(where), **more}
     return subprocess.run(
         list(map(str, command)), cwd=where, env=environment, capture_output=True, text=True, timeout=300
@@ -85,12 +85,12 @@ def ran(*command: object, where: Path = ROOT, **more: str) -> subprocess.Complet
 
 
 def words_of(line: str, where: Path) -> list[str]:
-    """Return the line's words as a shell makes them, in that folder."""
+    """Return the line's words, expanded as by a shell in the folder."""
     script = f"""set -o pipefail; words() {{ printf '%s\\0' "$@"; }}; words {line}"""
     return ran("bash", "-c", script, where=where).stdout.split("\0")[:-1]
 
 
-# What does not run here
+# Commands that do not run here
 
 
 def of_make(line: str) -> None:
@@ -100,7 +100,7 @@ def of_make(line: str) -> None:
 
 
 def named(line: str) -> tuple[tuple[str, ...], list[str]]:
-    """The tool, with the verb that a line gives to it, and the options."""
+    """Return the tool with the verb in the line, and the options."""
     _, tool, *words = shlex.split(line)
     options = [word for word in words if word.startswith("--")]
     verb = [word for word in words[:1] if re.fullmatch(r"[a-z0-9_-]+", word) and word not in options]
@@ -125,7 +125,7 @@ os._exit(0)
 
 @functools.cache
 def helps() -> dict[tuple[str, ...], str]:
-    """The help of each tool and verb that a line names with an option or a verb; of one Blender for all of them."""
+    """Return the help of each tool and verb that a line uses with an option or a verb, all from one Blender."""
     lines = [line for line in ELSEWHERE if not_run(line) is has_options]
     asked = sorted({words for words, options in map(named, [*lines, *IN_TEXT]) if options or words[1:]})
     helped = ran(sys.executable, "-c", HELP, json.dumps(asked))
@@ -134,7 +134,7 @@ def helps() -> dict[tuple[str, ...], str]:
 
 
 def has_options(line: str) -> None:
-    """The tool is there, and its help names the options."""
+    """Check that the tool exists, and that its help lists the options."""
     words, options = named(line)
     assert (ROOT / words[0]).is_file()
     if options or words[1:]:
@@ -203,12 +203,12 @@ def test_every_exception_is_for_a_command_of_the_documents():
     assert len(EVERY) > 30
 
 
-# What runs
+# Commands that run
 
 
 @pytest.fixture
 def checkout(files, tmp_path: Path, extension_zip: Path, monkeypatch) -> Path:
-    """A copy of the checkout to be in, with the files that documents name, and an action of every kind."""
+    """A copy of the checkout as the current folder, with the files that documents name, and an action of every kind."""
     import bpy
 
     from tests.cli.scenes import save, thing
@@ -276,11 +276,11 @@ def test_the_table_of_keys_is_one():
     assert table.read("\n".join(rows).encode()).times.tolist() == [1.0, 24.5]
 
 
-# What the text names
+# Commands named in the text
 
 
 def lines_in_text(page: Path) -> Iterator[str]:
-    """Yield the commands that a page names in its text, each as a line that runs in a checkout."""
+    """Yield each command named in a page's text, as a line that runs in a checkout."""
     command = r"`((?:python (?:tools|examples)/|(?:blender --command )?tcb )[^`\n]+)`"
     for line in re.findall(command, page.read_text(encoding="utf-8")):
         yield re.sub(r"^(blender --command )?tcb ", "python tools/tcb.py ", line)

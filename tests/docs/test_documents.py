@@ -29,12 +29,12 @@ def links(document: Path) -> Iterator[str]:
 
 
 def prose(document: Path) -> str:
-    """Its text without the code."""
+    """Return the document's text without the code."""
     return re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def chapters(document: Path) -> set[str]:
-    """The anchors of its headings, as GitHub makes them."""
+    """Return the anchors that GitHub generates for the document's headings."""
     headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing in the product imports upwards, and there are no circles.
 
-What tests share is in modules beside them. docs/project/folders.md has the same order, and docs/project/call_paths.md
-goes down only.
+Code shared by tests is in modules next to them. docs/project/folders.md has the same order, and the paths in
+docs/project/call_paths.md lead only downward.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ ORDER = (
     ("cli/__init__",),
     ("__init__",),
 )
-"""Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
-those before it."""
+"""Folders from the lowest to the highest layer, and modules in another layer than their folder. Each imports only from
+its own layer and the layers before it."""
 INSIDE = {
     "cli",
     "cli/verbs",
@@ -94,7 +94,7 @@ INSIDE = {
     "formats/motion",
     "formats/three_ds",
 }
-"""Folders that docs/project/folders.md describes in the row of the one around them."""
+"""Folders that docs/project/folders.md describes in the row of their parent folder."""
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 
 
@@ -109,13 +109,13 @@ MODULES = {
 
 
 def module(path: tuple[str, ...]) -> str | None:
-    """The module of that path from the root, be it a file or a folder."""
+    """Return the module with this path from the root, which is a file or a folder."""
     whole = "/".join(path)
     return next((name for name in (whole, f"{whole}/__init__" if whole else "__init__") if name in MODULES), None)
 
 
 def imported(name: str, file: Path) -> Iterator[str]:
-    """The modules of the product that a module imports, in its functions too."""
+    """Yield the product's modules that a module imports, including imports in its functions."""
     folder = tuple(name.split("/")[:-1])
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -132,7 +132,7 @@ def imported(name: str, file: Path) -> Iterator[str]:
 
 @functools.cache
 def imports() -> dict[str, set[str]]:
-    """For each module of the product those that it imports."""
+    """Return the product's modules that each module of the product imports."""
     return {name: {*imported(name, file)} - {name} for name, file in MODULES.items()}
 
 
@@ -202,7 +202,7 @@ PATHS = dict(zip(CHAPTERS[1::2], CHAPTERS[2::2], strict=True))
 
 @pytest.mark.parametrize("name", ["A bake", "A live edit", "An import"])
 def test_each_hop_is_imported_by_one_before_it(name):
-    """So none calls back up, for there are no circles."""
+    """No path leads back up, because there are no circular imports."""
     hops = [hop for hop, _ in HOP.findall(PATHS[name])]
     assert hops
     for number, hop in enumerate(hops[1:], 1):
@@ -210,7 +210,7 @@ def test_each_hop_is_imported_by_one_before_it(name):
 
 
 def reaching(hops: list[str]) -> set[str]:
-    """These modules, and what a package among those that they import gathers."""
+    """Return these modules, and the modules imported by packages among their imports."""
     gathered = {other for hop in hops for other in imports()[hop] if other.endswith("__init__")}
     return {*hops, *gathered, *(other for each in gathered for other in imports()[each] if other.endswith("__init__"))}
 

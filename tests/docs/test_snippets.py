@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Python of the documents runs, block after block, on a scene that has what a document names."""
+"""The Python code in the documents runs block by block, on a scene with the objects that a document names."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SECTIONS = [
     name for page, text in FORMULAS.items() if page != "README" for name in re.findall(r"^## (.*)$", text, re.MULTILINE)
 ]
 PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS["README"].split("## Sources")[1].split("## Notation")[0]))
-"""The titles in its list of sources."""
+"""Return the titles in the list of sources."""
 
 NOT_PRODUCT = {"tests", "tools", "examples"}
 NAME = re.compile(r"\"([^\"]+)\"")
@@ -31,7 +31,7 @@ def read(file: Path) -> str:
 
 @functools.cache
 def paragraphs() -> list[tuple[str, str]]:
-    """Each file of the product with the paragraphs of its docstrings."""
+    """Yield each file of the product with the paragraphs of its docstrings."""
     found = []
     for file in text_files():
         place = file.relative_to(ROOT)
@@ -44,7 +44,7 @@ def paragraphs() -> list[tuple[str, str]]:
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Yield each file of the product with what its docstrings say after "Source:", up to the end of the paragraph."""
+    """Yield each file of the product with the text after "Source:" in its docstrings, to the end of the paragraph."""
     for place, paragraph in paragraphs():
         for source in re.split(r"\bSources?:", paragraph)[1:]:
             yield place, source

@@ -506,7 +506,7 @@ def test_curves_of_samples_are_sampled(give: Export, animation, tmp_path: Path) 
 
 
 def led() -> bpy.types.Object:
-    """A box that goes where another object is, which moves one unit a frame."""
+    """Create a box that follows another object, which moves by one unit per frame."""
     item, leader = new_object("Box"), new_object("Leader")
     item.constraints.new("COPY_LOCATION").target = leader
     key(leader, "location", [(0, (0, 0, 0)), (30, (30, 0, 0))])
@@ -520,11 +520,11 @@ def test_more_samples_than_the_limit_are_refused_before_any_is_made(give: Export
     led()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 1_048_574
     shown: list[int] = []
-    # Not persistent: the next file takes it away.
+    # The handler is not persistent, so loading the next file removes it.
     bpy.app.handlers.frame_change_pre.append(lambda scene, *_: shown.append(scene.frame_current))
     with pytest.raises(RuntimeError, match=r'"Box": 1,048,574 samples .* limit of 1,000,000. Shorten') as refused:
         give()
-    assert len(shown) <= 1  # the frame as it was
+    assert len(shown) <= 1  # the original frame
     assert "raise the sample limit" in str(refused.value)
     assert not (tmp_path / "given.3ds").exists()
 
@@ -859,7 +859,7 @@ def test_the_field_of_view_is_that_of_the_pictures_width(give: Export) -> None:
     render.resolution_x, render.resolution_y = 1000, 2000
     for fit in ("AUTO", "HORIZONTAL", "VERTICAL"):
         item.data.sensor_fit = fit
-        # Corners of the picture a unit ahead, by Blender.
+        # Corners of the picture at a distance of one unit, from Blender.
         corners = item.data.view_frame(scene=bpy.context.scene)
         width, ahead = max(abs(corner.x) for corner in corners), abs(corners[0].z)
         fov = give().nodes[0].track("FOV").values[0, 0]
@@ -887,7 +887,7 @@ def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) 
     spot = given.objects[0].content.spotlight
     for kind, number in (("HOTSPOT", spot.hotspot), ("FALLOFF", spot.falloff)):
         assert given.nodes[0].track(kind).values[0, 0] == pytest.approx(number, rel=1e-6)
-    # Blender fades from cos(size / 2) to that much of the way to 1.
+    # Blender fades from cos(size / 2) to this fraction of the way to 1.
     edge = math.cos(0.6)
     assert math.cos(math.radians(spot.hotspot) / 2) == pytest.approx(edge + 0.4 * (1 - edge), rel=1e-6)
 
@@ -934,7 +934,7 @@ def test_other_axes_turn_what_is_exported(give: Export, tmp_path: Path, axes: di
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", family(ids=True)))
     forget_sources()
     straight, turned = Composition(give()), Composition(give(**axes))
-    # The file's forward and up are Blender's Y and Z, and what is right of them is X.
+    # The file's forward and up directions are Blender's Y and Z, and its right direction is X.
     units = {"X": np.array([1.0, 0, 0]), "Y": np.array([0, 1.0, 0]), "Z": np.array([0, 0, 1.0])}
     forward, up = (units[said[-1]] * (-1 if said[0] == "-" else 1) for said in axes.values())
     turn = np.column_stack((np.cross(forward, up), forward, up))

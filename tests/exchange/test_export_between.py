@@ -25,7 +25,7 @@ from tests.exchange.matrices import world
 
 FRAMES = (0, 7, 12, 30, 36)
 ROW = [(value, 2 * value, -value) for value in (0.0, 3.0, 1.0, 5.0, 2.0)]
-"""On a line."""
+"""Values on a line."""
 PLACES = [(0, 0, 0), (3, 4, -1), (1, 5, 2), (5, -2, 0), (2, 0, 3)]
 KINDS = ["CONSTANT", "LINEAR", "SINE", "BACK", "BOUNCE", "ELASTIC"]
 AT = range(-1, 39)
@@ -43,7 +43,7 @@ NEAR = 2e-5
 
 @pytest.fixture
 def taken_back(give, tmp_path: Path) -> Callable[[str], tuple[list[Matrix], list[Matrix], three_ds.Node]]:
-    """taken_back(name): what the object's matrices are, what they are after export and import, and its node."""
+    """taken_back(name): the object's matrices before export and after import, and its node."""
 
     def take(name: str):
         before = [world(name, frame) for frame in AT]
@@ -60,7 +60,7 @@ def apart(before: list[Matrix], after: list[Matrix]) -> list[float]:
 
 
 def choose(item: bpy.types.Object, kinds: dict[int, str], path: str = "location", **numbers: object) -> None:
-    """Give keys, by their rows, interpolations."""
+    """Set the interpolations of keys, given by row."""
     for fcurve in fcurves(item):
         if fcurve.data_path == path:
             for row, kind in kinds.items():
@@ -126,7 +126,7 @@ def test_a_spline_that_keys_can_not_end_is_sampled_and_told(
     said,
     kinds: dict[int, str],
 ) -> None:
-    """In three axes the end of a spline of three keys does not go along the chord."""
+    """With three axes, the end of a spline through three keys does not follow the chord."""
     item = moved(animation, PLACES, SPREAD)
     choose(item, kinds)
     animation.bake(item)
@@ -186,7 +186,7 @@ def test_rotations_of_either_construction_and_ends_come_back(
     choose(item, {1: "CONSTANT"}, "rotation_quaternion")
     animation.bake(item)
     before, after, _ = taken_back("Box")
-    # A bake's tolerance, where ends can't be said and are near.
+    # The tolerance of a bake, for ends that the file can only approximate.
     assert max(apart(before, after)) < 1e-3
 
 
@@ -232,7 +232,7 @@ def test_an_imported_track_whose_key_is_held_since_is_written_anew(scene, animat
 
 
 def test_keys_are_added_at_whole_frames_of_the_file(scene, animation, give, tmp_path: Path) -> None:
-    """The scene has two frames for one of the file, and a key between the file's."""
+    """The scene has two frames for each frame of the file, and a key between frames of the file."""
     scene.render.fps = 60
     item = new_object("Box")
     key(item, "location", [*zip((0, 14, 25, 60), ROW[:4], strict=True)])
@@ -244,7 +244,7 @@ def test_keys_are_added_at_whole_frames_of_the_file(scene, animation, give, tmp_
     assert track.frames.tolist() == [0, 7, 11, 12, *range(13, 30), 30]
     bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"), timing="TIME", output="SAMPLES")
     off = [np.abs(world("Box.001", frame)[:3, 3] - before[frame // 2]).max() for frame in range(0, 62, 2)]
-    # At 24 the file has the key of 25 already.
+    # The file has the key of frame 25 at frame 24.
     assert max(off[:12] + off[13:]) < NEAR
 
 

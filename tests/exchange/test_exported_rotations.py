@@ -25,11 +25,11 @@ from tests.lines_run import lines_run
 AT_KEYS = 1e-6
 """Radians."""
 BETWEEN = 3e-6
-"""Radians: float32 numbers of Blender's samples, and the file's float32 turns through the spline's controls."""
+"""Tolerance in radians for Blender's float32 samples, and for the file's float32 turns through the controls."""
 FRAMES = (0, 7, 20, 26, 40)
 UNIT = np.array([1.0, 2.0, -2.0]) / 3.0
 
-# The longest turn of each from key to key is below a turn, so that its quaternions, in their order, say it.
+# The longest rotation between keys is below a full turn, so the sequence of quaternions represents it.
 EULER = [(0.3, -0.2, 0.1), (1.4, 0.5, -0.9), (-0.6, 1.1, 2.0), (0.9, 0.2, 2.9), (0.4, -1.0, 1.2)]
 AXIS_ANGLES = [(0.2, *UNIT), (3.9, *UNIT), (1.1, *UNIT), (-2.0, *UNIT), (-2.5, *UNIT)]
 QUATERNIONS = [tuple(reference.of_euler(angles)) for angles in EULER]
@@ -39,7 +39,7 @@ KEYS = {
     **dict.fromkeys(("XYZ", "ZXY", "YZX", "XZY"), EULER),
 }
 ONE_AXIS = (0.3, 8.5, -4.0, -4.0, 9.0)
-"""Radians, about one axis: more than a whole turn forth and back, and none."""
+"""Angles in radians about one axis, with more than a full turn in both directions, and with no rotation."""
 MANY_TURNS = {
     "AXIS_ANGLE": ([(angle, *UNIT) for angle in ONE_AXIS], UNIT),
     "XYZ": ([(0.0, 0.0, angle) for angle in ONE_AXIS], (0.0, 0.0, 1.0)),
@@ -54,7 +54,7 @@ SPREAD = [
 
 @pytest.fixture
 def given(scene, animation, tmp_path: Path) -> Callable[..., tuple[Path, three_ds.Track]]:
-    """Key a box in a rotation mode with parameters, bake and export it; the file, and the box's rotation track."""
+    """Key, bake and export a box with a rotation mode and parameters. Return the file and the box's rotation track."""
 
     def give(mode: str, values: list[tuple[float, ...]], prepare: Callable[[bpy.types.Object], None] | None = None):
         box = new_object("Box", mode)
@@ -101,7 +101,7 @@ def test_between_keys_the_files_spline_is_what_blender_plays(given, mode: str) -
 def test_whole_turns_are_in_the_file(given, mode: str) -> None:
     values, axis = MANY_TURNS[mode]
     _, track = given(mode, values)
-    # 3D Studio's sense is the opposite, and a turn is never negative: its axis is.
+    # 3D Studio rotates in the opposite direction. Its angles are never negative, so the axis is.
     turned = np.cumsum(-track.values[:, 0].astype(float) * (track.values[:, 1:].astype(float) @ axis))
     assert turned == pytest.approx(ONE_AXIS, abs=AT_KEYS)
     keys = [(frame, angle, *more) for frame, angle, more in zip(FRAMES, turned, SPREAD, strict=True)]
@@ -126,7 +126,7 @@ def test_a_turned_parent_inverse_is_in_the_keys(given, mode: str) -> None:
 def test_lib3ds_turns_the_node_as_blender_does(given, mode: str) -> None:
     path, _ = given(mode, KEYS[mode])
     for frame in FRAMES:
-        # It computes in float32.
+        # Blender computes in float32.
         assert lib3ds.placed(path, 0, frame)[:3, :3] == pytest.approx(matrix_of(played(frame)), abs=3e-6), frame
 
 
@@ -142,7 +142,7 @@ def test_tracks_by_samples_turn_as_blender_plays(scene, tmp_path: Path) -> None:
 
 
 def turns_of_thousands(vectors: np.ndarray) -> Rotation:
-    """One rotation for each thousand rotation vectors, which turn one after the other."""
+    """Return one rotation per thousand rotation vectors, which are applied in turn."""
     every = vectors.reshape(-1, 1000, 3)
     turned = Rotation.from_rotvec(every[:, 0])
     for number in range(1, 1000):
@@ -168,7 +168,7 @@ def test_the_turns_of_fifty_thousand_keys_are_rounded_at_once_and_do_not_drift(a
     turns = np.column_stack((rng.uniform(0.1, 3.0, count), axes))
     few, many = (lines_run(lambda part=part: written(turns[:part])) for part in (1000, 4000))
     assert many < 4.4 * few
-    # A file turns in the opposite sense.
+    # Files use the opposite direction of rotation.
     said = written(turns)
     said = turns_of_thousands(-said[:, :1] * said[:, 1:] / np.linalg.norm(said[:, 1:], axis=1, keepdims=True))
     meant = turns_of_thousands(turns[:, :1] * turns[:, 1:])

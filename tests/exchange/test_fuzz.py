@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Damaged files imported into Blender cause no traceback, and no wait without visible progress.
 
-`TCB_FUZZ=5000 pytest tests/exchange/test_fuzz.py` imports more of them than these 200, `.ci/run` 500. A file that
-fails is saved in build/fuzz/.
+By default, 200 files are imported, and `.ci/run` imports 500. `TCB_FUZZ=5000 pytest tests/exchange/test_fuzz.py`
+imports more. A file that fails is saved in build/fuzz/.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.formats.fuzz_3ds import TRACKS, change, make_scene, make_seeds
 FILES = int(os.environ.get("TCB_FUZZ", "200"))
 SEED = 7
 MOST = 400_000
-"""Calls of functions without progress, Python's and NumPy's, of which 47,000 are the most in 500 files."""
+"""Maximum number of Python and NumPy calls without progress. The largest number in 500 files is 47,000."""
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
 RATES = ((24, 1.0), (1, 1.0), (1, 100.0), (240, 1.0))
 """Frame rates of scenes: frames per second, and the base that divides them."""
@@ -43,7 +43,7 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
 
 
 def make_all_seeds() -> list[bytes]:
-    """The files that the test of reading changes, and some whose nodes have what the editor has, and hang together."""
+    """Return the seed files of the reader's fuzz test, and files with complete node hierarchies as from the editor."""
     rng = np.random.default_rng(SEED)
     kinds = list(TRACKS)
     scenes = [make() for make in SCENES.values()] + [scene_with_everything(), with_much_to_leave()]
@@ -52,7 +52,7 @@ def make_all_seeds() -> list[bytes]:
 
 
 class Waiting:
-    """In place of the operator's progress: the most calls of functions while a person saw nothing of it."""
+    """A replacement for the operator's progress, which counts function calls between visible steps."""
 
     def __init__(self) -> None:
         self.most = self.calls = 0
@@ -67,7 +67,7 @@ class Waiting:
 
 
 def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Import the file; what is wrong with how that went, or nothing."""
+    """Import the file. Return a description of the failure, or an empty value."""
     waiting = Waiting()
     monkeypatch.setattr(importing, "Progress", lambda *_: waiting)
     forward = "-Z" if options["axis_up"] == "Y" else "Y"
@@ -93,7 +93,7 @@ def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypat
         rng = random.Random(f"{SEED} {number}")
         path.write_bytes(change(rng, rng.choice(seeds), seeds))
         options = {name: rng.choice(choices) for name, choices in CHOICES.items()}
-        # What was imported stays for a while, so that there is something to match.
+        # Imported objects remain for a while, so that later imports can match them.
         if number % 10 == 0:
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = rng.choice(RATES)

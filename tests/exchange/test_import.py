@@ -42,7 +42,7 @@ Import = Callable[..., three_ds.Scene]
 
 @pytest.fixture
 def bring(scene, tmp_path: Path) -> Import:
-    """Import a scene as a file; the operator's options by name."""
+    """Import a scene as a file, with the operator's options by name."""
 
     def bring(made: three_ds.Scene, output: str = "SAMPLES", **options) -> three_ds.Scene:
         bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made), output=output, **options)
@@ -93,7 +93,7 @@ def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
     matrix = np.eye(4)
     matrix[:3] = [[0, 0, 2, 5], [1, 0, 0, 6], [0, 1, 0, 7]]
     mirrored = box(b"Box", matrix @ np.diag([-1.0, 1, 1, 1]))
-    # Its node has the same matrix, but for the mirror, which only the mesh's has.
+    # Its node has the same matrix, except for the mirror, which only the mesh has.
     turn = track("ROTATION", (0, -math.radians(120), 1, 1, 1))
     tracks = track("POSITION", (0, 5, 6, 7)), turn, track("SCALE", (0, 1, 1, 2))
     made = bring(scene(three_ds.Node("OBJECT", b"Box", tracks=tracks), objects=(mirrored,)))
@@ -196,7 +196,7 @@ def test_the_cones_of_a_spotlight_become_its_size_and_blend(bring: Import) -> No
         light = bpy.data.objects["Eye"].evaluated_get(bpy.context.evaluated_depsgraph_get()).data
         size, inner = math.radians(numbers(falloff, frame)[0]), math.radians(numbers(hotspot, frame)[0])
         assert light.spot_size == pytest.approx(size, abs=1e-5)
-        # Blender fades from cos(size / 2) to that much of the way to 1.
+        # Blender fades from cos(size / 2) to this fraction of the way to 1.
         fades_from = math.cos(size / 2) + light.spot_blend * (1 - math.cos(size / 2))
         assert fades_from == pytest.approx(math.cos(inner / 2), abs=1e-5)
         assert light.color[:] == pytest.approx(numbers(colors, frame), abs=1e-5)
@@ -415,7 +415,7 @@ def test_a_cycle_goes_on_to_the_end_of_the_file(bring: Import) -> None:
 def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
     tcb_animation, bring: Import, said, monkeypatch
 ) -> None:
-    """And what they say of other tracks stays; in any language."""
+    """Notes about other tracks remain, in any language."""
     importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     finding = tcb_animation.animation.Finding
     bake = importer.bake_steps
@@ -435,7 +435,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
 
 
 def turning_places(axis: tuple[float, float, float], degrees: float) -> three_ds.Scene:
-    """A box that goes 20 frames and back at once, again and again up to frame 2,000, and turns there as it goes."""
+    """Return a box that moves for 20 frames, jumps back, and repeats this up to frame 2,000 while it rotates."""
     places = track("POSITION", (0, 0, 0, 0), (20, 5, 0, 0), flags=2)
     turns = track("ROTATION", (0, *TILTED), (20, -math.radians(degrees), *axis), flags=2)
     node = three_ds.Node("OBJECT", b"Box", tracks=(places, turns))
@@ -448,7 +448,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     assert key_frames("Box") == [0, 20]
     points = [point for curve in fcurves(bpy.data.objects["Box"]) for point in curve.keyframe_points]
     assert not any(point.type == "GENERATED" for point in points)
-    # Between two keys a spline of two is a straight line.
+    # A spline through two keys is a straight line.
     assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
     lines = said()
     assert '"Box": played by handles, because about ' in lines
@@ -458,7 +458,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
 
 
 def test_a_hundred_thousand_cycles_take_no_longer_than_writing_their_keys(bring: Import) -> None:
-    """Half as many are as many lines that run."""
+    """Half as many keys run half as many lines of code."""
     places = track("POSITION", (0, 0, 0, 0), (4, 3, 0, 0), (10, 5, 0, 0), flags=2)
     node = three_ds.Node("OBJECT", b"Box", tracks=(places,))
     lines = []
@@ -535,7 +535,7 @@ def test_tiny_turns_backwards_of_about_357_degrees_go_the_shorter_way(bring: Imp
     turning = track("ROTATION", (0, 0, 0, 0, 1), *turns)
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(turning,))), use_shorter_turns=True)
     for frame in (4, 5, 23, 50):
-        # 3 degrees a key, against the file's sense, which is the opposite of Blender's.
+        # 3 degrees per key. The file's direction of rotation is the opposite of Blender's.
         expected = matrix_of(reference.of_axis_angle(math.radians(0.6 * frame), (0, 0, 1)))
         assert turned(frame) == pytest.approx(expected, abs=1e-6)
 
@@ -592,7 +592,7 @@ def test_a_file_that_can_not_be_read_is_named(scene, tcb_animation, tmp_path: Pa
 
 @pytest.fixture
 def steps(tcb_animation) -> Callable[..., Any]:
-    """The steps of an import of a file's scene, with options by name."""
+    """Return the steps of an import of a scene as a file, with options by name."""
     importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
 
     def steps(made: three_ds.Scene, **options: Any) -> Any:
@@ -688,7 +688,7 @@ def scene_to_match() -> None:
 
 
 def state(datablock: bpy.types.ID) -> dict[str, str]:
-    """All that can be read of a datablock, constraints and drivers included, by the path to it."""
+    """Return all readable properties of a datablock by path, including constraints and drivers."""
     bpy.context.view_layer.update()
     told = {f'["{name}"]': str(value) for name, value in datablock.items() if name not in UNSTABLE}
 
@@ -764,7 +764,7 @@ def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> 
 
 
 def squad(quaternions: list[Rotation], u: float) -> Rotation:
-    """Shoemake's squad between the second and the third of four equally spaced keys, from scipy's slerp."""
+    """Return Shoemake's squad between the second and third of four equally spaced keys, from scipy's slerp."""
 
     def between(a: Rotation, b: Rotation, u: float) -> Rotation:
         return Slerp([0, 1], Rotation.concatenate([a, b]))(u)

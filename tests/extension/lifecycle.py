@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of the extension in a Blender of its own: `python lifecycle.py ZIP OUT`, run by test_lifecycle.py.
+"""Install and uninstall the extension in a separate Blender: `python lifecycle.py ZIP OUT`, run by test_lifecycle.py.
 
-Installs the zip, enables and disables it many times, loads factory settings, clears handlers, uninstalls it, and writes
-to OUT, as JSON, what was seen at each stage.
+The script installs the zip, enables and disables it many times, loads factory settings, clears handlers and uninstalls
+it. It writes the state at each stage to OUT as JSON.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ REPOSITORY = "user_default"
 CYCLES = 50
 SPACES = ("SpaceView3D", "SpaceGraphEditor", "SpaceDopeSheetEditor")
 _draw_callbacks: dict[Any, str] = {}
-"""Those that are in Blender now, by their handles; Blender does not list them."""
+"""The draw callbacks in Blender, by handle. Blender does not list them."""
 
 
 def watch_draw_callbacks() -> None:
-    """Note what is added to the spaces' draw callbacks, and what is removed."""
+    """Record the draw callbacks added to and removed from spaces."""
     import bpy
 
     for name in SPACES:
@@ -61,7 +61,8 @@ def registered() -> dict[str, list[str]]:
         for name in dir(bpy.app.handlers)
         if isinstance(getattr(bpy.app.handlers, name), list)
         for handler in getattr(bpy.app.handlers, name)
-        if handler.__module__.startswith("bl_ext.")  # Blender's own add-ons double theirs with factory settings
+        # Blender's own add-ons register their handlers twice with factory settings.
+        if handler.__module__.startswith("bl_ext.")
     ]
     menu_entries = [
         f"{name}: {function.__module__}.{function.__qualname__}"
@@ -91,7 +92,7 @@ def registered() -> dict[str, list[str]]:
 
 
 def seen() -> dict[str, Any]:
-    """The state of the extension now."""
+    """Return the current state of the extension."""
     import addon_utils
     import bpy
 
@@ -101,7 +102,7 @@ def seen() -> dict[str, Any]:
 
 
 def clear_handlers() -> int:
-    """Remove the extension's handlers, as who empties Blender's lists does; return how many there were."""
+    """Remove the extension's handlers, as when Blender's lists are cleared. Return the number of handlers removed."""
     import bpy
 
     count = 0
@@ -127,7 +128,7 @@ def second_copy() -> str:
 
 
 def refusal(package: str) -> str:
-    """The error of enabling a package."""
+    """Return the error when a package is enabled."""
     import bpy
 
     try:
@@ -138,7 +139,7 @@ def refusal(package: str) -> str:
 
 
 def found() -> dict[str, Any]:
-    """Return what the two ways of docs/automate/importers.md find: a name, and whether functions are returned."""
+    """Return the results of both methods in docs/automate/importers.md: a name, and True if functions are returned."""
     page = Path(__file__).parents[2] / "docs" / "automate" / "importers.md"
     function, lines, *_ = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
@@ -195,7 +196,8 @@ def live(archive: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as user_folder:
-        os.environ["BLENDER_USER_RESOURCES"] = user_folder  # before bpy is imported, hence the imports above
+        # Set this before bpy is imported. For this reason, functions import bpy.
+        os.environ["BLENDER_USER_RESOURCES"] = user_folder
         Path(sys.argv[2]).write_text(json.dumps(live(sys.argv[1])), encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)  # Blender 4.2 as a module may crash while the process ends (see conftest.py)

@@ -18,15 +18,15 @@ from tools.translations import ROOT, SOURCES
 MARKERS = {"rpt_", "iface_", "n_"}
 """Functions that mark text for translation. Blender's tools find text by these names."""
 WORDS = re.compile(r"[A-Za-z]*[a-z]{2,}[,;:.]* +[(\"']*[A-Za-z{]|[}\])] [(\"']*[a-z]{2,}|^ ?[a-z]{2,} ?$(?<= )")
-"""In a sentence, or a part of one, and in no name or path."""
+"""A pattern that matches sentences and their parts, but no names or paths."""
 SHOWN = {"text", "heading", "message", "name", "description", "report", "poll_message_set"}
-"""The calls, and the arguments, whose literals Blender translates by itself where it shows them."""
+"""Calls and arguments whose literals Blender translates when it shows them."""
 NOT_SAID = re.compile(
     r"\{program\} |void main\(\)|^blender --command|^tcb: \{\}|^\{\} \{\}, Blender \{\}$"
     r"|^(Object Mode|Graph Editor)$|^time \(s\)$|^Object Transforms$|^3DS (Aim|Roll|Axes)$"
     r"|^TCB (scratch|paths|Velocities)$"
 )
-"""Commands to type, programs of the graphics card, Blender's keymaps, headings of tables, and names of what is made."""
+"""Command lines, shaders, names of Blender's keymaps, table headings, and names of created objects."""
 OF_SCRIPTS = {
     "interp": ("ValueError", "TypeError", "__str__"),
     "datablocks.py": ("name_of",),
@@ -57,7 +57,7 @@ def _is_marked(node: ast.AST) -> bool:
 
 
 def _is_shown_by_blender(above: Sequence[ast.AST]) -> bool:
-    """True if it stands in a declaration, of a class or of what it offers to choose, or is handed to Blender."""
+    """True if the text is in a declaration of a class or an enum item, or in an argument that Blender shows."""
     if not any(isinstance(outer, ast.FunctionDef) for outer in above):
         return True
     handed = (outer.arg if isinstance(outer, ast.keyword) else _name(outer) for outer in above)
@@ -66,7 +66,7 @@ def _is_shown_by_blender(above: Sequence[ast.AST]) -> bool:
 
 
 def _inside(node: ast.AST, above: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
-    """Each node, with those that it is in, the nearest last."""
+    """Yield each node with its enclosing nodes, from the outermost to the innermost."""
     yield node, above
     for child in ast.iter_child_nodes(node):
         yield from _inside(child, (*above, node))
@@ -101,7 +101,7 @@ def texts(found: dict[tuple[str, str], bool]) -> set[str]:
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
 def test_a_sentence_is_no_f_string(module):
-    """Its values stand between the words only after it is translated."""
+    """Values are inserted into a text only after its translation."""
     sentences = _sentences(module)
     assert [f"{place}: {text}" for place, node, text, _ in sentences if isinstance(node, ast.JoinedStr)] == []
 
@@ -119,7 +119,7 @@ def test_every_sentence_is_found_by_blenders_tool(module, texts):
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
 def test_what_is_marked_is_found_in_the_context_in_which_it_is_looked_up(module, found):
-    """The tool takes a literal in the second argument for a context."""
+    """Blender's tool interprets a literal in the second argument as a context."""
     calls = (node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
     marked = [(call, str(call.args[0].value)) for call in calls if isinstance(call.args[0], ast.Constant)]
     places = [
@@ -140,7 +140,7 @@ def _context_of(call: ast.Call) -> str:
 
 @pytest.fixture
 def in_german(tcb_animation, monkeypatch):
-    """The wheels' Blender has one language only: this stands in for what it would look up."""
+    """A replacement for the lookup of translations, because Blender as a module has only one language."""
     words = importlib.import_module(f"{tcb_animation.__name__}.animation.translation")
 
     def translated(text: str, _context: str = "*") -> str:
@@ -192,7 +192,7 @@ def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(i
 
 
 def test_an_error_of_pythons_is_told_as_it_is(in_german):
-    """A SyntaxError has the text of a line."""
+    """A SyntaxError contains the text of a line."""
     assert in_german.translated(SyntaxError("wrong", ("file.py", 1, 1, "the {line}"))) == "wrong (file.py, line 1)"
 
 

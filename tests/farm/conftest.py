@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`compiled`: what the job type makes of settings."""
+"""`compiled`: the tasks that the job type creates from settings."""
 
 from __future__ import annotations
 

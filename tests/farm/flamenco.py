@@ -64,7 +64,7 @@ def command_line(parameters: dict[str, Any]) -> list[str]:
 
 
 WORKER_COMMANDS = {"echo", "sleep", "exec", "blender-render", "frames-to-video", "move-directory", "copy-file"}
-"""Those that a worker of Flamenco 3.8.5 knows."""
+"""The commands that a worker of Flamenco 3.8.5 supports."""
 
 
 def work(task: dict[str, Any], one_way: dict[str, str], two_way: dict[str, str]) -> list[subprocess.CompletedProcess]:
@@ -72,7 +72,7 @@ def work(task: dict[str, Any], one_way: dict[str, str], two_way: dict[str, str])
     ran = []
     for command in task["commands"]:
         assert command["name"] in WORKER_COMMANDS, f"unknown command: {command['name']}"
-        assert command["name"] == "blender-render"  # of these the only one that is played here
+        assert command["name"] == "blender-render"  # the only supported command in this model
         parameters = {key: expanded(value, one_way, two_way) for key, value in command["parameters"].items()}
         ran.append(subprocess.run(command_line(parameters), capture_output=True, text=True, timeout=120))
         if ran[-1].returncode:

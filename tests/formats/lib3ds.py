@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""lib3ds, an independent reader of .3ds files (Debian: lib3ds-1-3), seen through ctypes.
+"""Access through ctypes to lib3ds, an independent reader of .3ds files (Debian: lib3ds-1-3).
 
-Its structures as in its headers node.h, tracks.h and tcb.h, version 1.3.
+The structures match the headers node.h, tracks.h and tcb.h, version 1.3.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Node(NamedTuple):
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
-    """The library, and the file in it. Skips the test where lib3ds is not installed."""
+    """Open the file, and yield the library and the file. Skip the test if lib3ds is not installed."""
     name = ctypes.util.find_library("3ds-1")
     if name is None:
         pytest.skip("lib3ds is not installed (on Debian: apt-get install lib3ds-dev)")
@@ -179,7 +179,7 @@ def _opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
 
 
 def load(path: Path, ids: range) -> dict[int, Node]:
-    """The nodes that have these ids."""
+    """Return the nodes with these ids."""
     with _opened(path) as (library, file):
         found = {ident: library.lib3ds_file_node_by_id(file, ident) for ident in ids}
         return {ident: _node(pointer.contents) for ident, pointer in found.items() if pointer}
@@ -225,7 +225,7 @@ def _keys(pointer: ctypes._Pointer[Structure]) -> Iterator[Key]:
 
 
 def agrees_with_lib3ds(path: Path) -> int:
-    """Hold every node and track of a file against what lib3ds reads of it, and return how many keys that were."""
+    """Compare every node and track of a file with lib3ds's, and return the number of keys compared."""
     scene = three_ds.read(path.read_bytes())
     ids = [index if node.node_id is None else node.node_id for index, node in enumerate(scene.nodes)]
     others = load(path, range(max(ids) + 1))

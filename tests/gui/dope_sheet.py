@@ -49,7 +49,7 @@ result = (r.x + x, win().height - (r.y + r.height) + 36)
 
 
 def drag(window: Any, by: str) -> None:
-    """Move what is selected by so many frames."""
+    """Move the selection by a number of frames."""
     window.key("g")
     for character in by:
         window.key({"-": "minus"}.get(character, character))

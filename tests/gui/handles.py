@@ -29,7 +29,7 @@ def value_at(window: Any, frame: float, index: int = 0) -> float:
 
 
 def is_as_played(window: Any) -> bool:
-    """True if handles stand where a bake of handles puts them."""
+    """True if all handles are at the positions where a bake of handles places them."""
     settle(window)
     before = handles(window)
     window.run("bpy.ops.tcb.bake(output='HANDLES')")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's tools on a live rig and its plain twin: the same keys, TCB's motion, undo and redo bit for bit.
+"""Blender's tools leave a live rig and its plain twin with the same keys. Undo and redo are exact, bit for bit.
 
-One of each kind: a tool that the mouse moves, one that mirrors, one on a strip's own frames.
-docs/measurements/blender_tools.md has what else was tried.
+The tests include a tool moved with the mouse, a tool that mirrors, and a tool in a strip's own time.
+docs/measurements/blender_tools.md lists more tools.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if {str(ROOT)!r} not in sys.path:
 from tests.gui import twin_rigs as rigs
 """
 MOST_STEPS = 20
-"""Steps of undo that a tool may take."""
+"""Maximum number of undo steps per tool."""
 
 
 class Hands:
@@ -34,7 +34,7 @@ class Hands:
         return self.window.run(PRELUDE + code, timeout=180)
 
     def open(self, kind: str, mode: str = "") -> None:
-        """Make the large area that editor, with everything in view, and point at its middle."""
+        """Change the large area to the editor, show everything in it, and move the mouse to its center."""
         self.run(f"""
 def steps():
     for a in win().screen.areas:
@@ -61,7 +61,7 @@ def steps():
         self.point()
 
     def point(self, dx: int = 0) -> None:
-        """Move the mouse to the middle of the large area, or so far to the right of it."""
+        """Move the mouse to the center of the large area, or to a distance to the right of it."""
         x, y = self.run("""
 big = max(win().screen.areas, key=lambda a: a.width * a.height)
 r = region(big, 'WINDOW')
@@ -82,13 +82,13 @@ result = (r.x + r.width // 2, win().height - (r.y + r.height // 2))
         settle(self.window)
 
     def turn(self, frame: int, degrees: str = "20") -> None:
-        """Turn what is selected at the frame, with Auto Key."""
+        """Rotate the selection at the frame, with auto keying."""
         self.frame(frame)
         self.point(dx=100)
         self.press("r", *degrees, "Return")
 
     def move_keys(self, frame: int, *amount: str) -> None:
-        """Move the keys of the frame in the Dope Sheet."""
+        """Move the keys at the frame in the Dope Sheet."""
         self.open("DOPESHEET_EDITOR", "DOPESHEET")
         self.run(f"rigs.select_keys({frame}); rigs.push('selected')")
         self.point()
@@ -96,7 +96,7 @@ result = (r.x + r.width // 2, win().height - (r.y + r.height // 2))
 
 
 def breakdowner(hands: Hands) -> None:
-    """Between keys: it follows the mouse until the click."""
+    """Use the tool between keys. The pose follows the mouse until the click."""
     hands.open("VIEW_3D")
     hands.frame(19)
     hands.point()
@@ -120,7 +120,7 @@ rigs.push('bones')
 
 
 def tweak_mode(hands: Hands) -> None:
-    """Both actions in strips that were moved, posed and their keys moved in tweak mode."""
+    """Put both actions in moved strips, then pose and move keys in tweak mode."""
     hands.open("NLA_EDITOR")
     hands.run("""
 for rig in rigs.rigs():

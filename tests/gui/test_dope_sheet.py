@@ -20,7 +20,7 @@ curves = list(fcurves())
 own = [curve for curve in curves if curve.data_path.startswith('pose.bones[')]
 result = [len(curves), len(own), sum(len(curve.keyframe_points) for curve in curves)]
 """)
-    # After what the bake says.
+    # after the report of the bake
     found: list[int] = ast.literal_eval(str(said).splitlines()[-1])
     return found
 

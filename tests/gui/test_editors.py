@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""By hand in the Graph Editor and the Dope Sheet: parameters of several keys, presets, dragging with the mouse."""
+"""Parameters of several keys, presets and mouse drags in the Graph Editor and the Dope Sheet."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     window.key("ctrl+shift+z", at=centre)
     assert everything(window) == all_set
 
-    # Of mixed numbers the slider shows the mean; dragging it and Esc leaves each key its own.
+    # For mixed values, the slider shows the mean. A drag canceled with Esc leaves the keys unchanged.
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='mixed')")
     mixed = everything(window)
     slider = place(buttons, "tcb.bias")
@@ -44,7 +44,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     assert parameter(window, "bias") == {1.0: -0.5, 20.0: 0.5, 50.0: 0.5}
     assert everything(window) == mixed
 
-    # With Alt it shifts each; pressed while the slider is held, from where they were.
+    # With Alt, the drag shifts each value. If Alt is pressed later, the shift starts from the original values.
     window.xdotool("keydown", "alt")
     hold_slider(window, slider, 8)
     shifted = parameter(window, "bias")
@@ -65,8 +65,8 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     assert again[1.0] - again[20.0] == pytest.approx(-1, abs=2e-4)
     assert everything(window) == mixed
 
-    # Typed, with Alt held at Enter; the mean is 1/6, and shown is 0.167.
-    # The slider is narrower where the range stands beside it.
+    # The value is typed, with Alt held at Enter. The mean is 1/6, shown as 0.167.
+    # The slider is narrower if the range is next to it.
     window.click((slider[0] - 80, slider[1]), times=2)
     window.xdotool("key", "ctrl+a")
     window.xdotool("type", "--delay", 40, "--", ".167+.2")
@@ -77,7 +77,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
 
 
 def test_escape_leaves_no_number_to_keys_that_had_none(window):
-    """In the Graph Editor and in the 3D viewport, whose tab shows one key."""
+    """The editors are the Graph Editor and the 3D viewport, whose tab shows one key."""
     centre = open_editor(window, "GRAPH_EDITOR")
     window.key("a", at=centre)
     buttons = window.buttons("GRAPH_EDITOR", height=420)
@@ -99,7 +99,7 @@ def test_escape_leaves_no_number_to_keys_that_had_none(window):
 
 
 def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
-    """Numbers of their own that are as large as the default stay their own."""
+    """Values set on keys remain set if they equal the default."""
     centre = open_editor(window, "GRAPH_EDITOR")
     window.key("a", at=centre)
     buttons = window.buttons("GRAPH_EDITOR", height=420)
@@ -149,7 +149,7 @@ def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
     window.key("ctrl+z", at=centre)
     assert everything(window) == mixed
 
-    # With Ctrl in steps of a twentieth, which confirming with Ctrl held leaves as they are.
+    # With Ctrl, the value changes in steps of 0.05. Confirming with Ctrl held does not change it.
     start_dragging_bias(window, centre, 43)
     window.xdotool("keydown", "ctrl")
     turns(window)

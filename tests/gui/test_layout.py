@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows of the tab have fixed places, and all of it fits into the default layout; measured on the screen."""
+"""Rows of the tab have fixed positions, and the tab fits into the default layout, as measured on the screen."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def test_no_row_of_an_animation_editor_moves_where_numbers_are_mixed(window: Any
 
 
 WIDTHS = (180, 280, 400)
-"""Pixels of the sidebar at a resolution scale of 1."""
+"""Width of the sidebar in pixels at a resolution scale of 1."""
 TO_END = 95
-"""Pixels from the toggle of the bake to the end of the tab, the heading of Paths."""
+"""Distance in pixels from the bake toggle to the end of the tab, which is the heading of Paths."""
 RESIZED = """
 ui = region(area('VIEW_3D'), 'UI')
 result = ui.x, win().height - ui.y - ui.height // 2, ui.width
@@ -127,7 +127,7 @@ def resize(window: Any, width: int) -> None:
 
 
 def test_all_of_the_tab_is_in_sight_in_the_default_layout(own_window: Any) -> None:
-    """At three widths of the sidebar and two sizes of the interface, with an enabled bone, which has the most rows."""
+    """Test three sidebar widths and two interface sizes with a TCB bone, because bones have the most rows."""
     window = own_window
     window.run(BONE)
     window.run("bpy.ops.tcb.enable(live=True)")

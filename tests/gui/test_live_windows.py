@@ -113,7 +113,7 @@ def differs(item):
 
 
 class Windows:
-    """Two windows side by side: number 0 with the scene "Scene", number 1 with "There"."""
+    """Two windows side by side. Window 0 has the scene "Scene", and window 1 has "There"."""
 
     def __init__(self, window: Any) -> None:
         self.gui = window
@@ -131,7 +131,7 @@ class Windows:
             self.show(number, "DOPESHEET_EDITOR", "DOPESHEET")
 
     def _windows(self) -> set[str]:
-        """Those of Blender that have a picture."""
+        """Return Blender's windows that have a picture."""
         said = subprocess.run(
             ["xdotool", "search", "--onlyvisible", "--name", "Blender"],
             env=self.gui.env,
@@ -151,9 +151,9 @@ class Windows:
         return number * HALF[0] + x, y
 
     def key(self, number: int, keys: str, times: int = 1) -> None:
-        """Press them with the mouse over the middle of that window's large editor."""
+        """Press the keys with the mouse over the center of the window's large editor."""
         x, y = self.place(number)
-        # A new editor hears of the mouse when that moves.
+        # A new editor receives the mouse position when the mouse moves.
         for at in (x - 5, x):
             self.gui.xdotool("mousemove", at, y)
             turns(self.gui)
@@ -161,7 +161,7 @@ class Windows:
             self.gui.key(keys)
 
     def confirm(self, *keys: str) -> None:
-        """Type what the operator that runs is to do, and let it. A busy machine takes its time."""
+        """Type input for the running operator, and wait for it, because a busy machine is slow."""
         for key in keys:
             self.gui.key(key)
         for _ in range(5):
@@ -181,7 +181,7 @@ result = [key.co.x for key in found.keyframe_points]
         return [round(frame, 3) for frame in frames]
 
     def unlike_a_bake(self, item: str) -> list[Any]:
-        """The curves whose handles are not where a bake of handles puts them."""
+        """Return the curves whose handles differ from a bake of handles."""
         settle(self.gui)
         return list(self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}])"))
 
@@ -192,7 +192,7 @@ result = [key.co.x for key in found.keyframe_points]
         )
 
     def move(self, number: int, frame: float, by: str) -> None:
-        """Click the diamond there, and move what it stands for by so many frames."""
+        """Click the diamond at the frame, and move its keys by a number of frames."""
         self.gui.click(self.place(number, frame))
         self.gui.key("g")
         self.confirm(*({"-": "minus"}.get(character, character) for character in by))
@@ -227,14 +227,14 @@ def test_keys_dragged_in_either_window_are_followed_by_their_handles(windows):
     windows.gui.shot(PICTURES / "live_windows.png")
     states.append(windows.everything())
 
-    # What both scenes have, from the window of the other scene.
+    # An object in both scenes, edited from the other scene's window.
     windows.move(1, 25, "-2")
     assert windows.own_frames("Cube") == windows.own_frames("Twin") == [1, 23, 50]
     assert windows.own_frames("Ball") == [1, 27, 50]
     assert as_baked(windows) == RIGHT
     states.append(windows.everything())
 
-    # A click that selects a key is a step, too.
+    # A click that selects a key is also an undo step.
     for number, times, state in ((1, 1, states[2]), (0, 2, states[1]), (1, 2, states[0])):
         windows.key(number, "ctrl+z", times)
         assert windows.everything() == state

@@ -20,7 +20,7 @@ KEY = 20
 
 @pytest.fixture
 def playing(window: Any) -> Any:
-    """The window with linear keys, which get no parameters, played with handles."""
+    """The window with linear keys without parameters, played with handles."""
     window.run(f"{CURVES}{AT_REST}bpy.ops.tcb.enable(live=True)\nbpy.ops.ed.undo_push(message='handles')")
     settle(window)
     return window
@@ -38,7 +38,7 @@ result = {{name: numbers(name)[{frame}] for name in names if {frame} in numbers(
 
 
 def comes(window: Any, read: Callable[[Any], Any], state: Any) -> bool:
-    """True if that is read soon: a busy machine takes its time for an undo."""
+    """True if the value is read soon, because undo takes time on a busy machine."""
     return any(read(window) == state for _try in range(10))
 
 
@@ -50,7 +50,7 @@ bpy.ops.ed.undo_push(message='unlocked')
 
 
 def all_of_it(window: Any) -> Any:
-    """Keys to the last bit, and the numbers that they have."""
+    """Return the exact keys and their parameters."""
     return everything(window), [parameters(window, "location", frame) for frame in (1, KEY, 50)]
 
 
@@ -148,7 +148,7 @@ bpy.ops.ed.undo_push(message='bias')
         if step % 8 == 0:
             seen.append(played(playing))
     playing.shot(PICTURES / "dialog_live.png")
-    # The mouse is still down.
+    # The mouse button is still pressed.
     assert seen[0] != pytest.approx(rest, abs=1e-3)
     assert seen[1] != pytest.approx(seen[0], abs=1e-3)
     playing.xdotool("mouseup", 1)
@@ -159,7 +159,7 @@ bpy.ops.ed.undo_push(message='bias')
 
     open_tcb_menu(playing, centre)
     playing.key("s")
-    # Not by Enter, which a dialog may take for OK.
+    # Enter could confirm a dialog, so it is not used.
     playing.click((x, y), times=2)
     playing.xdotool("key", "ctrl+a")
     playing.xdotool("type", "--delay", 40, "--", "0.75")

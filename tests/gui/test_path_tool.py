@@ -20,7 +20,7 @@ PACKAGE = "bl_ext.user_default.tcb_animation"
 
 DRAGS = int(os.environ.get("TCB_DRAGS", "3"))
 
-# A quarter of the viewport: drawn without a graphics card, a whole one takes its time at every move of the mouse.
+# Use a quarter of the viewport, because a full viewport is slow to redraw without a graphics card.
 SMALL = """
 def steps():
     for direction in ('VERTICAL', 'HORIZONTAL'):
@@ -102,7 +102,7 @@ def keys(window: Any) -> list[tuple[float, float]]:
 
 
 def everything(window: Any, name: str = "Cube") -> Any:
-    """Sums of all keys, identities and all, and of the table."""
+    """Return checksums of all keys, including identities, and of the table."""
     return window.run(EVERYTHING.replace("{name!r}", repr(name)))
 
 
@@ -149,7 +149,7 @@ def release(window: Any) -> None:
 
 
 def dash(window: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag as fast as a hand can, and go on when the button is let go: Blender hears of all of it at once."""
+    """Drag as fast as a hand can, and continue after the button is released. Blender gets all events at once."""
     way = [start, *(tuple(a + (b - a) * step / 4 for a, b in zip(start, end, strict=True)) for step in range(1, 5))]
     first, *rest = [("mousemove", round(x), round(y)) for x, y in way]
     window.xdotool(*first, "mousedown", 1, *(word for words in rest for word in words), "mouseup", 1)
@@ -195,7 +195,7 @@ def test_a_dragged_key_is_the_one_that_the_tab_shows(window):
     window.key("ctrl+z", at=(700, 700))
     settle(window)
     assert window.run("result = bpy.context.scene.frame_current") == 7
-    # A click shows it as well.
+    # A click also shows the key.
     press(window, start)
     release(window)
     assert window.run("result = bpy.context.scene.frame_current") == 50
@@ -226,7 +226,7 @@ def test_a_press_on_the_path_selects_nothing_and_one_beside_it_does(window):
             assert window.run(selected) == (True, frame)
     start, end = knob, (knob[0] + 30, knob[1] - 30)
     drag(window, start, end)
-    # The tab shows the key that is dragged, at its frame.
+    # The tab shows the dragged key at its frame.
     assert window.run(selected) == (True, 20)
     assert (
         window.run("result = 'VIEW3D_OT_select' in [each.bl_idname for each in bpy.context.window_manager.operators]")
@@ -295,7 +295,7 @@ def test_numbers_move_the_key_and_a_swift_hand_loses_nothing(window):
     assert window.run(places) == [(frame, x), (frame, pytest.approx(y - 1.5, abs=1e-6)), (frame, z)]
     states.append(everything(window))
 
-    # Every drag ends under the cursor, is one step of undo, and is done again the same, to the last bit.
+    # Every drag ends under the cursor and is one undo step. Redo restores it bit for bit.
     random = np.random.default_rng(7)
     middle = window.run(MIDDLE)
     for _ in range(DRAGS):

@@ -27,7 +27,7 @@ def window(own_window: Any) -> Any:
 
 
 def diagram(window: Any, tmp_path: Path) -> tuple[Any, Any]:
-    """The diagram of the key that the sidebar shows, as the program has it, and where its orange key lies in it."""
+    """Return the diagram of the sidebar's key, as computed by the program, and the position of the orange key in it."""
     file = tmp_path / "diagram.npy"
     window.run(f"""
 import sys, numpy
@@ -43,13 +43,13 @@ numpy.save({str(file)!r}, pixels.reshape(size, size, 4)[::-1])
 
 
 def orange(pixels: Any) -> tuple[int, int, int]:
-    """Row, column and height of what has the colour of a selected key in the picture."""
+    """Return the row, column and height of the pixels with the color of a selected key."""
     rows, columns = np.nonzero(np.abs(pixels - (255, 191, 51)).max(axis=2) <= 2)
     return int(rows.min()), int(columns.min()), int(np.ptp(rows))
 
 
 def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> int:
-    """By how much the diagram in the sidebar differs from the program's at most, in the worst pixel."""
+    """Return the largest pixel difference between the diagram in the sidebar and the program's diagram."""
     left, bottom, width, height = window.run("r = region(area('VIEW_3D'), 'UI'); result = r.x, r.y, r.width, r.height")
     shown = screen(window, name)[-bottom - height : -bottom, left : left + width]
     row, column, high = orange(shown)
@@ -57,7 +57,7 @@ def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> i
         return 255
     top, left = row - key[0], column - key[1]
     size = len(pixels)
-    edge = 10  # the corners are round, and show what is behind
+    edge = 10  # The round corners show the background.
     part = shown[top : top + size, left : left + size]
     return int(np.abs(part - pixels[..., :3])[edge:-edge, edge:-edge].max())
 
@@ -86,7 +86,7 @@ def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tm
     turns(window)
     off = math.inf
     for _ in range(12):
-        # Past the panels below it.
+        # Scroll past the panels below the diagram.
         window.xdotool("click", "4")
         turns(window)
         try:
@@ -109,7 +109,7 @@ def path_on(shown: Any, left: int = 0, right: int = 1000) -> Any:
 
 @pytest.fixture
 def path(window):
-    """path(name): which pixels show the path, when the window has come to rest."""
+    """path(name): a mask of the pixels that show the path after the window comes to rest."""
 
     def seen(name: str, **columns: int) -> Any:
         settle(window)
@@ -133,7 +133,7 @@ result = state(find_track(bpy.data.objects['Cube'], 'location')) == 'BAKED'
 """
 
 
-# The view turns, frames pass: whether the path is still the one that was computed before, and is drawn.
+# After changes of view and frame, check that the same computed path is still drawn.
 REDRAWN = f"""
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
@@ -151,7 +151,7 @@ def steps():
     return [path is kept.path and not kept.stale, overlay._state.drawn == 1]
 """
 
-# A view of the camera alone, in which the cube is not, though it is selected.
+# A local view of the camera, without the selected cube.
 LOCAL_VIEW = """
 def steps():
     cube, camera = bpy.data.objects['Another name'], bpy.data.objects['Camera']
@@ -185,11 +185,11 @@ def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
     for name, value in (("tcb.bias", "0.9"), ("tcb.tension", "-0.8")):
         window.type_value(place(buttons, name), value)
     settle(window)
-    # Each edit of a baked track bakes it again.
+    # Each edit to a baked track bakes it again.
     assert window.run(UP_TO_DATE)
     bent = path("path_bent.png")
     assert (bent != before).sum() > 300
-    # The bias carries it on beyond the key, which stands at its rightmost.
+    # The bias makes the motion overshoot the key, which is the rightmost.
     assert np.nonzero(bent)[1].max() > np.nonzero(before)[1].max() + 10
     for _ in range(2):
         window.key("ctrl+z", at=at)
@@ -256,7 +256,7 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
     assert (axis != tail).sum() > 300
     window.run("bpy.context.scene.tcb_paths.point = 'TAIL'")
     window.run("bpy.data.objects['Rig'].pose.bones[0].constraints.new('LIMIT_LOCATION')")
-    # The same but for rounding, which may tip the shade of a pixel.
+    # The pictures are equal except for rounding, which may change the shade of a pixel.
     assert (path("path_stepped.png") != tail).sum() < 10
     status = f"""
 import sys

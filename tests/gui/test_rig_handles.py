@@ -14,14 +14,14 @@ from .rig import RIG, RIG_CURVES, SHOW
 from .screen import SAME, screen
 
 FRAMES = (1, 25, 40, 301, 601)
-"""Wide apart: with all in view a frame has two pixels."""
+"""Frames of keys, far apart. With all frames in view, a frame is two pixels wide."""
 LAYOUT = "next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR')"
 ENABLE = "bpy.ops.tcb.enable(live=True)"
 POSE_TOOLS = ("breakdown", "push", "relax", "blend_to_neighbor")
 
 
 def rig(window: Any, bones: int) -> None:
-    """Make it, in Pose mode with all bones selected, played with handles."""
+    """Create the rig in Pose Mode with all bones selected, and play it with handles."""
     made = RIG.replace("range(10)", f"range({bones})").replace(str((1, 13, 25, 49)), str(FRAMES))
     made = made.replace("bpy.ops.tcb.enable()", ENABLE)
     window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}")
@@ -127,25 +127,25 @@ def editors(window: Any, name: str) -> list[Any]:
     pictures = []
     for kind, mode in EDITORS:
         x, y, width, height, rows = window.run(EDITOR.format(kind=kind, mode=mode))
-        # Not over a button.
+        # Keep the mouse away from buttons.
         window.xdotool("mousemove", 5, 990)
         settle(window)
         if mode == "FCURVES":
-            # What is in view goes by the curves, which are near to those before, not the same.
+            # The view range depends on the curves, which differ slightly from the earlier curves.
             width = rows
         pictures.append(screen(window, f"{name}_{mode.lower()}.png")[y : y + height, x : x + width])
     return pictures
 
 
 def test_a_rig_looks_as_its_twin_without_tcb(window: Any) -> None:
-    """The same keys in the same rows."""
+    """The editors show the same keys in the same rows."""
     rig(window, 10)
     window.run(f"{LAYOUT}.type = 'INFO'")
     ours = editors(window, "rig_tcb")
-    # Handles may play a quaternion by its opposite.
+    # Handles may play a quaternion with the opposite sign.
     keys = f"{RIG_CURVES}\nresult = [[(k.co.x, abs(k.co.y)) for k in c.keyframe_points] for c in fcurves()]"
     ours_keys = window.run(keys)
-    # The Dope Sheet shows the type of a key's handles by its shape.
+    # The Dope Sheet shows the handle type as the key's shape.
     window.run(f"""{RIG_CURVES}
 from bl_ext.user_default.tcb_animation import animation
 animation.remove(bpy.data.objects['Rig'])

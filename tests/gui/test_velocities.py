@@ -34,7 +34,7 @@ def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_
     window.run(HERMITE)
     centre = open_editor(window, "GRAPH_EDITOR")
     window.key("a", at=centre)
-    # Where numbers are mixed the sliders stand at the same places, but are narrower.
+    # For mixed values, the sliders have the same positions but are narrower.
     buttons = window.buttons("GRAPH_EDITOR", height=560)
     x, y = place(buttons, "tcb.velocity")
     x -= 60
@@ -54,7 +54,7 @@ def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_
     assert everything(window) == after
     window.key("ctrl+z", at=centre)
 
-    # Dragged, and taken back with Esc: each key has its own again.
+    # A drag canceled with Esc restores the keys' values.
     for at in ((x - 5, y), (x, y)):
         window.xdotool("mousemove", *at)
         turns(window)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations whose segments are cubics of rotation vectors, at 50 digits and of any spacing, by the shortest way.
+"""Rotations whose segments are cubics of rotation vectors, at 50 digits, with any spacing, along the shortest path.
 
-The construction of docs/formulas, "Cubics of rotation vectors"; what the velocities at the keys are tells the
-methods apart: central differences, given ones, or those that make it C2 ("C2 rotations").
+The construction follows docs/formulas, "Cubics of rotation vectors". The methods differ in the velocities at the keys,
+which are central differences, given velocities, or the velocities of a C2 rotation ("C2 rotations").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Rotations(exact.Track):
         raise NotImplementedError
 
     def segment(self, n):
-        """The turn, and the derivatives of the rotation vector at its start and end, by the local parameter."""
+        """The turn, and the derivatives of the rotation vector at the start and end, by the local parameter."""
         if not hasattr(self, "segments"):
             self.segments = {}
         if n not in self.segments:
@@ -45,7 +45,7 @@ class Rotations(exact.Track):
 
 
 class CatmullRom(Rotations):
-    """Each key's velocity is the central difference: that of a parabola, at the ends too."""
+    """Rotations with central differences as velocities. They are slopes of parabolas, including at the ends."""
 
     def velocity(self, key):
         if self.is_end(key):
@@ -60,16 +60,16 @@ class CatmullRom(Rotations):
 
 
 class Hermite(Rotations):
-    """With given velocities."""
+    """Rotations with given velocities."""
 
     def velocity(self, key):
         return [mp.mpf(float(x)) for x in self.velocities[key]]
 
 
 class SecondOrder(Rotations):
-    """With the velocities that leave no jump in angular acceleration, found by Newton's method.
+    """Rotations with continuous angular acceleration. Newton's method finds the velocities.
 
-    `velocities` has rows for the first and the last key, which then are those; None: no angular acceleration there.
+    `velocities` contains rows for the first and last keys. If None, the angular acceleration there is 0.
     """
 
     def velocity(self, key):
@@ -112,11 +112,11 @@ class SecondOrder(Rotations):
 
 
 class Side:
-    """Angular accelerations at both ends of a segment of `d` frames and a turn, of the velocities there."""
+    """The angular accelerations at both ends of a segment, from its length `d`, turn and end velocities."""
 
     def __init__(self, d, turn):
         self.d, self.turn = d, mp.matrix(turn)
-        # Closed forms lose digits at small turns, and differences lose some: both have enough to lose.
+        # Closed forms lose digits at small turns, and so do differences. The precision is sufficient for both.
         with mp.workdps(90):
             self.jacobian = left_jacobian_closed(self.turn)
             self.inverse = mp.inverse(self.jacobian)
@@ -146,7 +146,7 @@ class Side:
         return (self.jacobian * second + self.bilinear(rate, rate)) / self.d**2
 
     def bend_rates(self, arriving):
-        """The derivative of the quadratic part by the velocity at the end."""
+        """Return the derivative of the quadratic part with respect to the velocity at the end."""
         rate = self.d * self.inverse * arriving
         columns = [2 * self.bilinear(rate, self.inverse[:, i]) / self.d for i in range(3)]
         return mp.matrix([[columns[j][i] for j in range(3)] for i in range(3)])
@@ -163,7 +163,7 @@ def left_jacobian_closed(turn):
 
 
 def eliminated(rows):
-    """Solve equations of each key with its neighbours: (matrix before, own, after, right side) each."""
+    """Solve the equations of each key and its neighbors, given as (matrix before, own, after, right side)."""
     upper = []
     for before, own, after, right in rows:
         if upper:
@@ -178,7 +178,7 @@ def eliminated(rows):
 
 
 def track(kind, frames, q, parameters, velocities=None, **options):
-    """Any of them, ready to ask."""
+    """Return rotations of any of these methods, ready to evaluate."""
     made = kind(frames, q, parameters, **options)
     made.velocities = velocities
     made.prepare_rotations()

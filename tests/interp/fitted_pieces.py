@@ -14,7 +14,7 @@ AMONG_PIECES = 24
 
 
 def numbers_of(spline, held):
-    """A track's keys in channels that go on from each other."""
+    """Return a track's keys in channels that are continuous from key to key."""
     q = spline.keys.values if spline.interpolating else spline(spline.keys.frames)
     if held == "QUATERNION":
         return q
@@ -33,7 +33,7 @@ def orientations(numbers, held):
 
 
 def segments(spline, numbers, fit):
-    """For each segment and channel the frames, values and derivatives of its pieces' ends."""
+    """Yield the frames, values and derivatives at the ends of pieces, for each segment and channel."""
     frames = spline.keys.frames
     for index, (start, end) in enumerate(pairwise(frames)):
         channels = []

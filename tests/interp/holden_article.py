@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holden's article "Cubic Interpolation of Quaternions" once more: what its methods are measured against.
+"""An independent implementation of Holden's article "Cubic Interpolation of Quaternions", as a reference.
 
-The names are the article's. Rotations are at 50 digits. As printed, `quat_hermite` takes a segment's end velocity for
-the derivative of its scaled angle-axis; `true_velocities` puts the derivative there that gives that velocity: the
-inverse of the left Jacobian, from its power series.
+The names are from the article. Rotations have 50 digits. As printed, `quat_hermite` uses a segment's end velocity as
+the derivative of its scaled angle-axis. `true_velocities` uses the derivative that produces this velocity. It applies
+the inverse of the left Jacobian, from its power series.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def scaled_angle_axis(q, r):
 
 
 class Article:
-    """`quat_catmull_rom`, or `quat_hermite` of given velocities, through evenly spaced keys."""
+    """Evaluate `quat_catmull_rom`, or `quat_hermite` with given velocities, through evenly spaced keys."""
 
     def __init__(self, q, velocities=None, true_velocities=False):
         self.q = [[mp.mpf(float(x)) for x in row] for row in q]
@@ -82,6 +82,6 @@ class Article:
         return exact.multiply(exact.exp([mp.mpf(0), *half]), self.q[n])
 
     def velocity(self, n, x):
-        """The angular velocity that the orientations have, by differences."""
+        """Return the angular velocity of the orientations, from differences."""
         rate = exact.derivative(lambda at: self.rotation(n, at), x, 1)
         return [2 * v for v in exact.multiply(rate, exact.conjugate(self.rotation(n, mp.mpf(x))))[1:]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An independent computation of each method's curve through random keys.
 
-tools/methods.py measures by them, and tests of the command hold to them what Blender plays. Nothing here is made of
-`interp`: it is scipy, NumPy, fractions, or formulas written down once more at 50 digits.
+tools/methods.py measures errors against these references, and tests of the command compare Blender's playback with
+them. None of them use `interp`. They use scipy, NumPy, fractions, or independent formulas at 50 digits.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Curve = Callable[[Array], Array]
 
 COMPONENTS = 3
 LARGEST_TURN = 2.0
-"""Radians from key to key; 115 degrees."""
+"""Maximum rotation in radians between keys, 115 degrees."""
 
 
 @dataclass
 class Drawn:
-    """Values of keys, or quaternions w, x, y, z, and what the method has to make of them, at any frames.
+    """Values of keys, or quaternions (w, x, y, z), and the method's expected curve at any frames.
 
-    `parameters` has the rows of `Keys.parameters`; `velocities` is None where the method takes none.
+    `parameters` has the rows of `Keys.parameters`. `velocities` is None if the method does not use velocities.
     """
 
     values: Array
@@ -49,12 +49,12 @@ class Reference:
 
 
 def positive(generator: np.random.Generator, frames: Array) -> Array:
-    """Between 0.1 and 10: values of all signs would leave out the logarithmic method."""
+    """Return values between 0.1 and 10, because the logarithmic method requires positive values."""
     return 10.0 ** generator.uniform(-1.0, 1.0, (len(frames), COMPONENTS))
 
 
 def orientations(generator: np.random.Generator, frames: Array, largest: float = LARGEST_TURN) -> Rotation:
-    """Each turned from the one before about any axis."""
+    """Return quaternions, each rotated from the previous one about a random axis."""
     turns = generator.normal(size=(len(frames), 3))
     turns *= generator.uniform(0.0, largest, (len(frames), 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
     known = [Rotation.from_quat(generator.normal(size=4))]
@@ -79,14 +79,14 @@ def unset(frames: Array) -> Array:
 
 
 def shaped(generator: np.random.Generator, frames: Array) -> Array:
-    """Tension, continuity and bias of all sizes, ease at every other key."""
+    """Return random tension, continuity and bias, and an ease at every other key."""
     parameters = generator.uniform(-1.0, 1.0, (5, len(frames)))
     parameters[3:] = np.abs(parameters[3:]) * (np.arange(len(frames)) % 2)
     return parameters
 
 
 def values(curve: Callable[[Array, Array], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
-    """Keys of values without parameters."""
+    """Return keys of values without parameters."""
 
     def draw(generator: np.random.Generator, frames: Array) -> Drawn:
         keys = positive(generator, frames)
@@ -96,7 +96,7 @@ def values(curve: Callable[[Array, Array], Curve]) -> Callable[[np.random.Genera
 
 
 def moving_values(curve: Callable[[Array, Array, Array], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
-    """Keys of values with velocities."""
+    """Return keys of values with velocities."""
 
     def draw(generator: np.random.Generator, frames: Array) -> Drawn:
         keys = positive(generator, frames)
@@ -107,7 +107,7 @@ def moving_values(curve: Callable[[Array, Array, Array], Curve]) -> Callable[[np
 
 
 def turning(curve: Callable[[Array, Rotation], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
-    """Keys of rotations without parameters."""
+    """Return keys of rotations without parameters."""
 
     def draw(generator: np.random.Generator, frames: Array) -> Drawn:
         known = orientations(generator, frames)
@@ -117,7 +117,7 @@ def turning(curve: Callable[[Array, Rotation], Curve]) -> Callable[[np.random.Ge
 
 
 def sampled(evaluate: Callable[[float], object]) -> Curve:
-    """The curve of a function of one frame."""
+    """Return the curve of a function of one frame."""
     return lambda at: np.array([[float(x) for x in evaluate(frame)] for frame in at])
 
 
@@ -134,7 +134,7 @@ def linear_values(frames: Array, keys: Array) -> Curve:
 
 
 def central(frames: Array, keys: Array) -> Curve:
-    """scipy's Hermite spline with NumPy's central differences."""
+    """Return scipy's Hermite spline with NumPy's central differences."""
     return CubicHermiteSpline(frames, keys, np.gradient(keys, frames, axis=0, edge_order=2))
 
 
@@ -182,7 +182,7 @@ def catmull_rom(frames: Array, known: Rotation) -> Curve:
 
 
 def given_velocities(kind: type[exact_turns.Rotations]) -> Callable[[np.random.Generator, Array], Drawn]:
-    """Keys of rotations with angular velocities."""
+    """Return keys of rotations with angular velocities."""
 
     def draw(generator: np.random.Generator, frames: Array) -> Drawn:
         q, velocities = quaternions(orientations(generator, frames)), generator.normal(size=(len(frames), 3)) * 0.05
@@ -209,7 +209,7 @@ def shoemake(construction: str) -> Callable[[np.random.Generator, Array], Drawn]
 
 
 def euler_angles(generator: np.random.Generator, frames: Array) -> Drawn:
-    """Blender's XYZ are scipy's angles about fixed axes. No other angles of the keys change less than these."""
+    """Return Euler angles. Blender's XYZ order is scipy's order about fixed axes. No equivalent angles change less."""
     angles = np.cumsum(generator.uniform(-0.6, 0.6, (len(frames), 3)), axis=0)
     angles[:, 1] = generator.uniform(-1.2, 1.2, len(frames))
     track = exact.Track(frames, angles, unset(frames))
@@ -226,9 +226,9 @@ def cumulative(frames: Array, controls: Rotation) -> Curve:
 
 
 def through_keys(generator: np.random.Generator, frames: Array) -> Drawn:
-    """The other way about: the keys are where the spline of some controls is at their frames.
+    """Return keys computed from controls, as the spline's values at the keys' frames.
 
-    For turns of controls that are not too large the spline through these keys can only be that one.
+    If the turns between controls are not too large, the spline through these keys is unique.
     """
     curve = cumulative(frames, orientations(generator, frames, 1.2))
     return Drawn(curve(frames), curve, parameters=unset(frames))
@@ -278,4 +278,4 @@ REFERENCES: dict[str, dict[str, Reference]] = {
         "rotations": Reference("the products of scipy's Rotation and BSpline", through_keys),
     },
 }
-"""The references of values and of rotations, by method."""
+"""The references for values and for rotations, by method."""

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 
 def clamped(frames):
-    """The knots: each key's frame, and the first and last four times."""
+    """Return the knots, which are the keys' frames, with the first and last repeated four times."""
     return np.concatenate([[frames[0]] * 3, frames, [frames[-1]] * 3])
 
 
@@ -23,7 +23,7 @@ def end_shares(frames):
 
 
 def scipys(frames, values):
-    """scipy's B-spline with knots at the keys, controls at the keys, and no second derivative at the ends."""
+    """Return scipy's B-spline with knots and controls at the keys, and second derivatives of 0 at the ends."""
     if len(frames) == 2:
         third = (values[1] - values[0]) / 3.0
         return BSpline(clamped(frames), np.array([values[0], values[0] + third, values[1] - third, values[1]]), 3)
@@ -34,7 +34,7 @@ def scipys(frames, values):
 
 
 def cumulative(frames, known):
-    """The curve of Kim, Kim and Shin with scipy's basis and scipy's rotations, as a function of the frame."""
+    """Return the curve of Kim, Kim and Shin as a function of the frame, with scipy's basis and rotations."""
     first, last = end_shares(frames)
 
     def between(start, end, share):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""C2 cubic splines against scipy's, exact rational arithmetic and what makes them what they are."""
+"""C2 cubic splines compared with scipy's splines, exact rational arithmetic and their defining properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interp.splines import cubic
 from tests.interp.random_keys import random_frames
 
 VALUE_CLASSES = [cubic.NaturalVectorSpline, cubic.ClampedVectorSpline]
-# As NaturalVectorSpline's docstring states it.
+# The docstring of NaturalVectorSpline states this.
 BOUND = 1e-13
 
 spacings = st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12)
@@ -88,7 +88,7 @@ def test_a_natural_spline_is_that_of_the_equations_in_fractions():
     frames, values = [Fraction(n) for n in (0, 1, 4, 6, 13)], [Fraction(n) for n in (3, -1, 5, 5, 2)]
     lengths = [b - a for a, b in itertools.pairwise(frames)]
     mean = [(b - a) / h for a, b, h in zip(values, values[1:], lengths, strict=False)]
-    # Szirmay-Kalos, eq. 13.21, with no second derivative at the ends, eliminated from above.
+    # Szirmay-Kalos, eq. 13.21, with second derivatives of 0 at the ends, eliminated from the top.
     zero, one, two = (Fraction(n) for n in (0, 1, 2))
     rows = [[zero, two, one, 3 * mean[0]]]
     for (a, b), (m, k) in zip(itertools.pairwise(lengths), itertools.pairwise(mean), strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""LightWave's tension, continuity and bias, and those of Kochanek and Bartels, beside what others wrote."""
+"""The parameters of LightWave and of Kochanek and Bartels, compared with independent implementations."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def drawn(seed, count, even=False, components=2):
 
 
 def lightwave(frames, values, parameters, frame):
-    """One number by the rules of LightWave's own sample code for envelopes (Ernie Wright, 2000), in exact fractions.
+    """Return a value computed as in LightWave's sample code for envelopes (Ernie Wright, 2000), in exact fractions.
 
-    Each tangent is T, C and B's two weights of the chords, times its span's part of both spans; without a span beside
-    it, the other weight alone.
+    Each tangent is the sum of both chords, weighted by T, C and B, times the span's fraction of both spans. At an end,
+    only the existing chord and its weight are used.
     """
     t, y, (tension, continuity, bias) = (
         [Fraction(float(each)) for each in frames],
@@ -73,7 +73,7 @@ def test_lightwave_is_its_own_sample_code(count, even):
 
 
 TICK = 1.0 / 3600.0
-"""Seconds from an end of a track to the key that LightWave thinks beyond it, of the same value."""
+"""Seconds from an end of a track to the key with the same value that LightWave assumes beyond it."""
 WRITTEN = {
     "robot.lws, head, heading": [
         (2.8, 0.0, 0.0, 0.0, 0.0),
@@ -131,15 +131,15 @@ WRITTEN = {
         (140 / 30, -0.09250243, 0.0, 0.09947785, 0.0),
     ],
 }
-"""Second, value, tension, incoming and outgoing tangent of TCB keys in scenes that LightWave wrote (LWSC 3).
+"""Time in seconds, value, tension, and both tangents of TCB keys in scenes saved by LightWave (LWSC 3).
 
-Continuity and bias are 0 in all of them. From the public repository astrofra/legacy-lightwave-projects.
+Continuity and bias are 0 in all keys. The scenes are from the public repository astrofra/legacy-lightwave-projects.
 """
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_tangents_are_those_that_lightwave_wrote_into_scenes(name):
-    """Both tangents of inner keys; at the ends, with LightWave's key a tick beyond them, which makes them shorter."""
+    """Both tangents of inner keys agree. At the ends, LightWave's assumed key one tick beyond shortens the tangents."""
     seconds, values, tension, incoming, outgoing = np.array(WRITTEN[name]).T
     length = np.diff(seconds)
     a, b, c, _ = LightWaveSpline(Keys(seconds, values, tension)).to_ppoly().c[..., 0]
@@ -183,7 +183,7 @@ def test_a_loop_is_a_closed_spline_of_the_package(count):
 
 
 def test_with_parameters_of_0_the_package_s_catmull_rom_is_met():
-    """After tests/test_catmullrom.py of `splines` (MIT licence): with tcb 0 both classes are the same."""
+    """Based on tests/test_catmullrom.py of `splines` (MIT license). With all parameters 0, both classes are equal."""
     frames, values, _ = drawn(3, 7)
     spline = KochanekBartelsSpline(Keys(frames, values))
     at = np.linspace(frames[0], frames[-1], 60)
@@ -198,9 +198,9 @@ def in_the_package(values):
 
 
 def package_spline(values, frames, parameters):
-    """Return the package's spline with natural ends as its function for them says, of a segment's third control.
+    """Return the package's spline with natural ends, computed by its function from a segment's third control.
 
-    Its class (0.3.3) gives that function the key instead, so that about one axis its ends are not its values'.
+    Its class (0.3.3) passes the key to the function instead, so its ends differ from the value spline's about one axis.
     """
     if len(frames) == 2:
         return KochanekBartels(in_the_package(values), frames)
@@ -213,13 +213,13 @@ def package_spline(values, frames, parameters):
 
 
 def off(found, theirs, at):
-    """Return the largest difference of quaternions, of either sign, from the package's at these frames."""
+    """Return the largest difference from the package's quaternions at these frames, with either sign."""
     expected = np.array([np.roll(theirs.evaluate(float(frame)).xyzw, 1) for frame in at])
     return np.minimum(np.abs(found - expected).max(axis=1), np.abs(found + expected).max(axis=1)).max()
 
 
 def velocity_at(theirs, frame, h=1e-5):
-    """Return the angular velocity of the package's orientations, radians a frame."""
+    """Return the angular velocity of the package's orientations, in radians per frame."""
     turn = theirs.evaluate(float(frame - h)).rotation_to(theirs.evaluate(float(frame + h)))
     return np.array(turn.log_map()) / h
 
@@ -234,7 +234,7 @@ def test_rotations_by_kochanek_and_bartels_are_those_of_the_package_splines(coun
         spline = KochanekBartelsRotationSpline(Keys(frames, values, *parameters))
         at = np.random.default_rng(seed).uniform(frames[0], frames[-1], 40)
         assert off(spline(at), theirs, at) < 1e-11
-        # Its own velocities are exact about one axis only: of its orientations around a frame, within h² / 6.
+        # The package's velocities are exact only about one axis. Differences of orientations are accurate to h² / 6.
         inner = at[np.abs(at[:, np.newaxis] - frames).min(axis=1) > 1e-4]
         velocities = np.array([velocity_at(theirs, frame) for frame in inner])
         assert np.abs(spline(inner, 1) - velocities).max(initial=0.0) < 1e-5 * max(1.0, np.abs(velocities).max())
@@ -242,7 +242,8 @@ def test_rotations_by_kochanek_and_bartels_are_those_of_the_package_splines(coun
 
 @pytest.mark.parametrize("count", [4, 6])
 def test_a_loop_of_rotations_is_a_closed_spline_of_the_package(count, monkeypatch):
-    monkeypatch.setattr(np, "row_stack", np.vstack, raising=False)  # as NumPy had it, and the package calls it
+    # The package uses the function's old NumPy name.
+    monkeypatch.setattr(np, "row_stack", np.vstack, raising=False)
     frames, values, parameters = drawn(count, count, components=4)
     values[-1], parameters[:, -1] = values[0], parameters[:, 0]
     theirs = KochanekBartels(in_the_package(values[:-1]), frames, tcb=parameters.T[:-1], endconditions="closed")
@@ -265,7 +266,7 @@ def test_about_one_axis_rotations_play_as_their_angle():
 
 @pytest.mark.parametrize("cls", [tcb.RotationSpline, KochanekBartelsRotationSpline])
 def test_two_rotations_alike_make_a_spline(cls):
-    """After tests/test_quaternion_kb.py of `splines` (MIT licence, its issue 44)."""
+    """Based on tests/test_quaternion_kb.py of `splines` (MIT license, issue 44)."""
     same = UnitQuaternion.from_unit_xyzw([0, 0, 1, 0])
     theirs = KochanekBartels([same, same])
     ours = cls(Keys(theirs.grid, [[0, 0, 0, 1]] * 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frame functions: the chain rule, arc lengths and one speed, against closed forms and scipy."""
+"""The chain rule, arc lengths and constant speed of frame functions, compared with closed forms and scipy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BETWEEN = ("ENDS", "KEYS")
 
 
 def parabola():
-    """(t, t²) from frame 1 to 3; at even spacing TCB splines are quadratics exactly between inner keys."""
+    """Return (t, t²) from frame 1 to 3. With even spacing, TCB splines are exact quadratics between inner keys."""
     return tcb.VectorSpline(Keys([0, 1, 2, 3, 4], [[t, t * t] for t in range(5)]))
 
 
@@ -119,7 +119,7 @@ def test_the_length_there_and_back_is_twice_the_way():
 
 
 def length_by_scipy(spline, low, high):
-    """In parts that begin at keys, and where the eases of `random_motions` end: the speed is smooth between."""
+    """Return the arc length as a sum of parts with smooth speed. Parts begin at keys and at the ends of eases."""
     keys = spline.keys.frames
     edges = [low, high]
     for share in (0.0, 0.7 / 1.1):
@@ -165,7 +165,7 @@ def test_what_never_moves_has_no_length():
     np.testing.assert_array_equal(still.frames([0.0, 1.0]), [3.0, 3.0])
 
 
-# One speed
+# Constant speed
 
 
 def test_an_eased_way_along_a_line_becomes_an_even_one():
@@ -226,7 +226,7 @@ def test_a_speed_between_what_is_not_there_is_refused():
 
 
 def played(keys, frames):
-    """The Bezier keys as Blender plays them: cubics with handles at thirds, by scipy."""
+    """Return the curve of Bezier keys as played by Blender, computed by scipy as cubics with handles at thirds."""
     found = np.empty(len(frames))
     piece = np.clip(np.searchsorted(keys.frames, frames, side="right") - 1, 0, len(keys.frames) - 2)
     for each in np.unique(piece):

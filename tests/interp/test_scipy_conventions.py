@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Requirements from scipy's tests of CubicSpline, PPoly and RotationSpline, checked for the splines and scipy.
 
-After scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and test_interpolate.py,
-scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause), written anew. docs/automate/scipy.md
-has the differences.
+The tests are rewritten from scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and
+test_interpolate.py, scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause). docs/automate/scipy.md
+lists the differences.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_a_loop_is_scipy_s_periodic_spline(count):
 
 
 def test_a_loop_of_three_keys_has_one_slope():
-    """gh-11758 of scipy: found by hand, the slope is -48 at all three."""
+    """Issue gh-11758 of scipy. The slope, computed by hand, is -48 at all three frames."""
     spline = cubic.VectorSpline(Keys([1.0, 2.75, 3.0], [1.0, 15.0, 1.0]), "LOOP")
     assert np.allclose(spline.derivative(1)([1.0, 2.75, 3.0]), -48.0, rtol=0, atol=1e-11)
 
@@ -78,7 +78,7 @@ def test_a_loop_of_two_keys_repeats_with_its_ends():
 
 
 def test_the_second_derivative_of_a_loop_does_not_jump():
-    """gh-11758 of scipy."""
+    """Issue gh-11758 of scipy."""
     x = [0.9, 1.3, 1.9, 2.1, 2.6, 3.0, 3.9, 4.4, 4.7, 5.0, 6.0, 7.0, 8.0, 9.2, 10.5, 11.3, 11.6, 12.0, 12.6, 13.0, 13.3]
     y = [1.3, 1.5, 1.85, 2.1, 2.6, 2.7, 2.4, 2.15, 2.05, 2.1, 2.25, 2.3, 2.25, 1.95, 1.4, 0.9, 0.7, 0.6, 0.5, 0.4, 1.3]
     spline = cubic.VectorSpline(Keys(x, y), "LOOP")
@@ -179,7 +179,7 @@ def test_polynomials_play_what_the_spline_plays(made, eased, cycle):
     eases = {"ease_to": [0, 0.9, 1, 0, 0, 0.2, 0, 0.5], "ease_from": [1, 0.4, 0, 0, 0.7, 0, 0, 0]} if eased else {}
     spline = made(Keys(X, np.column_stack([Y, np.cos(Y)]), **eases), cycle)
     polynomials = spline.to_ppoly()
-    # Not where an ease begins or ends: there the acceleration jumps, and each has another side's.
+    # Skip the start and end of eases, where the acceleration jumps and each implementation returns another side.
     whole_periods = X[0] + (X[-1] - X[0]) * np.arange(-3.0, 4.0)
     at = np.concatenate([np.linspace(-8.0, 17.0, 301) + 1e-3, X, whole_periods])
     for nu in range(3):
@@ -279,11 +279,11 @@ def test_a_derivative_is_called_as_the_spline_is(kind):
         spline.derivative("1")
 
 
-# RotationSpline. Its ends have the angular velocities of the turns to the second and from the last key but one.
+# RotationSpline. Its end velocities are the mean angular velocities of the first and last segments.
 
 
 def ours(times, quaternions):
-    """The clamped spline with scipy's ends."""
+    """Return the clamped spline with scipy's end velocities."""
     turns = rotations.to_rotation_vector(
         rotations.shorter(rotations.multiply(quaternions[1:], rotations.conjugate(quaternions[:-1])))
     )
@@ -297,7 +297,7 @@ def wxyz(rotation):
 
 
 def in_body(spline, frames, nu):
-    """Angular velocities and accelerations as scipy has them: in the body's frame."""
+    """Return angular velocities and accelerations in the body frame, as scipy does."""
     to_body = Rotation.from_quat(spline(frames, 0, True), scalar_first=True).inv()
     return to_body.apply(spline(frames, nu, True))
 

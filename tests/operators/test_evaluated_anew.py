@@ -11,12 +11,12 @@ from tests.animation.curves import curve, insert, new_object, new_rig
 from tests.animation.live import let_time_pass
 
 FRAME = 30
-"""Between the keys at 20 and 40."""
+"""A frame between the keys at 20 and 40."""
 
 
 @pytest.fixture
 def ball(scene):
-    """A selected object, keyed at 1, 20 and 40, with the playhead between two of its keys."""
+    """A selected object, keyed at frames 1, 20 and 40, with the playhead between two of its keys."""
     item = new_object("Ball")
     insert(item, "location", [(1, (-4, 0, 3)), (20, (0, 1, -3)), (40, (4, 5, 3))])
     item.select_set(True)
@@ -28,7 +28,7 @@ def ball(scene):
 
 @pytest.fixture
 def settle(tcb_animation):
-    """Let the edit be looked at, and what Blender shows be evaluated."""
+    """Process the edit, and evaluate the scene."""
 
     def wait():
         let_time_pass(tcb_animation.animation)

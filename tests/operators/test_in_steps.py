@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that work in steps: what the status bar says meanwhile."""
+"""Operators that run in steps, and the text in the status bar during the steps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monk
         _progress = in_steps.Progress(bpy.context.window_manager)
         _done = staticmethod(lambda _context, _result: {"FINISHED"})
 
-    # A step takes all the time that there is before Blender goes on.
+    # A step uses all the time available before Blender continues.
     clock = itertools.count(0.0, 0.15)
     monkeypatch.setattr(in_steps, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     working, timer = Working(), SimpleNamespace(type="TIMER", value="NOTHING")

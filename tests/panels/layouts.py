@@ -11,7 +11,7 @@ import bpy
 
 @contextlib.contextmanager
 def in_viewport(region="UI"):
-    """In a region of a 3D viewport."""
+    """Override the context with a region of a 3D viewport."""
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     found = next(each for each in area.regions if each.type == region)
@@ -20,14 +20,14 @@ def in_viewport(region="UI"):
 
 
 def layout_of(draw):
-    """The items that draw(layout) makes."""
+    """Return the items created by draw(layout)."""
     popup = bpy.context.window_manager.popmenu_begin__internal("x")
     draw(popup.layout)
     return popup.layout.introspect()
 
 
 def texts(items):
-    """Texts, operator calls and property paths of items."""
+    """Return the texts, operator calls and property paths of items."""
     for item in items:
         for kind in ("draw_string", "operator", "rna"):
             if item.get(kind):
@@ -36,13 +36,13 @@ def texts(items):
 
 
 def drawn(name):
-    """Texts, operator calls and property paths of a panel or menu in the viewport, even where it is not there."""
+    """Return the texts, operator calls and property paths of a panel or menu in the viewport, even if it is hidden."""
     with in_viewport():
         return list(texts(items_of(name)))
 
 
 def items_of(name):
-    """The items of a panel or menu."""
+    """Return the items of a panel or menu."""
     draw = getattr(bpy.types, name).draw
     return layout_of(lambda layout: draw(SimpleNamespace(layout=layout), bpy.context))
 

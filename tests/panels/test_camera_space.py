@@ -29,7 +29,7 @@ def sampling(tcb_animation):
 
 @pytest.fixture
 def overlay(scene, pictures):
-    """The overlay, switched on, in the camera's space, with nothing kept."""
+    """The overlay, turned on, in camera space, without stored paths."""
     pictures.overlay._forget()
     scene.frame_end = 60
     scene.tcb_paths.show = True
@@ -39,7 +39,7 @@ def overlay(scene, pictures):
 
 
 def keyed(item, seed, path="location", frames=(1, 20, 41, 60), size=2.0):
-    """Give it keys of its own."""
+    """Insert keys on the item."""
     random = np.random.default_rng(seed)
     for frame in frames:
         setattr(item, path, random.uniform(-size, size, len(getattr(item, path))))
@@ -48,7 +48,7 @@ def keyed(item, seed, path="location", frames=(1, 20, 41, 60), size=2.0):
 
 
 def new_camera(scene, name="Eye", seed=7, *, moves=True):
-    """A camera that looks at where things are from some way off, and moves, turns and is scaled."""
+    """A distant camera that faces the objects, and moves, rotates and is scaled."""
     camera = new_object(name, data=bpy.data.cameras.new(name))
     holder = new_object(f"{name} holder")
     holder.location, holder.rotation_euler, holder.scale = (0, -25, 1), (1.5, 0, 0), (1.5, 1.5, 1.5)
@@ -81,14 +81,14 @@ def kept(overlay, item, bone=""):
 
 
 def shown(overlay, pictures, item, bone=""):
-    """The path, as the viewport draws it at the frame that is set now."""
+    """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
     return pictures.path_pick.Shown(item, bone, overlay._trace(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
-    """Places in the world at which points of the path are drawn."""
+    """Return the world positions at which points of the path are drawn."""
     view = np.eye(4) if each.view is None else each.view
     return points.astype(float) @ view[:3, :3].T + view[:3, 3]
 
@@ -115,7 +115,7 @@ def test_every_point_stands_on_the_picture_where_the_camera_saw_it(scene, overla
         each = shown(overlay, pictures, thing)
         assert np.abs(on_picture(scene, drawn(each, each.path.points)) - expected).max() < 1e-4
         assert np.abs(on_picture(scene, drawn(each, each.path.keys)) - at_keys).max() < 1e-4
-        # At the current frame the thing itself is there.
+        # At the current frame, the object is at this position.
         assert np.abs(drawn(each, each.path.points)[now - 1] - thing.matrix_world.translation).max() < 1e-4
     assert np.abs(np.diff(expected, axis=0)).max() > 0.01
 
@@ -134,11 +134,11 @@ def slopes_in_camera(scene, camera, item, frame):
 def test_tangents_lead_where_the_path_goes_over_the_picture(scene, overlay, pictures, camera, thing):
     before, after = slopes_in_camera(scene, camera, thing, 41)
     path = kept(overlay, thing).path
-    # The difference of a frame's length on a cubic: an error of its third derivative.
+    # The error of differences over one frame on a cubic is due to the third derivative.
     assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
     assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
     assert path.speeds[40] == pytest.approx(np.linalg.norm(before + after) / 2, abs=0.02)
-    # The camera's own motion is in them.
+    # The velocities include the camera's own motion.
     scene.tcb_paths.space = "WORLD"
     world = kept(overlay, thing).path
     assert abs(np.linalg.norm(world.outgoing[2]) - np.linalg.norm(path.outgoing[2])) > 0.1
@@ -186,11 +186,11 @@ def test_the_cameras_that_markers_bind_count_each_from_its_frame_on(scene, overl
     assert path.stretches() == [slice(0, 40), slice(40, 60)]
     assert path.within(35, 45).stretches() == [slice(0, 6), slice(6, 11)]
     assert path.within(45, 55).stretches() == [slice(0, 11)]
-    # The key at the cut is seen by the second camera, and so are its tangents, on both sides.
+    # The second camera shows the key at the cut, and its tangents on both sides.
     before, after = slopes_in_camera(scene, second, thing, 41)
     assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
     assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
-    # Between the last frame of one and the first of the other is no path to be hit.
+    # Between the last frame of one camera and the first frame of the other, no path can be picked.
     middle = np.eye(4)
     jump = path.points[39:41].mean(axis=0)
     at = pictures.path_pick.on_screen(jump[np.newaxis], middle, (200, 200))[0]
@@ -220,7 +220,7 @@ def test_a_camera_is_sampled_once_until_it_moves_otherwise(
     other = keyed(new_object("Other"), 5)
 
     def again(change):
-        """Change something, and return at how many frames the camera was evaluated, and which paths are made anew."""
+        """Make a change. Return the number of frames at which the camera was evaluated, and the recomputed paths."""
         before = [kept(overlay, item) for item in (thing, other)]
         frames.clear()
         change()
@@ -235,7 +235,7 @@ def test_a_camera_is_sampled_once_until_it_moves_otherwise(
     assert frames == [60]
     assert again(lambda: thing.keyframe_insert("location", frame=30)) == (0, [True, False])
     assert again(lambda: scene.frame_set(50)) == (0, [False, False])
-    # A key between frames needs a few more.
+    # A key between frames needs a few more evaluations.
     count, made = again(lambda: thing.keyframe_insert("location", frame=34.5))
     assert made == [True, False]
     assert 1 <= count <= 5
@@ -316,7 +316,7 @@ SIZE = (800, 600)
 
 @pytest.fixture
 def viewport(scene, camera):
-    """A viewport that looks through the camera, at the frame that is set when it is asked."""
+    """A viewport in camera view, at the current frame of each request."""
 
     class View:
         is_perspective, view_perspective = True, "CAMERA"
@@ -343,7 +343,7 @@ def at_pixels(viewport, place):
 
 
 def grab(pictures, viewport, each, part, row):
-    """Take hold of a key or a tangent, as the mouse does, where it is seen."""
+    """Grab a key or a tangent at its visible position, as the mouse does."""
     path = each.path
     point = path.keys[row] + {"handle_left": path.incoming, "handle_right": path.outgoing}.get(part, 0 * path.keys)[row]
     start = at_pixels(viewport, drawn(each, point[np.newaxis])[0])
@@ -391,7 +391,7 @@ def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, c
     drag.to(pointer)
     scene.frame_set(20)
     assert np.array(thing.matrix_world.translation) == pytest.approx(np.add(before, (0, 0, 1.5)), abs=1e-4)
-    # By the mouse: the point of the vertical through the key that is nearest to what is seen there.
+    # The mouse moves the key to the point on its vertical that is closest to the view ray.
     scene.frame_set(NOW)
     pointer.typed = ""
     wanted = np.add(before, (0, 0, 0.7))
@@ -411,7 +411,7 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     scene.frame_set(NOW)
     each = shown(overlay, pictures, thing)
     end_now = each.path.keys[1] + each.path.outgoing[1]
-    # What tension alone reaches: along the change of the tangent in the world, as the camera sees it.
+    # Tension alone moves the end along the change of the tangent in the world, projected by the camera.
     animation.key_set(thing, "location", 20, tension=-0.4)
     animation.bake(thing, output="HANDLES")
     overlay._state.inputs = overlay.Fingerprints()
@@ -431,7 +431,7 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     after = shown(overlay, pictures, thing)
     end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.outgoing)[1:2])[0])
     assert np.abs(end - aim).max() < 0.5
-    # The key itself stays.
+    # The key does not move.
     assert np.abs(after.path.keys[1] - each.path.keys[1]).max() < 1e-5
 
 

@@ -18,7 +18,7 @@ ANGLES = (0.0, 1.0, 0.5)
 
 @pytest.fixture
 def rig(scene):
-    """Ten selected bones of two rotation modes, keyed at 1, 21 and 41, of which "Bone 0" is active."""
+    """Ten selected bones with two rotation modes, keyed at frames 1, 21 and 41. "Bone 0" is active."""
     made = new_rig(*(f"Bone {number}" for number in range(10)))
     bpy.ops.object.mode_set(mode="POSE")
     for number, bone in enumerate(made.pose.bones):
@@ -51,7 +51,7 @@ def cube(scene):
 
 @pytest.fixture
 def event(tcb_animation, monkeypatch):
-    """event(presses=True): what the mouse and the keyboard do while fields are set from here on."""
+    """event(presses=True): set the mouse and keyboard event for subsequent changes to fields."""
 
     def happen(**what):
         found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
@@ -59,7 +59,7 @@ def event(tcb_animation, monkeypatch):
         for module in (sliders.key_fields, sliders.slider_drag, sliders.frame_field):
             monkeypatch.setattr(module, "last_event", lambda _context: found)
 
-    # However busy the machine is, no step of a drag waits for the one before.
+    # On a busy machine too, no step of a drag waits for the previous step.
     monkeypatch.setattr(tcb_animation.animation.edit.parameters.drag, "QUICK", math.inf)
     return happen
 
@@ -255,7 +255,7 @@ def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event
     event()
     scene.tcb.key_angles[1] = 0.25
     assert [curve(rig, path(number), 1).evaluate(21) for number in (1, 3, 5, 7, 9)] == [0.25] * 5
-    # Modes apart have no numbers in common: only the frame is a field.
+    # Different rotation modes have no common values, so only the frame is a field.
     bpy.ops.pose.select_all(action="SELECT")
     shown = drawn("TCB_PT_place")
     assert "TCBSidebar.key_frame[0]" in shown
@@ -272,7 +272,7 @@ def test_a_component_without_a_key_is_grey(cube, scene, event):
 
 @pytest.fixture
 def own_presets():
-    """own_presets(name, **numbers): the file of a preset of the user's, which goes after the test."""
+    """own_presets(name, **numbers): the file of a user preset, removed after the test."""
     folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/tcb_animation/key", create=True))
     made = []
 
@@ -290,7 +290,7 @@ def own_presets():
 
 @pytest.fixture
 def choices(tcb_animation):
-    """The presets to choose from by their identifiers: name, description, icon, number."""
+    """Return the available presets by identifier: name, description, icon and number."""
     pictures = tcb_animation.panels.pictures.preset_pictures
     return lambda: {item[0]: item[1:] for item in pictures._all_items(None, bpy.context)}
 
@@ -348,7 +348,7 @@ def test_what_a_preset_does_not_set_is_as_the_keys_have_it(
     eases = {"ease_to": 0.0, "ease_from": 0.0}
     assert {"tension": 0.75, "continuity": 0.0, "bias": -0.5} | eases in drawn[-1]
     assert drawn[-1][-1] == {"tension": 0.0, "continuity": 0.0, "bias": -0.5} | eases
-    # The keys have it where they differ in what it does not set, too.
+    # Keys match a preset even if they differ in parameters that it does not set.
     scene.tcb_presets.preset = "Mine"
     animation.key_set(rig, path(3), 21, bias=0.25)
     assert scene.tcb_presets.preset == "Mine"
@@ -382,7 +382,7 @@ def test_presets_are_described_by_the_numbers_of_the_preferences(rig, own_preset
 
 
 def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, choices, tcb_animation):
-    """More of them than pictures are kept elsewhere; and those of the diagram take none of them away."""
+    """There are more presets than pictures in other caches, and the diagram's pictures remove none of them."""
     diagram = tcb_animation.panels.pictures.diagram
 
     def tensions():
@@ -402,7 +402,7 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     assert set(listed) <= set(tensions())
     for number in range(300):
         diagram.icon_of([{"tension": number / 200 - 1.0} | other])
-    assert len(diagram._icon_names) == 2 * (len(choices()) + 1)  # and the keys as they are
+    assert len(diagram._icon_names) == 2 * (len(choices()) + 1)  # and the unchanged keys
 
 
 def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):
@@ -416,7 +416,7 @@ def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, e
         scene.tcb.tension = tension
         bpy.context.view_layer.update()
         handlers.mark(live.action)
-        # What Live answers where it waits.
+        # the delay until the next check while Live waits
         assert handlers.tick() == pytest.approx(0.05)
         played.append([curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)])
     event(presses=False)
@@ -448,7 +448,7 @@ def test_a_slider_that_is_read_after_the_release_ends_its_drag(cube, scene, even
 
 
 def test_a_slider_moved_on_with_escape_at_hand_still_takes_back_to_the_last_bit(rig, scene, event, tcb_animation):
-    """On a slow machine the window's last event is ahead of the one that Blender handles."""
+    """On a slow machine, the window's last event is ahead of the event that Blender is handling."""
     animation = tcb_animation.animation
     animation.enable(rig, keep_look=False)
     for number in range(10):

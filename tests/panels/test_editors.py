@@ -17,7 +17,7 @@ from tests.panels.layouts import layout_of, texts
 
 @pytest.fixture(params=["DOPESHEET_EDITOR", "GRAPH_EDITOR"])
 def inside(request):
-    """with inside(): in that animation editor."""
+    """with inside(): use the context of the animation editor."""
 
     @contextlib.contextmanager
     def editor():
@@ -60,7 +60,7 @@ def cube(scene):
 
 @pytest.fixture
 def choose(tcb_animation, cube):
-    """choose(1, 11): select the cube's keys at those frames."""
+    """choose(1, 11): select the cube's keys at these frames."""
 
     def select(*frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
@@ -129,7 +129,7 @@ def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_pan
     choose(1, 31)
     shown = keys_panel()
     assert {"Frames 1 to 31 · 2 keys", "-0.25 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
-    # Of the keys' values along x, too.
+    # The values on the X axis also differ.
     assert [text for text in keys_panel("place") if "…" in text] == ["1 … 31"]
 
 
@@ -163,7 +163,7 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, 
 
 @pytest.fixture
 def hermite(cube):
-    """The cube with a location that goes by velocities: another at each key."""
+    """The cube with a location that uses velocities, different at each key."""
     bpy.ops.tcb.enable(keep_look=False)
     bpy.ops.tcb.track_choose(track="location", method="HERMITE")
     for frame, velocity in ((1, (1.0, 0.5, 0.0)), (11, (-3.0, 0.5, 0.25))):
@@ -173,7 +173,7 @@ def hermite(cube):
 
 @pytest.fixture
 def velocities(numbers):
-    """velocities(item, path): {frame: velocity} of the keys that have any, to float32."""
+    """velocities(item, path): {frame: velocity} for keys with velocities, in float32."""
 
     def read(item, path="location"):
         found = {}
@@ -193,7 +193,7 @@ def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, key
     shown = keys_panel()
     assert [name for name in shown if ".velocity" in name] == VELOCITY
     assert {"Velocity per frame:", "Method: Hermite"} <= set(shown)
-    # As Blender names the components of the property.
+    # These are Blender's names for the components.
     assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
     bpy.ops.tcb.track_choose(track="location", method="TCB")
     assert not any("elocity" in name for name in keys_panel())
@@ -216,7 +216,7 @@ def test_a_velocity_slider_sets_that_component_of_all_selected_keys(
         mean = selected.velocity[0]
         selected.velocity[0] = 2.0
         assert velocities(hermite) == {1.0: [2.0, 0.5, 0.0], 11.0: [2.0, 0.5, 0.25]}
-        # Esc: Blender sets it to what it showed before.
+        # On Esc, Blender resets the slider to its previous value.
         selected.velocity[0] = mean
         assert velocities(hermite) == {1.0: [1.0, 0.5, 0.0], 11.0: [-3.0, 0.5, 0.25]}
         selected.relative = True
@@ -239,7 +239,7 @@ def test_only_keys_whose_track_goes_by_velocities_get_one(hermite, choose, insid
 
 
 def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, keys_panel):
-    """Units a frame, and radians a frame."""
+    """Velocities in units per frame and in radians per frame."""
     hermite.keyframe_insert("rotation_euler", frame=11)
     bpy.ops.tcb.enable()
     bpy.ops.tcb.track_choose(track="rotation", method="HERMITE")
@@ -267,7 +267,7 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
     assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY[:1]
     with inside():
         scene.tcb.velocity[0] = 3.0
-        # There is no such component.
+        # The component does not exist.
         scene.tcb.velocity[1] = 3.0
     assert [numbers(lamp.data, "energy", "velocity", index) for index in range(2)] == [{1.0: 3.0, 21.0: 3.0}, {}]
 
@@ -340,7 +340,7 @@ def test_the_shortcuts_are_on_keys_that_blender_leaves_free(preferences, tcb_ani
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     ours = {item.type for item in items}
-    # Keys of editors and modes other than ours.
+    # shortcuts of other editors and modes
     others = [
         (name, each[0])
         for mouse in ("LEFT", "RIGHT")
@@ -349,7 +349,7 @@ def test_the_shortcuts_are_on_keys_that_blender_leaves_free(preferences, tcb_ani
         if each[1]["type"] in ours and each[1].get("shift") and each[1].get("alt") and not each[1].get("ctrl")
     ]
     assert {name for name, _ in others} <= {"Font", "Text", "Console", "Clip Editor", "Clip Graph Editor"}
-    # A misspelt property would have gone missing, and each would drag tension.
+    # A misspelled property would be missing, and every shortcut would drag tension.
     dragged = [item.properties.parameter for item in items if item.idname == "tcb.key_drag"]
     assert dragged == ["tension", "continuity", "bias"] * 4
 

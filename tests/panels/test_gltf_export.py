@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The warning among the options of Blender's glTF exporter, and the button beside it."""
+"""The warning in the options of Blender's glTF exporter, and the button next to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.animation.exports import BONES, FRAMES, PLACES, rig
 
 @pytest.fixture
 def played(scene, tcb_animation):
-    """An armature that handles move, and turn its bones; and an object that they only move."""
+    """An armature whose location and bone rotations are played by handles, and an object with only a location."""
     turned, moved = rig(), new_object("Box")
     for item in (turned, moved):
         key(item, "location", list(zip(FRAMES, PLACES, strict=True)))

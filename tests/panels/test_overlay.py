@@ -39,7 +39,7 @@ def seen(item, bone="", frames=FRAMES):
 
 
 def empty(scene, name, seed, *, keyed=("location", "rotation_euler", "scale"), mode="XYZ"):
-    """An object that moves, turns and grows."""
+    """Create an object that moves, rotates and grows."""
     item = new_object(name, mode)
     random = np.random.default_rng(seed)
     for frame in (1, 13, 30, 50):
@@ -52,7 +52,7 @@ def empty(scene, name, seed, *, keyed=("location", "rotation_euler", "scale"), m
 
 @pytest.fixture
 def rig(scene):
-    """A moving, turned armature whose three bones, the last of them connected, have keys."""
+    """Create a moving, rotated armature with three keyed bones. The last bone is connected."""
     armature = bpy.data.armatures.new("Rig")
     item = new_object("Rig", data=armature)
     bpy.context.view_layer.objects.active = item
@@ -190,7 +190,7 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, animation
 
 
 def follow_frame(item, scene, path="frame_current"):
-    """Let a driver read the frame of a scene as a property of it."""
+    """Add a driver that reads the current frame of a scene as a property."""
     driver = item.driver_add("location", 2).driver
     driver.expression = "now"
     variable = driver.variables.new()
@@ -265,7 +265,7 @@ def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
         )
     )
     size = float(np.linalg.norm(path.outgoing[1]))
-    # The difference of a frame's length on a cubic: an error of its third derivative.
+    # The error of differences over one frame on a cubic is due to the third derivative.
     assert path.outgoing[1] == pytest.approx(spline(13.0, nu=1) * 17 / 3, abs=0.02 * size)
     assert path.incoming[1] == pytest.approx(-spline(13.0 - 1e-9, nu=1) * 12 / 3, abs=0.02 * size)
     assert not path.incoming[0].any()
@@ -310,7 +310,7 @@ def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
 
 @pytest.fixture
 def overlay(scene, pictures):
-    """The overlay, switched on, with nothing kept."""
+    """The overlay, turned on, without stored paths."""
     pictures.overlay._forget()
     scene.tcb_paths.show = True
     yield pictures.overlay

@@ -23,7 +23,7 @@ def printed(shared_data: Path) -> dict[str, list[list[str]]]:
 
 
 def test_the_example_scene_and_real_files_are_as_exact_as_promised(printed):
-    """Samples to rounding at frames; curves within the tolerances that the program holds them to."""
+    """Samples are exact except for rounding at frames, and curves are within the program's tolerances."""
     for samples, _curves in printed.values():
         assert int(samples[1]) > 0
         assert float(samples[5]) < 1e-3, samples
@@ -32,7 +32,7 @@ def test_the_example_scene_and_real_files_are_as_exact_as_promised(printed):
 def test_the_example_scene_has_a_27th_of_the_keys_of_samples_at_most(printed):
     _, curves = printed["example scene"]
     keys, samples, generated = (int(cell.replace(",", "")) for cell in curves[1:4])
-    # All components of a vector are keyed at the frames that one of them needs.
+    # All components of a vector are keyed at every frame that any component needs.
     assert generated <= (keys + samples) / 27
 
 

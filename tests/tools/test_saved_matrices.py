@@ -32,7 +32,7 @@ def test_a_file_of_3ds_max_stands_where_it_was_saved(shared_data: Path) -> None:
 
 
 def test_a_mesh_that_moves_is_looked_at_between_frames_too(tmp_path: Path) -> None:
-    """Two keys make a straight line: at 5.25 of 20 frames it is so far along that."""
+    """Two keys make a straight line, so the position at frame 5.25 of 20 is the same fraction of the line."""
     matrix = np.eye(4)
     matrix[:3, 3] = (8.0 * 5.25 / 20.0, 0.0, 3.0)
     position = track("POSITION", (0, 0.0, 0.0, 3.0), (20, 8.0, 0.0, 3.0))
