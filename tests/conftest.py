@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures. Tests in Blender use the extension, installed from its zip into an empty folder.
 
-`tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
-`numbers`: what belongs to keys. `extension_zip`: the zip. `blender_itself`: Blender as users have it. `shared_data`:
-the folder of real .3ds files. Tests that need no Blender, such as those of `interp`, run without it.
+`tcb_animation`: the installed package. `scene`: the scene of a new, empty file. `numbers`: the parameters of keys.
+`extension_zip`: the zip. `blender_itself`: Blender as users have it. `shared_data`: the folder of real .3ds files.
+Tests that need no Blender, such as the tests of `interp`, run without it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    # Blender 4.2 and 4.5 as Python modules crash, or wait for ever, while the process ends, once an add-on registered a
-    # property with an update function. The verdict is known by now: leave with it before Blender's own exit runs.
+    # Blender 4.2 and 4.5 as Python modules crash or hang when the process ends, if an add-on has registered a property
+    # with an update function. The result is known by now, so exit before Blender's own exit code runs.
     if "bpy" in sys.modules:
         atexit.register(_leave, session)
 
@@ -114,7 +114,7 @@ def tcb_animation(extension_zip: Path) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def empty_file(tmp_path_factory: pytest.TempPathFactory, tcb_animation: ModuleType) -> str:
-    """The path of a file like Blender's start-up file, but without objects."""
+    """The path of a file like Blender's startup file, but without objects."""
     import bpy
 
     path = str(tmp_path_factory.mktemp("empty") / "empty.blend")
@@ -128,7 +128,7 @@ def scene(empty_file: str) -> bpy.types.Scene:
     """The scene of a new, empty file, with the extension enabled."""
     import bpy
 
-    # Not read_factory_settings, which disables every extension. Blender's own start-up file takes twice the time.
+    # read_factory_settings would disable every extension. Blender's own startup file would take twice as long.
     bpy.ops.wm.read_homefile(filepath=empty_file)
     assert bpy.context.scene is not None
     return bpy.context.scene
@@ -136,11 +136,11 @@ def scene(empty_file: str) -> bpy.types.Scene:
 
 @pytest.fixture
 def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
-    """numbers(datablock, path, name, component=0): {frame: number}, of the keys that have that parameter.
+    """numbers(datablock, path, name, component=0): {frame: number} for the keys on which the parameter is set.
 
-    What stands in the file: the identities in the keys, and the table of the action. `name`: "velocity" too, of that
-    component. All channels that are keyed at a frame have the same, but for the velocities of values, which each
-    channel has for itself.
+    The numbers are read from the file, from the identities in the keys and the table of the action. For `name`
+    "velocity", `component` selects the component. All channels with a key at a frame have the same numbers, except
+    velocities of values, which differ by channel.
     """
     import numpy as np
 

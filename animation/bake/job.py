@@ -49,7 +49,7 @@ class Job:
     states: list[TrackState] = field(default_factory=list)
     """Table entries of the tracks, one per plan, set when the keys have rows."""
     are_settled: list[bool] = field(default_factory=list)
-    """For each plan, whether its keys still have the identities read from the curves."""
+    """For each plan, true if its keys still have the identities read from the curves."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
     """New rows for the table."""
 

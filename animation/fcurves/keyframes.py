@@ -36,7 +36,7 @@ EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
 AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""For each handle type, whether Blender places the handle automatically."""
+"""For each handle type, true if Blender places the handle automatically."""
 AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""

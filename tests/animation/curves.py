@@ -13,7 +13,7 @@ HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 ALL_MODES = ("QUATERNION", "AXIS_ANGLE", *ORDERS)
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY")
-"""The modes of which each takes a way of its own, and a second order of Euler angles."""
+"""The rotation modes that are handled differently, and a second order of Euler angles."""
 Place = tuple[float, float, float]
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 
@@ -202,7 +202,7 @@ def differences(before: list[dict[str, Any]], after: list[dict[str, Any]], ident
 
 
 def without_identities(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same as `snapshot` without identities."""
+    """Return the same data as `snapshot` without identities."""
     return [{**state, **{name: _high_halves(state[name]) for name in _IDENTIFYING}} for state in states]
 
 

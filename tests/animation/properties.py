@@ -10,7 +10,7 @@ import bpy
 from tests.animation.curves import fcurves, new_object, new_rig
 
 Animated = tuple[Any, str, int]
-"""A datablock, the path of a property of it, and how many components that has."""
+"""A datablock, the path of its property, and the number of components."""
 FRAMES = (0, 10, 25, 40)
 NUMBERS = (0.5, 0.9, 0.2, 0.7)
 

@@ -26,7 +26,7 @@ INTERPOLATIONS = ("CONSTANT", "LINEAR", "BEZIER", "BEZIER", "BACK", "SINE")
 EASINGS = ("AUTO", "EASE_IN", "EASE_OUT", "EASE_IN_OUT")
 HANDLES = ("FREE", "ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED")
 UNNUMBERED = np.float32(1.70158)
-"""Blender's default of `back`: the number of keys whose parameters are not known, as those whose handle was dragged."""
+"""Blender's default of `back`. It marks keys with unknown parameters, such as keys with a dragged handle."""
 
 _FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 

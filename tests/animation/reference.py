@@ -71,7 +71,7 @@ def locate(keys: Sequence[Key], frame: float, cycle: str) -> tuple[int, float]:
         if frame < first:
             frame += last - first
         elif frame == first:
-            frame = last  # At the joint of a cycle is the last key, and just after it the first key.
+            frame = last  # The last key is at the joint of a cycle, and the first key just after it.
     if frame <= first:
         return 0, 0.0
     if frame >= last:

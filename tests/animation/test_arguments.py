@@ -114,7 +114,7 @@ WRONG = {
     "low": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
     "high": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
 }
-"""By the name of the argument, where it differs with the function's, with asterisks where it stands for several."""
+"""Invalid values by argument name. Names include the function if values differ, and the asterisks of `*` and `**`."""
 STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 NO_FUNCTIONS = {
     "ROTATION_TOLERANCE",
@@ -133,7 +133,7 @@ NO_FUNCTIONS = {
     "Violation",
     "__version__",
 }
-"""Numbers, the error, and what functions return."""
+"""Names of `animation` that are not functions: numbers, exceptions, and classes of results."""
 
 
 def arguments_of(animation, function):

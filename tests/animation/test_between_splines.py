@@ -24,7 +24,7 @@ from tests.animation.rotations import channels_at, quaternion_of, rotations_near
 KINDS = ["CONSTANT", "LINEAR", "SINE", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
 SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]
 BETWEEN = [7.5, 9.0, 11.0, 12.0]
-"""After the key that is chosen."""
+"""Frames after the key with the chosen interpolation."""
 ROUNDING = 4e-6
 
 

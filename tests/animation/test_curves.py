@@ -215,7 +215,7 @@ def test_blenders_own_update_changes_nothing(animation, mode: str) -> None:
 
 @pytest.mark.parametrize("part", range(2))
 def test_the_bits_of_random_actions_come_back(animation, part: int) -> None:
-    """A few actions in each rotation mode."""
+    """These are a few actions in each rotation mode."""
     wrong = []
     for number in range(part, 32, 2):
         dice = random.Random(SEED + number)

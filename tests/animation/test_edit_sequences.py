@@ -19,9 +19,9 @@ from tests.animation.random_edits import FRAMES
 
 COUNT = int(os.environ.get("TCB_SEQUENCES", "40"))
 SEED = int("{}{}".format(*bpy.app.version))
-"""Another with each Blender, so that a run with several of them does more sequences."""
+"""A seed that differs by Blender version, so that runs in several versions test more sequences."""
 PART = 10
-"""Sequences of one test."""
+"""The number of sequences per test."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_own_keys_and_parameters_are_kept_through_random_edits(stage: Stage, fir
     ],
 )
 def test_sequences_that_once_differed(stage: Stage, seed: int, number: int, steps: set[int]) -> None:
-    """Chosen handle types, a copied mirrored key, parameters after a drag, two mirrors, aligned short handles."""
+    """Test chosen handle types, a copied mirrored key, parameters after a drag, two mirrors, and short handles."""
     assert stage.run(seed, number, steps).differences == []
 
 

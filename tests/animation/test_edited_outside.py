@@ -200,7 +200,7 @@ OF_THE_WHOLE_BONE = (
     "Propagate Pose",
     "generated keys are deleted",
 )
-"""Ways that edit all tracks of the bone."""
+"""Edits that affect all tracks of the bone."""
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -257,7 +257,7 @@ def edited_paths(way: str) -> list[str]:
     return [LOCATION, ROTATION] if way in OF_THE_WHOLE_BONE else [LOCATION]
 
 
-# What is refused
+# Rejected operations
 
 
 @every_way
@@ -272,7 +272,7 @@ def test_the_list_of_tracks_says_so(animation, item, way: str) -> None:
 
 
 DONE = {"bake": "BAKED", "free": "TCB", "restore": "TCB", "remove": "PLAIN"}
-"""The state of the other tracks after each."""
+"""The state of the other tracks after each operation."""
 
 
 @pytest.mark.parametrize(("verb", "way"), each_once(DONE, WAYS))
@@ -355,7 +355,7 @@ def test_our_own_tools_refuse_it(animation, item, change: Edit, tool) -> None:
     assert (everything(item), table(item)) == (before, stored)
 
 
-# The two ways on
+# Keeping and discarding the edits
 
 
 @pytest.mark.parametrize(("output", "way"), each_once(["SAMPLES", "CURVES"], WAYS))
@@ -536,7 +536,7 @@ def test_live_says_it_no_more_after_the_way_on(animation, item, way_on: str) -> 
     assert update.standing_of(watches, action) == []
 
 
-# What is not an edit
+# Changes that are not edits
 
 
 def select_keys(item: bpy.types.Object) -> None:

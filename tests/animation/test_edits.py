@@ -176,15 +176,15 @@ EDITS = {
 
 
 REVERSED = ("turn all around", "mirror all")
-"""Edits after which the motion goes the other way."""
+"""Edits that reverse the motion."""
 
 
 CHOSEN = ("handles otherwise", "handles to vector")
-"""Edits after which Blender plays handles where handles play: those of a type that was chosen."""
+"""Edits that choose handle types, after which Blender places handles on tracks played by handles."""
 
 
 def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
-    """Return whether the difference is not one of the handles before the first or after the last key."""
+    """Return whether the difference is not in a handle before the first key or after the last key."""
     path, name, *rest = difference
     place = {"handle_left": 0, "handle_right": len(curve(thing, path).keyframe_points) - 1}.get(name)
     return not rest or rest[0] // 2 != place

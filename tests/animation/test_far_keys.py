@@ -16,7 +16,7 @@ from tests.animation.curves import curve, fcurves, key, new_object
 
 FAR = 1e8
 MOST = 50e6
-"""Bytes; a number for each frame would be 800 million."""
+"""Maximum memory in bytes. A number for each frame would take 800 million bytes."""
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from tests.animation.curves import curve, key, new_object
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("animation", "exchange", "ui", "operators", "panels", "cli")
 MADE = re.compile(r"NOTHING_TO_[A-Z_]+|TURNS_(AS_KEYED|SHORTEST)|[A-Z_]+_LACKS_TRACK")
-"""Codes that are put together of the names of choices."""
+"""Codes that are composed from the names of choices."""
 PLACES = [(1, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))]
 TURNS = [(1, (0, 0, 0)), (10, (0.5, 1, 2)), (25, (3, 0.1, 0.2)), (40, (0, 0, 8))]
 
@@ -133,7 +133,7 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "reduce": _reduced,
 }
 EMPTY = {"key_whole"}
-"""These reports have no finding here."""
+"""These reports contain no findings in this test."""
 
 
 @pytest.mark.parametrize("name", REPORTS)

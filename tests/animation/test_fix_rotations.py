@@ -28,7 +28,7 @@ from tests.animation.live import let_time_pass
 
 FRAMES = (1, 11, 21, 31, 41, 51)
 FLIPPED = (2, 3, 5)
-"""Rows of keys that get other numbers."""
+"""Rows of keys that get equivalent values."""
 
 
 def flipped(mode: str, value: float, index: int) -> float:
@@ -96,7 +96,7 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     before = snapshot(item)
     (fault,) = animation.find_rotation_faults(item)
     assert (fault.datablock, fault.track, fault.kind) == ("Flipped", "rotation_quaternion", "FLIP")
-    # A change back to the first sign is a flip, too.
+    # A change back to the first sign is also a flip.
     assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
     assert str(fault) == (
         '"Flipped", Quaternion Rotation: the rotation flips at frames 21, 41, 51: opposite quaternion signs'

@@ -46,7 +46,7 @@ WITHOUT_EASE = {name: ALL_PARAMETERS[name] for name in ("tension", "continuity",
 MODERATE = {name: [number / 2 for number in numbers] for name, numbers in WITHOUT_EASE.items()}
 PARAMETERS = {"defaults": {}, "moderate": MODERATE, "eases": ALL_PARAMETERS}
 LARGEST = {"QUATERNION": (0.02, 0.02, 1.0), "ZYX": (20.0, 20.0, 20.0)}
-"""Degrees, with each of `PARAMETERS`: what the other ways to hold a rotation have is below `LARGEST_ELSE`. These
+"""Largest errors in degrees, for each of `PARAMETERS`. Errors in other rotation modes are below `LARGEST_ELSE`. These
 rotations take ZYX angles past gimbal lock, where a channel jumps within a segment."""
 LARGEST_ELSE = (1.0, 1.0, 3.0)
 
@@ -63,7 +63,7 @@ def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
 @pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
 @pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
 def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
-    """Float32 rounds the frames of handles: above frame 512 by up to 3e-5, and above 1024 by twice as much."""
+    """Float32 rounds the frames of handles by up to 3e-5 above frame 512, and by twice as much above 1024."""
     thing = new_object()
     frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
     rows = keyed_location(thing, animation, frames, **parameters)
@@ -129,7 +129,7 @@ def test_a_tolerance_decides_what_is_approximate(animation) -> None:
 
 
 ULP = float(np.nextafter(np.float32(0.2), np.float32(1.0))) - float(np.float32(0.2))
-"""The place after which float32 has no more digits of 0.2; of 1e8 that is 8."""
+"""The spacing of float32 numbers at 0.2. At 1e8, it is 8."""
 
 
 @pytest.mark.parametrize(
@@ -540,7 +540,7 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
 
 
 def test_a_switch_that_cycles_is_repeated(animation) -> None:
-    """None of its segments are part of a spline."""
+    """None of the track's segments are part of a spline."""
     thing = new_object()
     thing["grip"] = 0.0
     key(thing, '["grip"]', [(0, 0.0), (10, 1.0), (20, 0.0)])

@@ -325,9 +325,9 @@ def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mod
 
 SET = ["CONSTANT", *OTHERS, "ELASTIC"]
 STATES = ["TCB", *OUTPUTS]
-"""Not played, or played by one of the outputs."""
+"""States of a track: not played, or played by one of the outputs."""
 BETWEEN = [7.5, 8.0, 9.0, 11.0, 12.25]
-"""After the key that is chosen."""
+"""Frames after the key with the chosen interpolation."""
 
 
 def in_state(animation, state: str, first: str = "BEZIER", name: str = "Thing") -> bpy.types.Object:

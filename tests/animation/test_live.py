@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: after an edit, handles are the same as after a bake of all tracks. Also tested: when Live looks for edits.
+"""After an edit, handles from Live are the same as after a bake of all tracks. Edits are detected at the right time.
 
 `edit_sequences.py` compares the results of random edits with a plain twin.
 """
@@ -141,7 +141,7 @@ def test_saving_bakes_what_waits(animation, thing, tmp_path) -> None:
 
 
 def test_a_file_that_was_saved_before_the_bake_is_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
-    """The file is saved by itself, or with the extension disabled."""
+    """The file is saved automatically, or with the extension disabled."""
     present = [bpy.app.handlers.save_pre, bpy.app.handlers.depsgraph_update_post]
     ours = [[each for each in every if "tcb_animation" in each.__module__] for every in present]
     for every, own in zip(present, ours, strict=True):
@@ -476,7 +476,7 @@ TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 
 @pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
 def test_another_order_of_euler_angles_is_followed(animation, scene, output: str) -> None:
-    """The result equals that of a bake in that order."""
+    """The result equals a bake in this order."""
     thing, expected = new_object("Turned"), new_object("Turned so from the first", "ZYX")
     for each in (thing, expected):
         key(each, "rotation_euler", TURNS)
@@ -554,7 +554,7 @@ ANYTHING = {
 
 
 class Looked:
-    """An object played by handles that Live has baked before, and checks by itself."""
+    """An object played by handles that Live has baked before, and checks automatically."""
 
     def __init__(self, animation) -> None:
         self.update = animation.live.update

@@ -104,7 +104,7 @@ def test_an_action_of_both_scenes_is_baked_once_as_the_scene_of_the_first_window
         bpy.ops.tcb.sync()
     assert sorted(bakes) == ["location", "location", "scale", "scale"]
     assert is_as(animation, twin, "Here") == []
-    # It is as before, although the other scene is current now.
+    # The object is unchanged, although the other scene is current now.
     bpy.context.window.scene = scenes["There"]
     bakes.clear()
     set_value(twin, 7.0)

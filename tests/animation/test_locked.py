@@ -51,7 +51,7 @@ class Operator(NamedTuple):
     ui_type: str
     run: Run
     frames: tuple[float, ...] = ()
-    """Those at which keys of the plain track are selected; none: all."""
+    """Frames at which keys of the plain track are selected. If empty, all keys are selected."""
 
 
 def in_time(mode: Any, amount: float) -> Run:
@@ -280,7 +280,7 @@ def test_an_operator_edits_all_but_the_baked_tracks(animation, name: str, output
 
 
 RECALCULATING = ("move", "scale", "snap to frames", "handle type", "timeline, move", "curves, move", "smooth")
-"""Operators after which Blender places handles anew."""
+"""Operators after which Blender places handles again."""
 
 
 @pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, RECALCULATING))

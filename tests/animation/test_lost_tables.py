@@ -381,7 +381,7 @@ bpy.data.orphans_purge()
 
 
 def test_a_table_that_is_put_back_is_the_same_again(animation) -> None:
-    """This is what undo does. While the table is missing, nothing may be changed."""
+    """Undo has this effect. While the table is missing, nothing may be changed."""
     item = baked_ball(animation)
     action: Any = item.animation_data.action
     table = action["tcb_animation"].to_dict()

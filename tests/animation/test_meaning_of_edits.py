@@ -455,7 +455,7 @@ def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None
     numbers = own.filled.T.tolist()
     assert numbers[2] == pytest.approx([0.2, -0.3, -0.6, 0, 0])
     assert numbers[1] == pytest.approx([0, 0, 0.5, 0, 0])
-    # Reversed again, it is as before.
+    # A second reversal restores the motion.
     mirror(obj, "location", 20.0)
     animation.bake(obj, output="HANDLES")
     assert np.abs(played(obj, frames) - before).max() < 1e-5
@@ -474,7 +474,7 @@ def test_a_mirror_in_time_swaps_eases(animation) -> None:
 
 
 def played(obj: bpy.types.Object, frames: Any) -> Any:
-    """Locations, shape (3, n)."""
+    """Return the locations, shape (3, n)."""
     return np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
 
 
@@ -503,7 +503,7 @@ def test_a_handle_type_that_is_chosen_is_blender_s_until_it_is_free_again(animat
     assert [handle_state(ball, row) for row in (0, 2, 3)] == [before[row] for row in (0, 2, 3)]
     curve(ball, "location").update()
     assert handle_state(ball, 1) == theirs
-    # It persists during other edits, and follows them.
+    # The chosen type persists during other edits.
     curve(ball, "location").keyframe_points[2].co_ui = (27, 3)
     let_time_pass(animation)
     moved = handle_state(ball, 1)

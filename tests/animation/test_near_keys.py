@@ -21,7 +21,7 @@ from tests.exchange.files import box, save, track
 from tests.exchange.files import scene as scene_of
 
 ONE_KEY = 0.01
-"""Frames: Blender takes nearer keys for one."""
+"""Distance in frames below which Blender merges keys."""
 FRAMES = (0.0, 10.0, 20.0, 40.0)
 APART = (0.002, 0.006, 0.0115)
 TURNS = ((0.0, 0.0, 0.0), (0.5, -0.3, 0.2), (0.2, 0.4, -0.1), (-0.3, 0.1, 0.4))
@@ -29,7 +29,7 @@ OUTPUTS = ("SAMPLES", "CURVES")
 
 
 def ragged(mode: str, apart: float) -> bpy.types.Object:
-    """Return an object whose rotation has every other key of every other channel later by `apart`."""
+    """Return an object with a rotation. Every second key of every second channel is later by `apart`."""
     item = new_object("Thing", mode)
     turns = Rotation.from_rotvec(np.array(TURNS))
     rows = {"QUATERNION": turns.as_quat(scalar_first=True), "XYZ": turns.as_euler("xyz")}.get(mode)

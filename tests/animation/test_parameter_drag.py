@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drags of parameters: each step is visible, the result equals that of another edit, and Esc leaves no trace."""
+"""Each step of a parameter drag is visible. The result equals the same edit without a drag, and Esc leaves no trace."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
 
 
 class Clock:
-    """A clock that advances only when told to."""
+    """A clock that advances only on request."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -193,7 +193,7 @@ def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, t
         fcurve.select = False
     before = snapshot(other), snapshot(thing)
     parameters = given(animation, thing, PATH, "tension") if output else None
-    # The last is put back first.
+    # The last key is moved back first.
     kept = recorded_track.record_tracks((item, animation.find_track(item, PATH)) for item in (other, thing))
     if output:
         animation.remove(thing)

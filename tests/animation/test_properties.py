@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any animated float property of any datablock is a track; renames keep its parameters."""
+"""Any animated float property of any datablock is a track, and keeps its parameters when renamed."""
 
 from __future__ import annotations
 

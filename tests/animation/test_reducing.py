@@ -319,7 +319,7 @@ def test_curves_that_go_on_along_lines_do_so_as_before(animation, scene, samples
 
     played, turned = outside(obj, frames)
     np.testing.assert_allclose(played, location, atol=5e-4 + 5e-5 * np.abs(samples).max())
-    # The pose is the same of q and -q.
+    # q and -q are the same pose.
     np.testing.assert_allclose(np.abs((turned * rotation).sum(axis=0)), 1.0, atol=1e-6)
 
 
@@ -568,7 +568,7 @@ def test_an_object_of_tcb_keys_comes_within_the_error_and_the_bake_plays_its_par
 
     assert off()[0] <= 0.02
     assert off()[1] <= math.radians(1.0)
-    # The exact spline keeps within the error, too.
+    # The exact spline also stays within the error.
     animation.bake(ball, output="SAMPLES")
     assert off()[0] <= 0.02
     assert off()[1] <= math.radians(1.0)
@@ -726,7 +726,7 @@ def test_finite_curves_never_raise_and_never_have_more_keys(animation, scene, na
         assert "no fewer keys possible within 0.005" in str(result)
     else:
         assert now < 2 * len(FINITE[name][0])
-    # Far from frame 0 float32 has no more digits for the frames of handles.
+    # Far from frame 0, float32 can't represent the frames of handles accurately.
     assert result.reached or (name == "far" and "that is more than" in str(result))
 
 

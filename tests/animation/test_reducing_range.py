@@ -187,7 +187,7 @@ def test_a_bezier_segment_beside_becomes_one_of_the_spline_where_that_is_chosen(
     assert played(obj, [85.5])["location", 0][0] == before
     animation.key_set(obj, "location", 85.0, interpolation="BEZIER")
     animation.bake(obj, output="HANDLES")
-    # Hermite's cubic leaves the key with its velocity, and comes to the next, which has none of its own, at rest.
+    # The Hermite cubic starts with the key's velocity, and is at rest at the next key, which has no velocity.
     start, end = (curves[0] for curves in (played(obj, [85.0])["location", 0], played(obj, [86.0])["location", 0]))
     assert played(obj, [85.5])["location", 0][0] == pytest.approx(0.5 * (start + end) + 2.0 / 8.0, abs=1e-5)
     assert played(obj, [84.5, 86.5])["location", 0] == pytest.approx([np.sin(83.5 / 9.0), np.sin(85.5 / 9.0)], abs=2e-3)

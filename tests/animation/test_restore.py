@@ -22,7 +22,7 @@ from tests.animation.curves import (
 from tests.animation.random_tracks import random_action
 
 ACTIONS = 32
-"""Two for each rotation mode and part; random ones, so that more of them would hardly find more."""
+"""The number of random actions, two for each rotation mode and part. More actions would hardly find more errors."""
 SEED = 20240229
 
 

@@ -24,7 +24,7 @@ RATE = 24.0
 
 
 def key(owner: Any, path: str, index: int, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
-    """Key one channel with FREE handles at thirds; slopes per frame before and after each key, shape (2, n)."""
+    """Key one channel with FREE handles at thirds. `slopes` per frame are before and after each key, shape (2, n)."""
     owner.keyframe_insert(path, index=index, frame=int(frames[0]))
     source = owner.id_data
     whole = f"{owner.path_from_id()}.{path}" if owner != source else path

@@ -118,6 +118,6 @@ def test_nodes_that_animate_one_property_play_the_files_curves(animation: Any, t
     for (path, interpolation), keys in every.items():
         (motion,) = played(objects[f"{interpolation} {path}"]).values()
         deviation = np.abs(motion - expected(path, interpolation, keys)).max()
-        # Curves of quaternions do not turn at constant speed. A component changes by half the angle at most.
+        # Curves of quaternions do not rotate at constant speed. A component changes by at most half the angle.
         slerp = interpolation == "LINEAR" and path == "rotation"
         assert deviation < (report.rotation_error / 2 + 1e-6 if slerp else 5e-6), (path, interpolation)

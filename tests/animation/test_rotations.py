@@ -40,7 +40,7 @@ from tests.animation.rotations import (
 
 RADIAN = 1e-6
 CHORD = 0.001
-"""Radians between the motion and lines between samples every quarter of a frame."""
+"""Maximum angle in radians between the motion and linear interpolation of samples every quarter of a frame."""
 FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
 
 

@@ -16,7 +16,7 @@ KINDS = [each.identifier for each in bpy.types.Keyframe.bl_rna.properties["inter
 EASINGS = [each.identifier for each in bpy.types.Keyframe.bl_rna.properties["easing"].enum_items]
 START, END = 3.0, 40.5
 PLACES = np.linspace(START, END, 76)[:-1]
-"""Multiples of half a frame, which float32 has exactly."""
+"""Return multiples of half a frame, which float32 represents exactly."""
 
 
 @pytest.fixture

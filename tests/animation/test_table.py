@@ -208,7 +208,7 @@ def test_a_table_that_another_has_written_is_read_anew(animation, ball) -> None:
     before, table = animation.find_track(ball, "location").state, stored.to_dict()
     animation.key_set(ball, "location", 10, tension=-0.5)
     assert contents(animation.find_track(ball, "location").state) != contents(before)
-    # This is what undo does.
+    # Undo has this effect.
     for name, value in table.items():
         del stored[name]
         stored[name] = value

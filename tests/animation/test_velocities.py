@@ -30,7 +30,7 @@ def velocities(package):
 
 @pytest.fixture
 def write(velocities):
-    """write(datablock, prefixes=None, **how)."""
+    """write(datablock, prefixes=None, **how): write the velocities."""
     return lambda datablock, prefixes=None, **how: velocities.write_velocities(
         datablock, prefixes, velocities.Velocities(**how)
     )

@@ -27,7 +27,7 @@ def installed_blender(extension_zip: Path, folder: Path) -> list[str]:
         "BLENDER_USER_RESOURCES": str(folder / "config"),
     }
     blender = ["env", *(f"{name}={value}" for name, value in environment.items()), variables["BLENDER"]]
-    # A Blender that was only unpacked doesn't know the Python that it runs its helpers with.
+    # An unpacked Blender that was not installed cannot find the Python for its helper processes.
     install = (
         "import bpy, os, sys; sys.executable = sys.executable or os.environ['GUI_BLENDER_PYTHON'];"
         f" bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"

@@ -43,7 +43,7 @@ def key_count(name: str, path: str = "location") -> int:
 
 
 def state(path: Path, name: str = "Hips") -> str:
-    """True if the location of the file's object is baked: told by the number of keys alone. The file is opened."""
+    """True if the location of the file's object is baked, judged by the number of keys alone. The file is opened."""
     load(path)
     return {len(FRAMES): "as keyed", 40: "baked"}.get(key_count(name), f"{key_count(name)} keys")
 
@@ -57,7 +57,7 @@ def keys_of(datablock: Any, path: str, index: int = 0) -> dict[float, float]:
 
 
 def linked_from(library, file):
-    """Save as `file` a scene with an animated object of its own and one that is linked from `library`."""
+    """Save a scene as `file`, with a local animated object and an object linked from `library`."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     save(file)
     with bpy.data.libraries.load(str(library), link=True, relative=True) as (_there, here):

@@ -20,7 +20,7 @@ NOBODY = 65534
 
 
 FAULTS = 3
-"""Exit status: done, but something was refused."""
+"""Exit status of a run that finished, but skipped something."""
 
 
 USAGE = [
@@ -106,7 +106,7 @@ def test_a_file_of_a_newer_blender_is_not_written(tcb, cli, walk, monkeypatch):
 
 
 class Older:
-    """Blender, pretending to be an older version."""
+    """Blender with an older version number."""
 
     class app:  # noqa: N801  as Blender names it
         version = (4, 1, 0)
@@ -129,7 +129,7 @@ def test_an_output_folder_below_a_file_is_refused(tcb, walk, tmp_path):
 
 @contextlib.contextmanager
 def as_a_plain_user():
-    """Nothing is forbidden to root: where tests run as root, be someone else for a while."""
+    """Run as another user if the tests run as root, because root has all permissions."""
     if os.geteuid() == 0:
         os.setresuid(NOBODY, NOBODY, 0)
         try:
@@ -142,7 +142,7 @@ def as_a_plain_user():
 
 @pytest.fixture
 def others_file(walk):
-    """The file in a folder that a plain user can look into and not write to, unlike those that pytest makes."""
+    """The file in a folder that other users can read but not write, unlike pytest's folders."""
     with tempfile.TemporaryDirectory(prefix="tcb-others-") as name:
         file = walk.rename(Path(name, walk.name))
         Path(name).chmod(0o555)
@@ -275,7 +275,7 @@ def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
 
 
 def in_strips_only(name: str) -> bpy.types.NlaStrip:
-    """A strip with the action of a new object, which has no other."""
+    """Create a strip with the action of a new object without other strips."""
     animation = thing(name, "location").animation_data
     slot = animation.action_slot if HAS_SLOTS else None
     strip = animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
@@ -286,7 +286,7 @@ def in_strips_only(name: str) -> bpy.types.NlaStrip:
 
 
 def key_counts(file: Path, action: str) -> set[int]:
-    """The numbers of keys of the curves of one of the file's actions. The file is opened."""
+    """Return the number of keys on each curve of an action in the file. The file is opened."""
     load(file)
     return {len(state["co"]) // 8 for state in action_bits(bpy.data.actions[action])}
 

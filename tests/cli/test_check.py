@@ -16,7 +16,7 @@ from tests.cli.tool import run
 
 @pytest.fixture
 def shot(cli, tmp_path) -> Path:
-    """A file with a camera whose clip planes cross at frame 30, and a lid that leaves its box by 2 at frame 20."""
+    """A file with a camera and a lid. The clip planes cross at frame 30, and the lid is 2 off its box at frame 20."""
     data = bpy.data.cameras.new("Eye")
     _eye, box, lid = (new_object(name, data=of) for name, of in (("Eye", data), ("Box", None), ("Lid", None)))
     lid.parent = box

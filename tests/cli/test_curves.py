@@ -12,7 +12,7 @@ from tests.cli.scenes import load, save, thing
 
 @pytest.fixture
 def model(scene, tmp_path):
-    """A file of an object, and a .blend of the same with linear keys, as an importer leaves it."""
+    """A file of an object, and a .blend file of the same object with linear keys, as after an import."""
     made = thing("Hips", "location")
     path = tmp_path / "model.glb"
     bpy.ops.export_scene.gltf(filepath=str(path), export_force_sampling=False, export_frame_range=False)

@@ -65,7 +65,7 @@ def test_the_tool_runs_in_blender_too(blender, walk, tmp_path):
 
 
 def test_several_blenders_work_at_once(blender, blender_itself, walk, tmp_path):
-    """Started by their command: one that was only unpacked does not know by itself how it was started."""
+    """Start Blender by its command, because an unpacked Blender does not know how it was started."""
     files = [str(shutil.copy(walk, tmp_path / f"{number}.blend")) for number in range(3)]
     arguments = ["bake", *files, "--enable", "--in-place", "--jobs", "2", "--json"]
     script = (

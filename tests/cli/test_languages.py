@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def speak(cli, monkeypatch):
-    """Let a made-up language be spoken from here on: every sentence stands in marks, those that it quotes too."""
+    """Switch to an invented language that encloses every sentence in marks, including quoted sentences."""
     words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.animation.translation")
 
     def marked(text: str, _msgctxt: str = "*") -> str:

@@ -108,7 +108,7 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
     script = f"import sys; print('\\x1e', flush=True); sys.stdin.readline(); {script}"
     assert cli.main(arguments, start=(sys.executable, "-c", script)) == 1
     lines = results(capfd.readouterr().out)
-    # Whichever process asks first gets the first file.
+    # The first process that requests a file gets the first file.
     failed, done = sorted((lines[file.name] for file in files), key=lambda line: line["status"], reverse=True)
     assert (failed["status"], done["status"]) == ("failed", "done")
     assert reason in failed["errors"][0]["message"]
@@ -197,7 +197,7 @@ def test_stopped_its_workers_end_after_the_file_at_work_and_every_file_is_whole(
     process.stdout.close()
     assert workers
     names = names_in(files[0].parent)
-    left = [name for name in names if f"-{process.pid:x}-" in name]  # which the next run takes away
+    left = [name for name in names if f"-{process.pid:x}-" in name]  # The next run removes this file.
     assert names == [*left, *(file.name for file in files)]
     assert state(files[-1]) != "baked"
     for file in files:
@@ -221,7 +221,7 @@ def test_many_files_killed_in_the_middle_are_finished_by_the_same_command(tcb, w
     workers = children_of(process.pid)
     os.kill(next(iter(workers)) if who == "a worker" else process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    # Each ends the file at work, which the next command would otherwise find changed meanwhile.
+    # Wait for the file in progress, because the next command would otherwise find it changed.
     wait_until(lambda: not any(map(is_alive, workers)))
     again = tcb("bake", *files, "--in-place", "--jobs", 2, "--json", "--skip-done")
     lines = results(again.out)

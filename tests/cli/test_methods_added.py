@@ -47,7 +47,7 @@ importlib.import_module("os")._exit(0)
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory) -> Path:
-    """A copy of this one to which the page's diff was applied."""
+    """A copy of this checkout with the page's diff applied."""
     if shutil.which("git") is None:
         pytest.skip("git, which applies the diff, is not there")
     copy = tmp_path_factory.mktemp("added") / "checkout"
@@ -55,7 +55,7 @@ def checkout(tmp_path_factory) -> Path:
     (diff,) = re.findall(
         r"```diff\n(.*?)```", (ROOT / "docs" / "project" / "extending.md").read_text(encoding="utf-8"), re.DOTALL
     )
-    # Where a repository is around it, git would take the paths for that one's.
+    # Inside another repository, git would resolve the paths in that repository.
     alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(copy.parent)}
     applied = subprocess.run(["git", "apply", "-"], cwd=copy, input=diff, text=True, capture_output=True, env=alone)
     assert applied.returncode == 0, applied.stderr

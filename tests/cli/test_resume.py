@@ -17,7 +17,7 @@ LOG = ".tcb-done.jsonl"
 
 @pytest.fixture
 def bake(tcb, walk, tmp_path):
-    """Bake into a folder, with --skip-done and --json; the result's line."""
+    """Bake into a folder with --skip-done and --json, and return the line of the result."""
 
     def run(*options: object, file=walk, output=tmp_path / "baked") -> dict:
         where = ("--output", f"{output}/") if output else ("--in-place",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`tcb rotations`: the faults of all actions of a file, and files that are written only where something is repaired."""
+"""`tcb rotations`: faults in all actions of a file. Files are written only if something is repaired."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLIP = [(1, (1, 0, 0, 0)), (10, (-0.9, -0.1, 0, 0)), (20, (0.8, 0.2, 0, 0))]
 
 @pytest.fixture
 def shot(cli, tmp_path) -> Path:
-    """A file with an action that plays and one that does not, both with flips, and a wheel."""
+    """A file with a used action, an unused action, and a wheel. Both actions contain flips."""
     arm, wheel, spare = (
         new_object(name, mode) for name, mode in (("Arm", "QUATERNION"), ("Wheel", "XYZ"), ("S", "XYZ"))
     )

@@ -90,7 +90,7 @@ MOMENTS = {
 def stop_when(walk: Path, moment: Callable[[Path, int], object], number: int) -> int:
     """Bake in place, send the signal at the moment, and return the exit status.
 
-    `moment`: whether it is there, of the file's folder and the process.
+    `moment` is a function of the file's folder and the process that is true at the moment.
     """
     process = subprocess.Popen([*TOOL, "bake", str(walk), "--in-place"], stdout=DEVNULL, stderr=DEVNULL)
     wait_until(lambda: process.poll() is not None or moment(walk.parent, process.pid))
@@ -105,7 +105,7 @@ def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(tcb, wal
         status = stop_when(walk, MOMENTS[moment], signal.SIGKILL)
         if status != 0:
             break
-        # On a busy machine it was done before the moment was seen.
+        # On a busy machine, the command finished before the moment was detected.
         walk.write_bytes(before)
     assert status == -signal.SIGKILL
     assert walk.read_bytes() == before or state(walk) == "baked"

@@ -236,7 +236,7 @@ def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
 
 
 def test_tension_for_keys_that_have_none_is_that_of_the_option(tcb, walk, tmp_path):
-    """At tension 1 a key's tangents vanish: midway between two such keys stands the mean of their values."""
+    """At tension 1, tangents vanish, so the value halfway between two such keys is the mean of their values."""
     assert tcb("bake", walk, "--output", tmp_path / "tense.blend", "--tension", "1", "--step", "0.5").status == 0
     load(tmp_path / "tense.blend")
     middle = keys_of(bpy.data.objects["Hips"], "location", 1)[32.5]

@@ -27,13 +27,13 @@ time.sleep(600)
 
 @pytest.fixture
 def started(tmp_path) -> Path:
-    """There once a worker was started."""
+    """A file that exists once a worker was started."""
     return tmp_path / "started"
 
 
 @pytest.fixture
 def done_here(cli, started) -> Callable[..., int]:
-    """Do files with --jobs 2, the first while the worker starts; return the number of those that this process does."""
+    """Process files with --jobs 2, the first while the worker starts. Return the number that this process handles."""
 
     def run(count: int, worker: str = WORKER) -> int:
         files = [(Path(f"{number}.blend"), None) for number in range(count)]

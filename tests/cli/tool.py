@@ -18,21 +18,21 @@ from tests.cli.scenes import load, save
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
 HELPED = [sys.executable, str(ROOT / "tests" / "cli" / "helped.py")]
-"""With --jobs 2, the first two files are done at once."""
+"""The files. With --jobs 2, the first two are processed at the same time."""
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
 
 
 def run(*arguments: object, tool: list[str] = TOOL, **options) -> subprocess.CompletedProcess[str]:
     command = [*tool, *map(str, arguments)]
-    # A file's name may hold bytes that are not text.
+    # File names may contain bytes that are not text.
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=120, **options
     )
 
 
 def large(walk: Path) -> Path:
-    """The same with 12 MB of mesh, so that writing it takes a while."""
+    """The same file with 12 MB of mesh data, so that writing it takes a while."""
     load(walk)
     mesh = bpy.data.meshes.new("Large")
     mesh.vertices.add(1_000_000)
@@ -45,7 +45,7 @@ def writing_began(folder: Path) -> bool:
 
 
 def writers(folder: Path) -> set[int]:
-    """The processes that write a result into the folder."""
+    """Return the processes that are writing a result into the folder."""
     return {int(name.split("-")[-2], 16) for name in os.listdir(folder) if name.endswith(".blend@")}
 
 
@@ -61,7 +61,7 @@ def wait_until(happened: Callable[[], object]) -> None:
 
 
 def children_of(process: int) -> list[int]:
-    """Those that are alive."""
+    """Return the processes that are running."""
 
     def fields(child: str) -> list[str]:
         try:
@@ -81,7 +81,7 @@ def is_alive(process: int) -> bool:
 
 
 def refused(ran, *words: str, status: int = 1) -> bool:
-    """True if it is one error, with these words in it, and the exit status of a failure, or of faults."""
+    """True if the result is one error that contains these words, with the exit status of a failure or of faults."""
     assert ran.status == status
     assert len(ran.errors) == 1, ran.err
     missing = [word for word in words if word not in ran.errors[0]]

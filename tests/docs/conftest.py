@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`things`: the objects that documents speak of. `files`: a folder with the files that they name."""
+"""`things`: the objects mentioned in documents. `files`: a folder with the files that they name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.documents import TABLE
 
 @pytest.fixture
 def things(scene) -> None:
-    """The selected "Ball", keyed at frames 1, 20 and 40, and the "Rig", whose foot goes through the floor."""
+    """The selected "Ball", keyed at frames 1, 20 and 40, and the "Rig", with a foot that moves through the floor."""
     from tests.animation.curves import Bone, choose_alone, insert, new_object, new_rig
 
     low, middle, high = (0, 0, 0), (0, 1, 0), (0, 2, 0)
@@ -31,7 +31,7 @@ def things(scene) -> None:
 
 @pytest.fixture
 def files(things, tmp_path, monkeypatch) -> None:
-    """A folder to be in, with the files that documents name."""
+    """The current folder, with the files that documents name."""
     import bpy
 
     monkeypatch.chdir(tmp_path)

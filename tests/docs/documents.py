@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents, the Python in them, and the table that they read."""
+"""The documents, their Python code, and the table that it reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FINDS_THE_EXTENSION = """
 package = next(name for name in sys.modules if name.endswith(".tcb_animation") and addon_utils.check(name)[1])
 animation = sys.modules[f"{package}.animation"]
 """
-"""The lines that find the enabled extension, whatever repository it is installed in."""
+"""The lines that find the enabled extension in any repository."""
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
@@ -37,7 +37,7 @@ TEXTS = {".py", ".md", ".toml", ".sh", ".js", ".txt", ""}
 
 @cache
 def text_files() -> list[Path]:
-    """Return the files of the repository that hold text."""
+    """Return the text files of the repository."""
     folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name not in BUILT]
     files = [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
     return sorted(path for path in files if path.suffix in TEXTS and path.is_file())

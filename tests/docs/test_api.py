@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API pages are what tools/api_pages.py makes of the docstrings, have every public name, and their examples run."""
+"""The API pages match the output of tools/api_pages.py and contain every public name, and their examples run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PARSER = doctest.DocTestParser()
 RESULTS = {"Checks", "Gap", "AnimationError", "Finding", "Relaxation", "Report", "RotationFault", "Violation"}
-"""Classes that scripts are given, and don't make."""
+"""Classes that functions return and scripts do not create."""
 
 
 FITS = {
@@ -34,11 +34,11 @@ FITS = {
     "reduction": ("reduce_tracks", "low_pass"),
     "tcb_parameters": ("fit_parameters", "sample_frames"),
 }
-"""Functions that the pages show of modules of `interp.fitting`."""
+"""Functions from `interp.fitting` on the pages."""
 
 
 class Checker(doctest.OutputChecker):
-    """Compares what comes out, and of an exception's name its last part."""
+    """A checker that compares the output, but only the last part of an exception's name."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return super().check_output(want, re.sub(r"^(\w+\.)+(\w+: )", r"\2", got), optionflags)
@@ -51,7 +51,7 @@ def pages(folder: str | Path) -> dict[str, str]:
 
 SCRIPTS, MATHEMATICS = pages("reference/api"), pages("reference/interp")
 SPLINES = {name: pages("splines")[name] for name in ("tcb.md", "lightwave_kochanek_bartels.md", "cubic.md")}
-"""Those whose classes the index of `interp` links."""
+"""Modules with classes that the index of `interp` links."""
 
 
 def parts(page: str) -> dict[str, str]:
@@ -69,7 +69,7 @@ def parts(page: str) -> dict[str, str]:
 
 
 def all_sections(folder: dict[str, str]) -> dict[str, str]:
-    """Return the sections of all pages. A name has one section only."""
+    """Return the sections of all pages. Each name has only one section."""
     found = [
         (name, text)
         for file, page in folder.items()
@@ -89,7 +89,7 @@ def examples(folder: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def run(name: str, *texts: str) -> None:
-    """Run examples, one text after the other, with the same names."""
+    """Run the examples of several texts in order, with shared names."""
     names: dict[str, Any] = {}
     printed: list[str] = []
     for text in texts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of extensions.blender.org has the sizes that the platform asks for."""
+"""The texts and pictures for extensions.blender.org have the required sizes."""
 
 from __future__ import annotations
 

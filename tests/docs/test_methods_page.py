@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/measurements/methods.md has every method with the properties of its classes, and its measured error."""
+"""docs/measurements/methods.md contains every method, the properties of its classes, and its measured error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = {"values": 1, "rotations": 4}
 
 
 def table():
-    """The rows' cells, by method and kind."""
+    """Return the cells of the rows, by method and kind."""
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| **")]
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return {(re.search(r"`(\w+)`", row[0]).group(1), row[1]): row for row in cells}

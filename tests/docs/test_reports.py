@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pages on reports, JSON and pipelines name exactly the fields that come out."""
+"""The pages on reports, JSON and pipelines name exactly the fields in the output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in ("repor
 
 
 def documented(heading: str) -> set[str]:
-    """The names in the first column of the table under that heading."""
+    """Return the names in the first column of the table under the heading."""
     part = re.split(r"^#+ ", TEXT, flags=re.MULTILINE)
     (chapter,) = [each for each in part if each.startswith(f"{heading}\n")]
     cells = re.findall(r"^\| (`.*?) \|", chapter.split("\n| code |")[0], re.MULTILINE)
@@ -25,7 +25,7 @@ def documented(heading: str) -> set[str]:
 
 @pytest.fixture
 def tcb(tcb_animation, scene, tmp_path, monkeypatch, capfd):
-    """Run the command where "walk.blend" has a child on a parent whose scale passes through zero."""
+    """Run the command with a "walk.blend" that has a child of a parent with a scale that passes through zero."""
     from tests.animation.curves import key
     from tests.cli.scenes import save, thing
 

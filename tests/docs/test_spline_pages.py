@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pages of docs/splines are the pages that tools/spline_pages.py makes, with all splines, formulas and bounds."""
+"""The pages in docs/splines match the output of tools/spline_pages.py, with all splines, formulas and bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_page_has_formulas_and_a_bound_for_each_class(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_formula_follows_the_paragraph_with_its_conditions(name):
-    """The paragraph begins as in docs/formulas, links apart."""
+    """The paragraph begins as in docs/formulas, apart from links."""
     sources = [page.read_text(encoding="utf-8").split("\n\n") for page in (ROOT / "docs" / "formulas").glob("*.md")]
     introductions = {
         textwrap.dedent(formula).strip("\n"): plain(introduction)

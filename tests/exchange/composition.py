@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compose a file's own tracks, pivots and mesh matrices in plain NumPy (docs/formulas, "3D Studio files").
 
-Matrices are 4 x 4, for column vectors. Nothing of the importer is used.
+Matrices are 4 x 4, for column vectors. The importer's code is not used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from formats import three_ds
 from tests.animation import reference
 
 APART = 0.02
-"""Frames between keys that share one in the file."""
+"""Distance in frames between keys that share a frame in the file."""
 
 
 def frames_of(track: three_ds.Track) -> list[float]:
@@ -43,7 +43,7 @@ def numbers(track: three_ds.Track, frame: float) -> np.ndarray:
 
 
 def orientations(track: three_ds.Track) -> list[np.ndarray]:
-    """Return the orientations of keys that turn from the key before (docs/formulas, "Relative keys")."""
+    """Return the orientations of keys that are relative to the previous key (docs/formulas, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in track.values.astype(float):
         if any(axis):
@@ -74,7 +74,7 @@ def matrix_of(q: np.ndarray) -> np.ndarray:
 
 
 def look(position: np.ndarray, target: np.ndarray, roll: float) -> np.ndarray:
-    """Right, up and back of what looks at a target, upright but for its roll (degrees, left side down)."""
+    """Return the right, up and back axes of a node that faces a target, with a roll (degrees, left side down)."""
     back = (position - target) / np.linalg.norm(position - target)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
@@ -122,11 +122,11 @@ class Composition:
         return world
 
     def key_frames(self) -> list[int]:
-        """All frames at which any track has a key."""
+        """Return all frames at which any track has a key."""
         return sorted({int(f) for node in self.scene.nodes for track in node.tracks for f in track.frames})
 
     def vertices(self, index: int, frame: float) -> np.ndarray:
-        """A mesh node's vertices in the world (n, 3): N T(-pivot) M^-1 v, mirrored along x where only M is mirrored."""
+        """Return a mesh node's world vertices (n, 3): N T(-pivot) M^-1 v, mirrored along x if only M is mirrored."""
         node = self.scene.nodes[index]
         mesh = next(item.content for item in self.scene.objects if item.name == node.name)
         points = np.column_stack((mesh.vertices.astype(float), np.ones(len(mesh.vertices))))
@@ -142,5 +142,5 @@ class Composition:
 
 @functools.cache
 def composition_of(path: Path) -> Composition:
-    """Return that of a file, one for all tests."""
+    """Return the composition of a file, cached for all tests."""
     return Composition(three_ds.read(path.read_bytes()))

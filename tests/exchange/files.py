@@ -53,7 +53,7 @@ def spotlight(name: bytes) -> three_ds.Object:
 
 
 def object_name(node: three_ds.Node) -> bytes | None:
-    """The name of what the node animates, which a dummy has as its instance's."""
+    """Return the name of the animated object. For a dummy, it is the instance name."""
     return node.instance_name if node.name == b"$$$DUMMY" else node.name
 
 

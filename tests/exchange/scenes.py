@@ -16,7 +16,7 @@ THREE_PLACES = track("POSITION", (0, 1, 2, 3), (10, 4, -1, 2), (25, 0, 0, 5), pa
 
 
 def family(*, ids: bool) -> three_ds.Scene:
-    """A child before its parent, both with pivots, rotations and scales."""
+    """Return a scene with a child before its parent, both with pivots, rotations and scales."""
     child = three_ds.Node(
         "OBJECT",
         b"Child",
@@ -38,7 +38,7 @@ def family(*, ids: bool) -> three_ds.Scene:
 
 
 def with_much_to_leave() -> three_ds.Scene:
-    """Two boxes, of which one has bad faces and smoothing groups, with materials."""
+    """Return a scene with two boxes with materials. One box has invalid faces and smoothing groups."""
     faces = np.array([[0, 1, 2], [2, 0, 1], [2, 1, 0], [3, 3, 4], [5, 6, 5], [4, 6, 7]], np.uint16)
     groups = np.array([1, 1, 4, 0, 0, 5], "<u4").tobytes()
     chunks = (three_ds.Chunk(0x4130, b"Stone\0\1\0\0\0"), three_ds.Chunk(0x4150, groups))
@@ -59,7 +59,7 @@ def watched(kind: str, *more: three_ds.Track) -> tuple[three_ds.Node, three_ds.N
 
 
 def spun(start: tuple[float, ...], *turns: tuple[float, ...], tension: float = 0.0) -> three_ds.Scene:
-    """A box that turns about an axis (x, y, z, degrees a key, every ten frames) from an orientation."""
+    """Return a box that rotates about an axis (x, y, z, degrees per key), keyed every ten frames."""
     rows = [(0, *start), *((10 * (n + 1), -math.radians(turn[3]), *turn[:3]) for n, turn in enumerate(turns))]
     rotations = track("ROTATION", *rows, parameters={1: (tension, 0, 0, 0, 0)})
     return scene(three_ds.Node("OBJECT", b"Box", tracks=(rotations,)), objects=(box(b"Box"),))

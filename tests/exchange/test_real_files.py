@@ -22,7 +22,7 @@ def read(path: Path) -> three_ds.Scene:
 
 
 def object_of(node: three_ds.Node) -> bpy.types.Object:
-    """The importer's object for a node of a real file."""
+    """Return the imported object for a node of a real file."""
     suffix = ".Target" if node.kind in ("CAMERA_TARGET", "LIGHT_TARGET") else ""
     return bpy.data.objects[node.name.decode() + suffix]
 

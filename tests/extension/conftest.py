@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures of texts and their translations."""
+"""Fixtures for texts and their translations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LANGUAGES = {"Automatic": "DEFAULT", "English": "en_US", "German": "de_DE", "Jap
 
 @pytest.fixture(scope="session")
 def found(tcb_animation: ModuleType) -> dict[tuple[str, str], bool]:
-    """Context and text of all that Blender's own tool finds to translate, with True for labels and tooltips."""
+    """Context and text of all translatable texts found by Blender's own tool, with True for labels and tooltips."""
     if not translations.finds_texts():
         pytest.skip("this Blender ships no tool that finds what there is to translate")
     return translations.find_texts()
@@ -25,9 +25,9 @@ def found(tcb_animation: ModuleType) -> dict[tuple[str, str], bool]:
 
 @pytest.fixture
 def blender_with_languages(blender_itself: list[str], tmp_path: Path) -> Callable[[str], str]:
-    """Run a script in Blender itself, which knows LANGUAGES without own translations; returns what it prints.
+    """Run a script in Blender itself, which supports LANGUAGES without translations, and return the output.
 
-    Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
+    Debian's Blender reads its list of languages from a system folder. A folder with the list is mounted over it.
     """
     locale = tmp_path / "locale"
     locale.mkdir()

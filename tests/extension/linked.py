@@ -21,7 +21,7 @@ def main() -> None:
     bpy.ops.extensions.repo_refresh_all()
     importlib.import_module("addon_utils").enable(PACKAGE, default_set=True)
     before = sys.modules[f"{PACKAGE}.operators.bake"]
-    bpy.utils.load_scripts(reload_scripts=True)  # what Reload Scripts does
+    bpy.utils.load_scripts(reload_scripts=True)  # the same as Reload Scripts
     after = sys.modules[f"{PACKAGE}.operators.bake"]
     is_linked = Path(str(after.__file__)).resolve() == Path(CHECKOUT, "operators", "bake.py").resolve()
     registered = bpy.types.Operator.bl_rna_get_subclass_py("TCB_OT_bake")

@@ -27,7 +27,7 @@ def translations(tcb_animation: ModuleType, file: Path) -> TRANSLATIONS:
 
 
 def fields(text: str) -> set[tuple[str, str | None, str | None]]:
-    """Return the places of a template for values: number or name, conversion and format."""
+    """Return the replacement fields of a template: number or name, conversion and format."""
     parsed = [part[1:] for part in string.Formatter().parse(text) if part[1] is not None]
     if any(name for name, _, _ in parsed):
         return {(str(name), conversion, form) for name, form, conversion in parsed}
@@ -35,14 +35,14 @@ def fields(text: str) -> set[tuple[str, str | None, str | None]]:
 
 
 def test_every_label_and_tooltip_is_translated(translations: TRANSLATIONS, found: dict[tuple[str, str], bool]) -> None:
-    """If not, `python tools/translations.py` adds them to the file."""
+    """`python tools/translations.py` adds missing texts to the file."""
     assert sorted(key for key, is_interface in found.items() if is_interface and not translations.get(key)) == []
 
 
 def test_no_translation_is_of_a_text_that_is_gone(
     translations: TRANSLATIONS, found: dict[tuple[str, str], bool]
 ) -> None:
-    """If one is, `python tools/translations.py` removes it from the file."""
+    """`python tools/translations.py` removes obsolete texts from the file."""
     assert sorted(translations.keys() - found.keys()) == []
 
 
@@ -98,7 +98,7 @@ def test_blender_shows_the_translations_while_the_extension_is_enabled(
     translations: TRANSLATIONS, file: Path, blender_with_languages: Callable[[str], str], tmp_path: Path
 ) -> None:
     expected = [(*key, translation) for key, translation in translations.items() if translation]
-    # Longer than a command line can be.
+    # The code is longer than a command line can be.
     in_file = tmp_path / "expected.json"
     in_file.write_text(json.dumps(expected), encoding="utf-8")
     said = blender_with_languages(SHOW.format(language=file.stem, expected=str(in_file)))

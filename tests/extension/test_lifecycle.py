@@ -17,7 +17,7 @@ CYCLES = 50
 
 
 def added(before: list[str], after: list[str]) -> list[str]:
-    """Return the names that `after` has more often."""
+    """Return the names that occur more often in `after`."""
     return sorted((Counter(after) - Counter(before)).elements())
 
 
@@ -29,7 +29,7 @@ def stages(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> Sta
         [sys.executable, str(script), str(extension_zip), str(out)], capture_output=True, text=True, timeout=120
     )
     printed = result.stdout + result.stderr
-    # Blender prints the refusal of a second copy as it prints any exception.
+    # Blender prints the error about a second copy like any exception.
     refusals = printed.count("RuntimeError: TCB Animation is already enabled from")
     if result.returncode or printed.count("Traceback") != refusals:
         pytest.fail(f"exit status {result.returncode}\n{printed}", pytrace=False)

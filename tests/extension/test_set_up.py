@@ -14,12 +14,12 @@ SET_UP = Path(__file__).resolve().parent.parent.parent / "tools" / "environment.
 
 @pytest.fixture
 def machine_without_python(tmp_path: Path) -> dict[str, str]:
-    """An environment whose PATH has what the script itself needs, and no Python."""
+    """An environment with the script's own requirements in PATH, but no Python."""
     for program in ("bash", "dirname"):
         found = shutil.which(program)
         assert found is not None
         (tmp_path / program).symlink_to(found)
-    # A checkout in which no environment was made yet.
+    # A checkout without an environment.
     shutil.copytree(SET_UP.parent, tmp_path / "tools")
     return {"PATH": str(tmp_path), "HOME": str(tmp_path)}
 

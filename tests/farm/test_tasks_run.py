@@ -24,7 +24,7 @@ exec "{python}" "{tool}" "$@"
 
 @pytest.fixture
 def blender(tmp_path) -> str:
-    """Blender with the extension, as far as the command goes; spaces in its path."""
+    """A stand-in for Blender with the extension that runs only the command. Its path contains spaces."""
     path = tmp_path / "Program Files" / "blender"
     path.parent.mkdir()
     path.write_text(STAND_IN.format(python=sys.executable, tool=TOOL[1]))
@@ -34,7 +34,7 @@ def blender(tmp_path) -> str:
 
 @pytest.fixture
 def shots(scene, tmp_path) -> Path:
-    """A folder with spaces, on storage of its own, with files in it and in a subfolder."""
+    """A folder on separate storage, with spaces in its name, and with files in it and in a subfolder."""
     folder = tmp_path / "shared storage" / "my shots"
     (folder / "one").mkdir(parents=True)
     thing("Hips", "location")
@@ -46,7 +46,7 @@ def shots(scene, tmp_path) -> Path:
 
 
 def tasks(compiled, shots: Path, output: Path, two_way: dict[str, str], **options: object) -> list[dict]:
-    """The job as Flamenco's add-on submits it, compiled."""
+    """Compile the job as submitted by Flamenco's add-on."""
     settings: dict[str, Any] = {"folder": f"//{shots.name}", "output": str(output), "pattern": "**/*.blend"}
     settings |= {"extra_arguments": "--enable --plain", **options}
     evals = {one["key"]: one["eval"] for one in compiled()["job_type"]["settings"] if "eval" in one}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Binary FBX files put together by hand: records, a scene with models, and curves on their properties."""
+"""Binary FBX files assembled by hand: records, a scene with models, and curves on their properties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Record:
 
 @dataclass
 class KeyCurve:
-    """Keys of one number; `data` has four floats a key, or none."""
+    """The keys of one number. `data` contains four floats per key, or is empty."""
 
     times: Sequence[float]
     values: Sequence[float]
@@ -41,11 +41,11 @@ class Model:
     properties: Mapping[str, Sequence[float]] = field(default_factory=dict)
     curves: Mapping[str, Sequence[KeyCurve | None]] = field(default_factory=dict)
     added: Mapping[str, Sequence[KeyCurve | None]] = field(default_factory=dict)
-    """Curves of a second layer, which adds to the first."""
+    """Curves of a second layer, which is added to the first."""
 
 
 def value_bytes(value: Any) -> bytes:
-    """A property: ints as 64 bits, floats as doubles, arrays packed by zlib."""
+    """Return the bytes of a property: ints as 64 bits, floats as doubles, and arrays compressed by zlib."""
     if isinstance(value, bytes):
         return b"S" + struct.pack("<I", len(value)) + value
     if isinstance(value, np.ndarray):
@@ -60,7 +60,7 @@ def value_bytes(value: Any) -> bytes:
 
 
 def record_bytes(record: Record, at: int, wide: bool) -> bytes:
-    """A record at a position of the file, with those within it."""
+    """Return the bytes of a record at a position in the file, with its nested records."""
     values = b"".join(map(value_bytes, record.values))
     header = struct.Struct("<QQQB" if wide else "<IIIB")
     start = at + header.size + len(record.name) + len(values)
@@ -124,7 +124,7 @@ def curve_record(number: int, curve: KeyCurve) -> Record:
 
 
 def scene_bytes(models: Sequence[Model], version: int = 7400) -> bytes:
-    """A file with models 1, 2, … (a parent is such a number), and one stack with the layers that animate them."""
+    """Return a file with models 1, 2, … (parents are numbers), and one stack with the layers that animate them."""
     objects = [Record("AnimationStack", [1000, b"Take 001\0\1AnimStack", b""])]
     links = []
     number = 2000

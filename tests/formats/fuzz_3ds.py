@@ -3,10 +3,10 @@
 
     python tests/formats/fuzz_3ds.py [FILE…] [--inputs 1000000] [--seed 1]
 
-Each input is one of the scenes made here, or of the given files, with some bytes changed, removed, added or replaced.
-Reading it may raise `ThreeDSError` and nothing else; the scene that was read must be the same when it is written and
-read again. An input that takes more than two seconds of processor time, or more than 200 MB of additional memory, is a
-failure, too. A failure is saved in build/fuzz/ and ends the run with status 1. Linux only.
+Each input is a generated scene or a given file, with some bytes changed, removed, added or replaced. Reading an input
+may raise only `ThreeDSError`. If a scene was read, it must be the same after it is written and read again. An input
+also fails if it takes more than two seconds of processor time, or more than 200 MB of additional memory. A failed input
+is saved in build/fuzz/ and ends the run with status 1. Linux only.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from formats import three_ds
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 2.0
-"""Seconds of processor time that an input may take."""
+"""Maximum processor time per input, in seconds."""
 MEMORY = 200 << 20
-"""Bytes that reading may take above those of the process at its start."""
+"""Maximum additional memory for reading, in bytes."""
 TRACKS = {
     "OBJECT": ("POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"),
     "CAMERA": ("POSITION", "FOV", "ROLL"),
@@ -67,7 +67,7 @@ STRANGE = (
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two scenes, or parts of them, are the same to the last bit; warnings are not compared."""
+    """Return whether two scenes, or parts of them, are equal bit for bit. Warnings are not compared."""
     if type(first) is not type(second):
         return False
     if dataclasses.is_dataclass(first):
@@ -102,7 +102,7 @@ def make_track(rng: np.random.Generator, kind: str) -> three_ds.Track:
 
 
 def make_node(rng: np.random.Generator, kind: str, index: int, with_ids: bool) -> three_ds.Node:
-    """Make a node with the tracks of its kind; its parent is a node before it, or none."""
+    """Make a node with the tracks of its kind. Its parent, if any, is an earlier node."""
     return three_ds.Node(
         kind,
         b"Node%d" % index,
@@ -149,7 +149,7 @@ def make_scene(rng: np.random.Generator, kinds: Sequence[str], with_objects: boo
 
 
 def make_seeds(rng: np.random.Generator) -> list[bytes]:
-    """Make the files that inputs are made from, most of them small, so that a change is likely to matter."""
+    """Make the files from which inputs are created. Most files are small, so a change is likely to matter."""
     kinds = list(TRACKS)
     small = [make_scene(rng, [kind], False) for kind in kinds for _ in range(3)]
     scenes = [*small, make_scene(rng, [], True), make_scene(rng, kinds, True)]
@@ -175,7 +175,7 @@ def set_number(rng: random.Random, data: bytearray, at: int, _: Sequence[bytes])
 
 
 def set_length(rng: random.Random, data: bytearray, at: int, _: Sequence[bytes]) -> None:
-    """Change a number a little, where it looks like the length of a chunk: its upper half is 0."""
+    """Change a number slightly if its upper half is 0, as in the length of a chunk."""
     at = data.find(b"\0\0", at)
     if at >= 2:
         length = int.from_bytes(data[at - 2 : at + 2], "little")
@@ -191,14 +191,14 @@ def lose(rng: random.Random, data: bytearray, at: int, _: Sequence[bytes]) -> No
 
 
 def add(rng: random.Random, data: bytearray, at: int, others: Sequence[bytes]) -> None:
-    """Insert a part of some file."""
+    """Insert part of another file."""
     other = rng.choice(others)
     start = rng.randrange(len(other))
     data[at:at] = other[start : start + rng.randrange(1, 200)]
 
 
 def replace(rng: random.Random, data: bytearray, at: int, others: Sequence[bytes]) -> None:
-    """Overwrite bytes with a part of some file."""
+    """Overwrite bytes with part of another file."""
     other = rng.choice(others)
     start = rng.randrange(len(other))
     piece = other[start : start + rng.randrange(1, 60)]
@@ -217,7 +217,7 @@ CHANGES: tuple[Callable[[random.Random, bytearray, int, Sequence[bytes]], None],
 
 
 def judge(data: bytes) -> str:
-    """Read an input and return the outcome: read, with warnings, or refused; any other outcome raises an exception."""
+    """Read an input and return the outcome: read, with warnings, or rejected. Raise an exception in all other cases."""
     try:
         scene = three_ds.read(data)
     except three_ds.ThreeDSError as error:
@@ -235,7 +235,7 @@ def judge(data: bytes) -> str:
 
 
 def check_parents(parents: Sequence[int | None]) -> None:
-    """Check that the parents of every node end."""
+    """Check that no node is its own ancestor."""
     for index in range(len(parents)):
         at: int | None = index
         for _ in parents:
@@ -249,13 +249,13 @@ def too_long(_: int, __: object) -> NoReturn:
 
 
 def address_space() -> int:
-    """Return the bytes of address space of this process."""
+    """Return the size of this process's address space, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def run(seeds: Sequence[bytes], inputs: int, number: int) -> int:
-    """Judge so many inputs, print the outcomes, and return the exit status."""
+    """Test a number of inputs, print the outcomes, and return the exit status."""
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     begin = time.monotonic()

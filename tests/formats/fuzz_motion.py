@@ -9,11 +9,11 @@ from formats import fbx, gltf
 from formats.motion import MotionError
 
 PLACES = 7
-"""Times at which what was read is evaluated."""
+"""Times at which the motion is evaluated."""
 
 
 def judge(data: bytes) -> str:
-    """Read and evaluate an input, and return the outcome; any other error than the readers' own is raised."""
+    """Read and evaluate an input, and return the outcome. Raise all errors other than the readers' own."""
     try:
         file = fbx.read(data) if data[:4] == b"Kayd" else gltf.read(data)
     except MotionError:

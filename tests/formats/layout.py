@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bytes of a .3ds file, put together from the notes on its layout, apart from the code under test."""
+"""The bytes of a .3ds file, assembled from the notes on its layout, independently of the code under test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POSITION, ROTATION, SCALE, ROLL, MORPH, HIDE = 0xB020, 0xB021, 0xB022, 0xB024, 0
 
 
 class Key(NamedTuple):
-    """A key: frame, flags, the floats that follow them, and after those a name or nothing."""
+    """Return the bytes of a key: frame, flags, floats, and a name or nothing."""
 
     frame: int
     flags: int
@@ -56,10 +56,10 @@ def node(
 
 
 def keyframes(*content: bytes) -> bytes:
-    """A file that has a keyframer section and nothing else."""
+    """Return a file with only a keyframer section."""
     return chunk(MAIN, chunk(KEYFRAMER, *content))
 
 
 def objects(*content: bytes) -> bytes:
-    """A file that has an editor section and nothing else."""
+    """Return a file with only an editor section."""
     return chunk(MAIN, chunk(EDITOR, *content))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys with tension, continuity and bias of a file of MotionBuilder, and what it plays; from ufbx's public tests."""
+"""TCB keys of a file from MotionBuilder, and MotionBuilder's values. The file is from ufbx's public tests."""
 
 # The file motionbuilder_tangent_tcb of ufbx's tests: MotionBuilder's keys, and its values at 24 frames per second.
 TCB_KEYS = (

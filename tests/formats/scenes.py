@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Strategies of hypothesis for scenes of all kinds."""
+"""Hypothesis strategies for scenes of all kinds."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _optional(strategy: st.SearchStrategy) -> st.SearchStrategy:
 
 @st.composite
 def floats(draw: Callable, *shape: int) -> np.ndarray:
-    """Any 32 bits: infinities, and NaNs with whatever they carry."""
+    """Floats with any 32 bits, including infinities, and NaNs with any payload."""
     size = int(np.prod(shape)) * 4
     return np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.float32).reshape(shape)
 
 
 @st.composite
 def chunks(draw: Callable, parts: int) -> tuple[three_ds.Chunk, ...]:
-    """Chunks that are not modelled, among so many that are."""
+    """Chunks that are not modeled, among a number of modeled chunks."""
     places = sorted(draw(st.lists(st.integers(0, parts), max_size=2)))
     contents = st.binary(max_size=8)
     return tuple(three_ds.Chunk(draw(st.sampled_from(UNKNOWN)), draw(contents), place) for place in places)

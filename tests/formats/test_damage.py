@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damaged files: the messages name the place, and the rest is read."""
+"""Messages about damaged files name the location, and the rest of a file is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HUGE = 0xFFFFFFFF
 
 
 def with_length(data: bytes, length: int) -> bytes:
-    """A chunk that claims another length."""
+    """Return a chunk with an incorrect length."""
     return data[:2] + struct.pack("<I", length) + data[6:]
 
 
@@ -165,7 +165,7 @@ def test_a_mesh_that_claims_more_rows_than_it_has_bytes_for_lacks_them(ident: in
     ],
 )
 def test_a_name_without_an_end_is_not_looked_for_beyond_its_chunk(broken: bytes, name: str) -> None:
-    # The bytes after it have zeros enough.
+    # The following bytes contain enough zeros.
     data = keyframes(node(b"Ball", POSITION, broken, SCALE))
     start = data.index(broken)
     if name.startswith("NODE_HDR"):
@@ -379,7 +379,7 @@ def test_a_file_of_nothing_but_chunks_is_refused_before_it_fills_the_memory() ->
     data = keyframes(chunk(0x7001) * 200_000)
     with pytest.raises(three_ds.ThreeDSError, match="has more than 200000 chunks") as error:
         three_ds.read(data)
-    # The keyframer section is one more.
+    # The keyframer section is an additional chunk.
     assert error.value.offset == len(data) - 6
 
 
@@ -391,7 +391,7 @@ def test_warnings_are_told_up_to_a_thousand() -> None:
 
 
 class Searched(bytes):
-    """Bytes that count how many of them are looked through."""
+    """Bytes that count the searched bytes."""
 
     looked_through = 0
 
@@ -402,7 +402,7 @@ class Searched(bytes):
 
 
 def test_names_without_an_end_are_looked_for_in_their_chunks_alone() -> None:
-    # Through the rest of a large file, for each of its nodes, this would take minutes.
+    # To search the rest of a large file for each of its nodes would take minutes.
     data = Searched(keyframes(*[chunk(layout.OBJECT_NODE, chunk(layout.NODE_HEADER, b"x" * 1000))] * 500))
     three_ds.read(data)
     assert data.looked_through == 500 * 1000

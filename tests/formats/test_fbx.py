@@ -39,7 +39,7 @@ VALUES = (0.0, 4.0, -2.0, 1.0)
 
 
 def moved(curve: KeyCurve, **properties: tuple[float, ...]) -> NodeMotion:
-    """The motion of a model whose x is keyed."""
+    """Return the motion of a model with keys on x."""
     given = {name.replace("_", " "): values for name, values in properties.items()}
     data = scene_bytes([Model("Box", 0, given, {"Lcl Translation": (curve, None, None)})])
     (take,) = fbx.read(data).takes
@@ -77,7 +77,7 @@ def test_a_weighted_segment_passes_through_the_points_of_its_bezier_curve() -> N
     curve = curve_of(KeyCurve((0.0, 2.0), (1.0, 3.0), [CUBIC | USER | WEIGHTED] * 2, data))
     points = np.array([(0.0, 1.0), (1.6, 1.0 + 1.6 * 2.0), (1.8, 3.0 + 0.2), (2.0, 3.0)])
     t = np.linspace(0.0, 1.0, 33)[:, np.newaxis]
-    # De Casteljau.
+    # de Casteljau's algorithm
     level = [np.broadcast_to(point, (33, 2)) for point in points]
     while len(level) > 1:
         level = [a + t * (b - a) for a, b in pairwise(level)]

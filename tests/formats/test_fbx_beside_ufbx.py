@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Animated transforms of FBX files made by hand, beside what ufbx evaluates, in a process of its own."""
+"""Animated transforms of FBX files made by hand, compared with ufbx's evaluation in a separate process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOOL = Path(__file__).parents[2] / "tools" / "restored_curves.py"
 
 
 def random_model(rng: np.random.Generator, layer_count: int) -> Model:
-    """A model with random keys of all kinds in its layers, pivots, and rotations before and after."""
+    """Return a model with random keys of all kinds in its layers, with pivots, prerotation and postrotation."""
     names = ("PreRotation", "PostRotation", "RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
     given = {name: tuple(rng.normal(size=3) * 20.0) for name in names}
     given["RotationActive"], given["RotationOrder"] = (1,), (int(rng.integers(6)),)

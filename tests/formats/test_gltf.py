@@ -27,7 +27,7 @@ TURNS = Rotation.random(3, random_state=4)
 
 
 def document(path: str, interpolation: str, values: np.ndarray, **accessor: Any) -> dict[str, Any]:
-    """A file with one animated node, its buffer within it."""
+    """Return a file with one animated node and an embedded buffer."""
     data = TIMES.tobytes() + values.tobytes()
     return {
         "asset": {"version": "2.0"},

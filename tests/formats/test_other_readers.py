@@ -20,7 +20,7 @@ NAMES = {"OBJECT": b"Box", "CAMERA": b"Cam", "CAMERA_TARGET": b"Cam", "LIGHT": b
 
 
 def every_kind(with_ids: bool) -> three_ds.Scene:
-    """A scene with a node of each kind, each with all its tracks, and the objects that they animate."""
+    """Return a scene with a node of each kind, all their tracks, and the animated objects."""
     rng = np.random.default_rng(1)
 
     def floats(*shape: int) -> np.ndarray:

@@ -68,7 +68,7 @@ def test_arrays_that_were_read_cannot_be_changed() -> None:
 
 
 def track(**changes: object) -> three_ds.Track:
-    """A track of two keys, changed."""
+    """Return a changed track of two keys."""
     zero = three_ds.Track(
         "POSITION",
         np.array([0, 10], np.int32),

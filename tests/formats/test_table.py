@@ -227,7 +227,7 @@ def test_written_names_are_read_as_the_same_columns():
         table.Property("delta_location", "VALUE", (1,), rows[:, :1]),
         table.Property('pose.bones["B"].rotation', "EULER", (0, 1, 2), rows[:, :3], "XYZ"),
     )
-    # A rotation is told once: by either of two tables here.
+    # A table contains each rotation only once, so each property is in a separate table.
     for left_out in ("rotation_axis_angle", "rotation"):
         kept = tuple(one for one in made if one.path != left_out)
         read = table.read(table.write(table.Table("SECOND", np.array([0.5, 1.0]), kept)))
@@ -248,7 +248,7 @@ def test_memory_goes_with_the_file_and_not_with_what_it_claims():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # Text in memory takes up to 4 bytes a character, a number 8 for the 2 that it has in the file at least.
+    # Text in memory takes up to 4 bytes per character. A number takes 8 bytes, and at least 2 bytes in the file.
     assert peak < 16 * len(content)
 
 

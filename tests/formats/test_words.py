@@ -12,7 +12,7 @@ from interp.messages import Text, n_
 
 
 def made_again(what):
-    """The sentence from its text and values alone, with those of the values made again too."""
+    """Return the sentence composed from its text and values, with sentences among the values also composed again."""
     return what.text.format(*(made_again(value) if hasattr(value, "text") else value for value in what.values))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A graphical Blender with the extension installed from its zip, driven by real clicks and keys.
 
-`window`: it, with a new file, an animated cube and the sidebar's tab open. `own_window`: the same of a Blender that no
-other test uses, for those that change its preferences or windows, or read what it has printed. Screenshots go to
+`window`: Blender with a new file, an animated cube and an open tab in the sidebar. `own_window`: the same in a Blender
+that no other test uses, for tests that change preferences or windows, or read printed output. Screenshots are saved in
 build/gui.
 """
 
@@ -45,7 +45,7 @@ def steps():
 
 
 def turns(window: Any) -> None:
-    """Wait until Blender has heard of the mouse and the keys."""
+    """Wait until Blender has received the mouse and keyboard events."""
     window.run(TURNS)
 
 
@@ -63,12 +63,12 @@ def steps():
 
 
 def settle(window: Any) -> None:
-    """Wait until Blender has done what was clicked and typed, and Live has looked at all that this changed."""
+    """Wait until Blender has processed the clicks and keys, and Live has processed the resulting edits."""
     assert window.run(SETTLE), "Live does not come to rest"
 
 
 def wait_for(window: Any, code: str, expected: object = True) -> None:
-    """Wait until the code leaves what is expected in `result`; a busy machine takes its time."""
+    """Wait until the code stores the expected value in `result`, because a busy machine is slow."""
     found = None
     for _turn in range(600):
         found = window.run(code)
@@ -79,7 +79,7 @@ def wait_for(window: Any, code: str, expected: object = True) -> None:
 
 
 def pytest_report_header() -> str:
-    """Say which Blender the run drives: make test-gui takes the newest that is set up, or GUI_BLENDER."""
+    """Report the Blender of this run. make test-gui uses the newest one that is set up, or GUI_BLENDER."""
     if "BLENDER" not in os.environ:
         return "graphical Blender: none"
     said = subprocess.run([os.environ["BLENDER"], "--version"], capture_output=True, text=True, check=False).stdout
@@ -108,7 +108,7 @@ def steps():
 
 
 class SharedBlender:
-    """One that is started when it is wanted, and left open from test to test, as starting takes longest."""
+    """A Blender that is started on first use and stays open between tests, because starting takes longest."""
 
     def __init__(self, extension_zip: Path) -> None:
         self._zip = extension_zip
@@ -116,7 +116,7 @@ class SharedBlender:
         self._gui: Any = None
 
     def gui(self) -> Any:
-        """It, with a new file that has the animated cube, and the tab open."""
+        """Blender with a new file, the animated cube and the open tab."""
         if self._gui is None:
             self._gui = self._open.enter_context(installed(self._zip))
             _with_a_cube(self._gui).run(START_FILE.format(path=self._start))
@@ -136,7 +136,7 @@ class SharedBlender:
 @pytest.fixture
 def window(shared: SharedBlender, request: pytest.FixtureRequest) -> Any:
     if request.config.stash.get(FAILED, False):
-        # It may hold a key down, or wait for an answer, or be gone.
+        # It may have a pressed key, wait for an answer, or have quit.
         shared.close()
         request.config.stash[FAILED] = False
     return shared.gui()
@@ -163,7 +163,7 @@ def _with_a_cube(gui: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest test, which would else keep one process alone at the end."""
+    """Begin with the longest test, which would otherwise run alone at the end."""
     items.sort(key=lambda item: "test_screenshots" not in item.nodeid)
 
 

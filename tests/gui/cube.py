@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-# All that an F-curve is, so that two states can be compared to the last bit, with the identities of keys or without;
-# and what keys of the cube's location have of a parameter: {frame: number}.
+# All data of F-curves, so that two states can be compared bit for bit, with or without the identities of keys. Also the
+# values of a parameter on the keys of the cube's location: {frame: number}.
 CURVES = """
 import struct
 
@@ -42,7 +42,7 @@ def numbers(name, index=None):
 
 
 def hermite_first_segment(frame: int) -> float:
-    """x of the cube between frames 1 and 20, from formulas by hand: keys 0, 4, 0 at 1, 20, 50; T = 0.75 at 20."""
+    """Return the cube's x between frames 1 and 20, from formulas. Keys: 0, 4, 0 at 1, 20, 50, with T = 0.75 at 20."""
     first, second = 19.0, 30.0
     arriving = 0.25 * first / (first + second) * (4.0 - 4.0)
     leaving = 1.5 * 4.0 - 0.5 * arriving

@@ -10,7 +10,7 @@ from .cube import CURVES
 from .graphical import place
 
 HEADINGS = {"place": 35, "diagram": 61, "track": 87}
-"""Pixels from the button Copy down to the headings of panels, while those above them are folded."""
+"""Distances in pixels from the Copy button down to the headings of panels, while the panels above are closed."""
 SHORTCUTS = """
 bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.use_shortcuts = True
 """
@@ -22,7 +22,7 @@ for c in fcurves():
 
 
 def open_editor(window: Any, kind: str) -> Any:
-    """Make the large area that editor with the tab TCB, all of it in view; the middle of it."""
+    """Change the large area to the editor with the TCB tab, show everything in it, and return its center."""
     window.run(
         f"{CURVES}{ONLY_LOCATION}\nnext(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'"
     )
@@ -44,13 +44,13 @@ def steps():
 
 
 def unfold(window: Any, area: str, panel: str) -> None:
-    """Open a panel of the tab by a click on its heading."""
+    """Click the heading of a panel in the tab to open the panel."""
     x, y = place(window.buttons(area, height=480, across=0.4), "tcb.key_copy")
     window.click((x, y + HEADINGS[panel]))
 
 
 def hold_slider(window: Any, at: Any, steps: int) -> None:
-    """Press the mouse on the left part of a slider, and move it so many steps to the right."""
+    """Press the mouse button on the left part of a slider, and move the mouse a number of steps to the right."""
     x, y = at
     for place_ in ((x - 85, y), (x - 80, y)):
         window.xdotool("mousemove", *place_)
@@ -68,14 +68,14 @@ def move_on(window: Any, steps: int) -> None:
 
 
 def take_back(window: Any) -> None:
-    """Esc while a slider is held."""
+    """Press Esc while the mouse button is held on a slider."""
     window.key("Escape")
     window.xdotool("mouseup", 1)
     settle(window)
 
 
 def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
-    """From the menu, and move the mouse by so many pixels."""
+    """Start the drag from the menu, and move the mouse by a number of pixels."""
     open_tcb_menu(window, at)
     window.key("d")
     window.key("b")
@@ -85,6 +85,6 @@ def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
 
 
 def open_tcb_menu(window: Any, at: Any) -> None:
-    """The keys' context menu, and there TCB, by its underlined letter."""
+    """Open TCB in the keys' context menu by its underlined letter."""
     window.click(at, button=3)
     window.key("t")

@@ -10,7 +10,7 @@ from .conftest import turns
 
 
 def in_viewport(call: str) -> str:
-    """Code that calls an operator as if in the 3D viewport, and waits for what it opens."""
+    """Code that calls an operator as if in the 3D viewport, and waits for the window that it opens."""
     return f"""
 def steps():
     bpy.context.preferences.view.filebrowser_display_type = 'SCREEN'
@@ -22,7 +22,7 @@ def steps():
 
 
 def middle_of(window: Any, kind: str, from_right: int | None = None) -> tuple[int, int]:
-    """A place on the screen: the middle of a region of the dialog, or so far from its right end."""
+    """Return a screen position: the center of a region in the dialog, or a distance from its right edge."""
     x, y, width, height, high = window.run(
         f"r = region(area('FILE_BROWSER'), {kind!r}); result = (r.x, r.y, r.width, r.height, win().height)"
     )
@@ -30,7 +30,7 @@ def middle_of(window: Any, kind: str, from_right: int | None = None) -> tuple[in
 
 
 def type_name(window: Any, name: str) -> None:
-    """Type the name of the file into the dialog; Enter alone would end the dialog."""
+    """Type the file name into the dialog. Enter alone would close the dialog."""
     window.click(middle_of(window, "EXECUTE"), times=2)
     for keys in (("key", "ctrl+a"), ("type", "--delay", "40", "--", name), ("key", "Return")):
         window.xdotool(*keys)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A graphical Blender with the extension installed from its zip, controlled by real clicks and keys.
 
-BLENDER names the program that starts it; beside it is the module `drive`, which clicks and types: see `environment.sh
-graphical`.
+BLENDER names the program that starts Blender. The module `drive` in the same folder clicks and types. See
+`environment.sh graphical`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 _screens = count()
 _POLL = 0.005
-"""Seconds between two looks for Blender's answer."""
+"""Seconds between two checks for Blender's answer."""
 _DOUBLE_CLICK = 0.4
-"""Seconds: Blender takes a second click, or the same key again, within 0.35 for a double one."""
+"""Seconds between presses. Blender interprets a second press within 0.35 seconds as a double click."""
 
-# The bridge looks for code ten times a second; this lets it look in every turn of Blender's loop.
+# By default, the bridge looks for code ten times per second. Now it looks in every iteration of Blender's loop.
 _OFTEN = """
 bridge = win.__globals__
 seldom = bridge['tick']
@@ -35,9 +35,9 @@ bpy.app.timers.unregister(seldom)
 bpy.app.timers.register(often, persistent=True)
 """
 
-# Views turn at once, and are drawn once: to smooth their edges Blender draws them eight times. Of drawing them once the
-# grid on the floor takes a third; of the rest outlines of what is selected and of all objects, and smooth wires, each a
-# sixth.
+# Turn off smooth view changes, and antialiasing, which draws each view eight times. The grid on the floor takes a third
+# of the drawing time. Outlines of the selection, outlines of all objects, and smooth wires each take a sixth of the
+# rest.
 PLAIN_VIEWS = """
 preferences = bpy.context.preferences
 preferences.view.smooth_view = 0
@@ -48,7 +48,7 @@ overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = overlay.show_ou
 area('VIEW_3D').spaces.active.shading.show_object_outline = False
 """
 
-# For `steps` of code that runs in Blender: `yield from drawn()` waits until all is drawn as it is now.
+# For `steps` of code that runs in Blender: `yield from drawn()` waits until the current state is drawn.
 _DRAWN = """
 def drawn():
     for _turn_of_blenders_loop in range(4):
@@ -61,8 +61,8 @@ def steps():
         yield 0.02
 """
 
-# Blender has heard of what was pressed, and drawn what came of it; and Live has looked at it, unless an operator that
-# still runs keeps it from that.
+# Wait until Blender has received the events and drawn the result, and Live has processed the edits, unless a running
+# operator prevents it.
 _DONE = """
 def steps():
     import sys
@@ -132,7 +132,7 @@ def steps():
 
 @contextmanager
 def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
-    """Start Blender with factory settings, `size` pixels wide and high; give a `drive.GuiBlender`."""
+    """Start Blender with factory settings and a window of `size` pixels. Yield a `drive.GuiBlender`."""
     blender = Path(os.environ["BLENDER"])
     sys.path.insert(0, str(blender.parent))
     import drive
@@ -151,7 +151,7 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
 
 
 def _run(gui: Any, code: str, timeout: float = 60.0) -> Any:
-    """Run code in Blender, and return what it leaves in `result`, or what its generator `steps` returns."""
+    """Run code in Blender, and return its `result`, or the return value of its generator `steps`."""
     folder = Path(gui.share)
     answer = folder / "cmd.out"
     answer.unlink(missing_ok=True)
@@ -172,7 +172,7 @@ def _run(gui: Any, code: str, timeout: float = 60.0) -> Any:
 
 
 def _press(gui: Any, what: object, *words: object) -> None:
-    """Press that by xdotool, so late after the same that Blender takes it for no double press."""
+    """Press the key or button by xdotool, late enough that Blender does not see a double press."""
     before, at = gui.pressed
     if what == before:
         time.sleep(max(0.0, at + _DOUBLE_CLICK - time.monotonic()))
@@ -181,7 +181,7 @@ def _press(gui: Any, what: object, *words: object) -> None:
 
 
 def _click(gui: Any, at: tuple[int, int], button: int = 1, times: int = 1) -> None:
-    """Click there, and wait until Blender is done with it."""
+    """Click the position, and wait until Blender has processed the click."""
     x, y = at
     for each in (x - 5, x):
         gui.xdotool("mousemove", each, y)
@@ -191,7 +191,7 @@ def _click(gui: Any, at: tuple[int, int], button: int = 1, times: int = 1) -> No
 
 
 def _key(gui: Any, keys: str, at: tuple[int, int] | None = None) -> None:
-    """Press keys, with the mouse there, and wait until Blender is done with them."""
+    """Press keys with the mouse at the position, and wait until Blender has processed them."""
     if at is not None:
         gui.xdotool("mousemove", *at)
         gui.run(_TURNS)
@@ -200,12 +200,12 @@ def _key(gui: Any, keys: str, at: tuple[int, int] | None = None) -> None:
 
 
 def _open_sidebar(gui: Any, area: str, category: str) -> Any:
-    """Make the first 3D viewport that area where there is none, open its sidebar, and bring the tab to the front."""
+    """Open the sidebar of the area and its tab. If the area does not exist, change the first 3D viewport to it."""
     return gui.run(_SIDEBAR.format(area=area, category=category))
 
 
 def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
-    """Open the slider there by Enter, and type: where drawing is slow, a double click can drag it."""
+    """Press Enter over the slider, and type. With slow drawing, a double click could drag the slider."""
     x, y = at
     for each in (x - 5, x):
         gui.xdotool("mousemove", each, y)
@@ -218,10 +218,10 @@ def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
 def _buttons(
     gui: Any, area: str, height: int = 900, step: int = 8, across: float = 0.6, timeout: float = 60.0, top: int = 6
 ) -> dict[str, Any]:
-    """Return the position of each button in the sidebar by its Python call or data path, as `drive` does.
+    """Return the position of each button in the sidebar, by Python call or data path, as `drive` does.
 
-    The pointer is moved over it by Blender itself, eight times as fast as from another process; at the part
-    `across` of the sidebar's width, from `top` to `height` pixels below its upper edge.
+    Blender itself moves the pointer over the sidebar, which is eight times as fast as another process. The pointer
+    is at the fraction `across` of the sidebar's width, from `top` to `height` pixels below its upper edge.
     """
     return dict(gui.run(_HOVER.format(area=area, height=height, step=step, across=across, top=top), timeout=timeout))
 

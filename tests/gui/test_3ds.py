@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files by hand: chosen in the dialog, dropped onto the viewport, given back; what takes long is ended."""
+"""3D Studio files are imported by dialog and by dropping, and exported. A long import can be canceled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ with bpy.context.temp_override(window=win(), area=at, region=region(at, 'WINDOW'
 
 
 def files(folder: Path) -> list[str]:
-    """Write two, and return their names."""
+    """Write two files, and return their names."""
     places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 2), (20, 0, 3, 0), parameters={1: (0.5, -0.3, 0, 0, 0)})
     for name in ("Run", "Walk"):
         node = three_ds.Node("OBJECT", name.encode(), tracks=(places,))

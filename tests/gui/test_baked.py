@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A baked character: Blender's editors do not change it, each attempt is explained, and Free Bake is within reach."""
+"""Blender's editors do not change a baked character. Each attempt is explained, and Free Bake is offered."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, w
 
 @pytest.fixture
 def character(window: Any) -> Any:
-    """The window with a rig in Pose mode, all of its bones selected; two are baked, handles play the third."""
+    """The window with a rig in Pose Mode, with all bones selected. Two bones are baked, and handles play the third."""
     made = RIG.replace("range(10)", "range(3)").replace("bpy.ops.tcb.enable()", "bpy.ops.tcb.enable(live=True)")
     window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}{BAKED}")
     settle(window)
@@ -108,8 +108,8 @@ def typed(window: Any, at: Any, *keys: str) -> None:
 
 
 def drag(window: Any, at: tuple[int, int], dx: int, dy: int = 0) -> None:
-    """Press the mouse there, move it so far in small steps, and let go."""
-    # Soon after another press it would be a double click.
+    """Press the mouse button at the position, move the mouse a distance in small steps, and release the button."""
+    # Soon after another press, this would be a double click.
     window.run("def steps():\n    yield 0.5")
     window.xdotool("mousemove", *at)
     turns(window)
@@ -165,9 +165,9 @@ def test_a_dragged_key_of_baked_tracks_alone_stays_and_the_editor_and_the_status
     after = screen(character, "baked_dragged.png")
     assert bits(character, 0, 1) == baked
     changed = np.abs(after - before).max(axis=2) > 60
-    # The text in the status bar, at the bottom left.
+    # the text in the status bar, at the bottom left
     assert changed[-20:, :400].sum() > 100
-    # It goes when it could be read.
+    # The text disappears after there was time to read it.
     wait_for(
         character,
         "from bl_ext.user_default.tcb_animation.ui.live import attempt_message; result = attempt_message.text()",
@@ -181,7 +181,7 @@ def test_a_box_that_is_dragged_is_not_taken_for_keys(character: Any) -> None:
     x, y = diamond(character, 13)
     character.click((x, y))
     character.run(FORGET)
-    # From below all rows.
+    # Start below all rows.
     drag(character, (x - 30, 830), 60, -300)
     character.shot(PICTURES / "baked_box.png")
     assert character.run("result = bpy.context.window_manager.operators[-1].bl_idname") == "ACTION_OT_select_box"
@@ -220,7 +220,7 @@ def test_a_pose_changed_on_a_baked_bone_is_explained_and_springs_back(character:
     assert messages(character) == ["Bone 1: baked, so the new pose will not be kept. Free Bake to edit"]
     character.shot(PICTURES / "baked_posed.png")
     assert bits(character, 0, 1, 2) == baked
-    # Once.
+    # The message is not shown again.
     character.run(FORGET)
     typed(character, at, "alt+a")
     assert messages(character) == []
@@ -283,14 +283,14 @@ def test_tab_over_the_channels_unlocks_nothing_and_says_so_once(character: Any, 
     assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
     assert messages(character) == ["6 baked tracks were locked again. Free Bake unlocks them for editing"]
     assert bits(character, 0, 1) == baked
-    # A second time there is nothing to unlock: it locks what is locked.
+    # The second time, there is nothing to unlock, so the locked channels are locked again.
     character.run(FORGET)
     settle(character)
     assert messages(character) == []
 
 
 def test_clicks_on_padlocks_unlock_nothing(character: Any) -> None:
-    """On those of a bone's group and of its first channel."""
+    """Click the padlocks of a bone's group and of its first channel."""
     character.run(f"""{RIG_CURVES}
 next(c for c in fcurves() if '"Bone 0"' in c.data_path).group.show_expanded = True
 """)
@@ -328,7 +328,7 @@ LINE_OF_MESSAGES = """
 ui = region(area('VIEW_3D'), 'UI')
 result = ui.x + 60, win().height - ui.y - ui.height + 76
 """
-"""The line of messages in the tab."""
+"""Return the message line of the tab."""
 
 
 def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) -> None:
@@ -338,7 +338,7 @@ def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) 
     x, y = character.run(LINE_OF_MESSAGES)
     character.click((x, y))
     character.shot(PICTURES / "baked_message.png")
-    # Below the message, in the list that the line has opened.
+    # below the message, in the list opened by the line
     character.click((x, y + TO_BUTTON))
     assert messages(character) == []
     assert character.run(LOCKS) == [FREE, LOCKED, FREE]
@@ -348,7 +348,7 @@ TO_BUTTON = 82
 
 
 def test_baked_and_free_bones_selected_together_do_not_confuse_own_tools(character: Any) -> None:
-    """Jumps, a tension for all selected keys, the Breakdowner, and Make TCB Key."""
+    """Test jumps to keys, a tension for all selected keys, the Breakdowner, and Make TCB Key."""
     at = character.run(VIEWPORT)
     character.run(SHORTCUTS)
     character.run("bpy.context.scene.frame_set(13); bpy.ops.ed.undo_push(message='frame')")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations by mouse and keyboard: flips are repaired, the spin is listed, and one undo takes all of it back."""
+"""Fix Rotations with mouse and keyboard repairs flips and lists the spin. One undo reverts all changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .conftest import PICTURES, settle, wait_for
 
-# Two objects without TCB, both selected: the cube's quaternions flip twice, the wheel turns twice round.
+# Two selected objects without TCB. The cube's quaternions flip twice, and the wheel makes two full turns.
 SCENE = """
 def steps():
     cube = bpy.data.objects['Cube']
@@ -36,7 +36,7 @@ result = [
     for name in ('Cube', 'Wheel') for curve in channels_of(bpy.data.objects[name]) for point in curve.keyframe_points
 ]
 """
-# The largest angle between the pose at frame 10 and those at the keys beside it: 35 degrees apart.
+# The largest angle between the pose at frame 10 and the poses at the adjacent keys, which are 35 degrees apart.
 SWING = """
 cube = bpy.data.objects['Cube']
 def pose(frame):
@@ -56,7 +56,7 @@ def test_flips_are_repaired_the_spin_is_listed_and_one_undo_takes_it_back(window
 a = area('VIEW_3D'); r = region(a, 'WINDOW')
 result = (r.x + r.width // 3, win().height - (r.y + r.height // 2))
 """)
-    # By the search, which finds what stands in menus.
+    # Use the search, which finds menu items.
     window.key("F3", at=middle)
     window.xdotool("type", "--delay", 60, "--", "Fix Rotations")
     window.key("Return")

@@ -22,7 +22,7 @@ result = [track.is_baked for track in tracks]
 """
 EDITORS = "result = [a.type for a in win().screen.areas]"
 FROM_THE_RIGHT, FROM_THE_TOP = 126, 366
-"""A place on the button in every Blender."""
+"""A position on the button in all versions of Blender."""
 
 
 def test_the_dialog_warns_and_its_button_bakes_the_rotations_in_one_undo_step(window: Any) -> None:

@@ -43,7 +43,7 @@ def test_install_from_disk(extension_zip: Path) -> None:
         gui.shot(PICTURES / "install_file.png")
         install = (x + width - 73, y + height - 21)
         for _click in range(3):
-            # The first one may only leave the field.
+            # The first click may only leave the field.
             if not gui.run(ENABLED):
                 gui.click(install)
                 turns(gui)
@@ -53,16 +53,16 @@ def test_install_from_disk(extension_zip: Path) -> None:
 
 
 def window_of(gui: Any, kind: str, title: str) -> Any:
-    """The window of that editor, where it can be seen whole: its left and upper edge, its width and height."""
+    """Return the rectangle of the editor's window, once it is entirely visible: left, top, width and height."""
     wait_for(gui, f"{WINDOWS}; result = {kind!r} in result")
-    # No window manager is there to keep it on the screen.
+    # There is no window manager to keep the window on the screen.
     gui.xdotool("search", "--onlyvisible", "--name", title, "windowmove", *CORNER)
     turns(gui)
     return (*CORNER, *gui.run(WINDOWS)[kind])
 
 
 def open_section(gui: Any, corner: tuple[int, int], section: str) -> None:
-    """Click down the list of the preferences until the section shows."""
+    """Click the sections in the preferences in turn until the section is shown."""
     x, y = corner
     for step in range(40, 300, 16):
         gui.click((x, y + step))

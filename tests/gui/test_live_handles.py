@@ -17,7 +17,7 @@ from .handles import AT_REST, is_as_played, value_at
 
 @pytest.fixture
 def playing(window: Any) -> Any:
-    """The window after a click on Enable TCB; of linear keys, which get no parameters."""
+    """The window after a click on Enable TCB, with linear keys, which get no parameters."""
     window.run(f"{CURVES}{AT_REST}")
     window.click(place(window.buttons("VIEW_3D", height=320), "tcb.enable("))
     settle(window)

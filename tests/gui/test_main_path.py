@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job by hand: enable, type a tension, bake, play, undo, restore."""
+"""The main workflow in the window: enable, type a tension, bake, play, undo, restore."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def curves(window: Any, path: str = "location", identities: bool = True) -> list
 
 
 def finish(window: Any, bake: Any, key: str) -> None:
-    """Open the menu Finish, two rows below Bake, and press an underlined letter."""
+    """Open the Finish menu, two rows below Bake, and press an underlined letter."""
     window.click((bake[0], bake[1] + TO_FINISH))
     window.shot(PICTURES / "finish.png")
     window.key(key)
@@ -28,7 +28,7 @@ TO_FINISH = 47
 
 
 def test_enable_type_a_tension_bake_play_undo_and_restore(window):
-    # Enable fits parameters to the look of Bezier keys; those of linear ones stay 0.
+    # Enable fits parameters to the motion of Bezier keys. Parameters of linear keys stay 0.
     window.run(f"""{CURVES}
 for fcurve in fcurves():
     for point in fcurve.keyframe_points:
@@ -49,7 +49,7 @@ bpy.ops.ed.undo_push(message='linear')
 
     baked = curves(window)
     assert [len(curve[3]) for curve in baked] == [50, 50, 50]
-    # Halfway from key 1 to key 20 by the formulas: T = 0.75 at key 20 shortens its tangents, and with them key 1's.
+    # The value halfway from key 1 to key 20, from the formulas. T = 0.75 at key 20 shortens its tangents and key 1's.
     x = [
         window.run(f"s = bpy.context.scene; s.frame_set({f}); result = bpy.data.objects['Cube'].location.x")
         for f in (10, 11)
@@ -103,6 +103,6 @@ def test_a_bake_is_freed_its_keys_are_moved_with_their_parameters_and_baked_agai
 
 
 def key_co(key: Any) -> tuple[float, float]:
-    """Frame and value of a key as `CURVES` gives it."""
+    """Return the frame and value of a key from `CURVES`."""
     frame, value = key[0]
     return frame, value

@@ -25,7 +25,7 @@ MARK = (255, 191, 51)
 
 
 def is_marked(pixels: Any, at: tuple[int, int]) -> bool:
-    """True if there is the color of marks beside a place: at the corners of a diamond."""
+    """True if the color of marks is next to a position, at the corners of a diamond."""
     x, y = at
     part = pixels[y - 7 : y + 8, x - 7 : x + 8]
     return int((np.abs(part - MARK).max(axis=2) <= 40).sum()) >= 8

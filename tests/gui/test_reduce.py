@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Motion capture in the interface: import, comparison of errors, reduction, change of a pose, playback."""
+"""Motion capture in the interface: import, comparison of errors, reduction, edit of a pose, playback."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .graphical import place
 WALK = "cmu_01_01.bvh"
 FRAMES = 240
 UNITS = 0.16
-"""Scene units of the file: about 0.9 cm of the body."""
+"""Error in scene units of the file, about 0.9 cm on the body."""
 
-# The panel Reduce, open and on top, as after a click on its heading: Blender says where buttons are, but not headings.
+# The open Reduce panel at the top, as after a click on its heading. Blender reports positions only of buttons.
 OPEN = """
 def steps():
     from bl_ext.user_default.tcb_animation.panels import checks
@@ -58,7 +58,7 @@ def places(window: Any) -> list[Any]:
 
 
 def farthest(before: list[Any], after: list[Any]) -> list[float]:
-    """Return how far the farthest point is from where it was, of each frame."""
+    """Return the maximum deviation of any point from its original position, for each frame."""
     return [
         max(sum((a - b) ** 2 for a, b in zip(p, q, strict=True)) ** 0.5 for p, q in zip(one, other, strict=True))
         for one, other in zip(before, after, strict=True)
@@ -101,7 +101,7 @@ def steps():
     assert max(farthest(before, reduced)) <= 2 * UNITS
     assert window.run(RIG + "result = rig.animation_data.action.tcb_live")
 
-    # The left arm is raised at its key after frame 60, by the mouse and the keyboard, with automatic keys.
+    # Raise the left arm at its key after frame 60 with mouse, keyboard and auto keying.
     window.run(f"""
 def steps():
     {RIG.strip()}
@@ -140,7 +140,7 @@ result = (r.x + r.width // 3, win().height - (r.y + r.height // 2))
     window.shot(PICTURES / "reduce_posed.png")
     changed = farthest(reduced, places(window))
     assert changed[int(keys[number]) - 1] > 5 * UNITS
-    # A TCB key gives its tangents to the keys beside it: the motion changes up to two keys away.
+    # A TCB key affects the tangents of the adjacent keys, so the motion changes up to two keys away.
     around = keys[max(number - 2, 0)], keys[min(number + 2, len(keys) - 1)]
     outside = [far for frame, far in enumerate(changed, start=1) if not around[0] <= frame <= around[1]]
     assert max(outside) < 1e-4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore Curves in the window: import by Blender's own importer, the file chosen in the dialog, undone in one step."""
+"""Restore Curves in the window, after an import by Blender. The file is chosen in the dialog. Undo takes one step."""
 
 from __future__ import annotations
 

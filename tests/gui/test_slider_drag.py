@@ -46,7 +46,7 @@ PLAYED = f"{CURVES}\nresult = [c.evaluate(frame) for c in fcurves() for frame in
 
 
 def state(window: Any) -> Any:
-    """All F-curves, and the table but for its rows, to the last bit. Keys name their rows, which never change."""
+    """Return all F-curves, and the table without rows, bit for bit. Keys identify their rows, which never change."""
     return window.run(STATE)
 
 
@@ -55,14 +55,14 @@ def numbers(window: Any, name: str) -> Any:
 
 
 def editor_of(window: Any, code: str) -> tuple[Any, dict[str, Any]]:
-    """The Graph Editor with the three keys of the cube's location selected; its middle, and the tab's sliders."""
+    """Select the three keys of the cube's location in the Graph Editor. Return its center and the tab's sliders."""
     window.run(code)
     settle(window)
     centre = open_editor(window, "GRAPH_EDITOR")
     window.key("a", at=centre)
     window.run(PUSH)
     settle(window)
-    # Beside the range of mixed numbers a slider is narrow.
+    # A slider next to the range of mixed values is narrow.
     return centre, window.buttons("GRAPH_EDITOR", height=400, across=0.35)
 
 
@@ -117,7 +117,7 @@ def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
     assert numbers(window, "tension") == held
     assert len(set(held.values())) == 1
     assert window.run(PLAYED) != played
-    # The next bake by Live has nothing to change.
+    # The next bake by Live does not change anything.
     window.run("from bl_ext.user_default.tcb_animation.ui.live import handlers\nhandlers.flush_all()")
     assert state(window) == after
     window.key("ctrl+z", at=centre)
@@ -145,7 +145,7 @@ def test_a_slider_dragged_with_shift_and_released_is_set(window):
 
 
 def test_several_sliders_are_dragged_at_once(window):
-    """Pressed on the first of them, the mouse goes down over the others, then aside."""
+    """Press the mouse button on the first slider, move down over the others, then to the side."""
     centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     before = state(window)
     first, last = place(buttons, "tcb.tension"), place(buttons, "tcb.bias")

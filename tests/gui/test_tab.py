@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tab by mouse and keyboard: frame and value fields, shortcuts, presets as pictures."""
+"""The tab with mouse and keyboard: frame and value fields, shortcuts, presets as pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .top_view import log
 PARAMETERS = "s = bpy.context.scene.tcb; result = [round(each, 3) for each in (s.tension, s.continuity, s.bias)]"
 PLAYHEAD = "result = bpy.context.scene.frame_current"
 
-# A viewport hardly wider than its sidebar: drawn without a graphics card, it takes its time. A place in it.
+# Use a viewport hardly wider than its sidebar, because drawing without a graphics card is slow.
 NARROW = """
 def steps():
     a = area('VIEW_3D')
@@ -35,7 +35,7 @@ def steps():
 
 
 def keys(window: Any, path: str = "location") -> Any:
-    """Frames and values of the keys of each component."""
+    """Return the frames and values of each component's keys."""
     return window.run(f"{CURVES}\nresult = [[k[0] for k in c[3]] for c in everything() if c[0] == {path!r}]")
 
 
@@ -54,7 +54,7 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     unfold(window, "VIEW_3D", "place")
     buttons = window.buttons("VIEW_3D", height=560)
 
-    # The frame and a value, typed; each is one step of undo.
+    # Type the frame and a value. Each change is one undo step.
     window.type_value(place(buttons, "tcb.key_frame"), "26")
     settle(window)
     assert [[frame for frame, _ in curve] for curve in keys(window)] == [[1.0, 26.0, 50.0]] * 3
@@ -68,13 +68,13 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     assert everything(window) == before
     assert window.run(PLAYHEAD) == 20
 
-    # The frame dragged, and Esc.
+    # Drag the frame, and press Esc.
     hold_slider(window, place(buttons, "tcb.key_frame"), 4)
     assert keys(window)[0][1][0] > 20.0
     take_back(window)
     assert everything(window) == before
 
-    # Shortcuts, with the mouse over the viewport.
+    # Use shortcuts with the mouse over the viewport.
     window.key("shift+alt+Right", at=viewport)
     assert window.run(PLAYHEAD) == 50
     window.key("shift+alt+Left")
@@ -91,12 +91,12 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     settle(window)
     assert window.run(PARAMETERS) == [-0.5, -1.0, 0.0]
 
-    # The row of presets closes after a choice: the next Space is the viewport's.
+    # The row of presets closes after a choice, so the viewport gets the next Space.
     left = window.run("result = region(area('VIEW_3D'), 'UI').x")
     curve = (left + 30, place(buttons, "tcb.ease_from")[1] + 36)
     window.click(curve)
     window.shot(PICTURES / "row_of_presets.png")
-    # The seventh of eight, which end below the curve.
+    # the seventh of eight rows, which end below the curve
     window.click((curve[0] - 112, curve[1] + 60))
     settle(window)
     assert window.run("result = bpy.context.scene.tcb_presets.preset") == "Overshoot"
@@ -111,7 +111,7 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     assert "Traceback" not in log(window)
 
 
-# Where the cube's F-curves have it at the current frame, where Blender shows it, and what its Location fields say.
+# The cube's location from F-curves at the current frame, its location in Blender, and its Location fields.
 BETWEEN_KEYS = f"""{CURVES}
 cube, frame = bpy.data.objects['Cube'], bpy.context.scene.frame_current
 shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
@@ -128,7 +128,7 @@ def test_the_cube_between_two_keys_follows_each_change_of_a_parameter(window):
     seen: list[Any] = []
 
     def check_it_follows() -> None:
-        """The cube stands where its curves have it, which is not where it was last."""
+        """Check that the cube is at the location from its curves, which differs from its last location."""
         settle(window)
         played, *shown = window.run(BETWEEN_KEYS)
         assert shown == [pytest.approx(played, abs=1e-5)] * 2

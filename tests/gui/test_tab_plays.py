@@ -14,7 +14,7 @@ from .graphical import place
 from .top_view import TOP_VIEW, log
 
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
-# What the sliders of the Graph Editor's tab show, and which of them act.
+# The values of the sliders in the Graph Editor's tab, and the sliders that have an effect.
 SHOWN = """
 from bl_ext.user_default.tcb_animation.ui import selection
 big = max((a for a in win().screen.areas if a.type == {area!r}), key=lambda a: a.height)
@@ -45,7 +45,7 @@ r = region(max((a for a in win().screen.areas if a.type == 'GRAPH_EDITOR'), key=
 x, y = r.view2d.view_to_region(*fcurves()[0].keyframe_points[1].handle_right, clip=False)
 result = (r.x + x, win().height - r.y - y)
 """
-# Compares the path that each redraw draws with the curves as they are then.
+# Compare the path drawn at each redraw with the curves at that time.
 WATCH = """
 import sys
 overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
@@ -98,7 +98,7 @@ def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(win
     window.run(ONE_KEY)
     assert shown(window, "GRAPH_EDITOR")[:2] == ([("location", [20.0])], ALL)
     before = window.run(f"{CURVES}\nresult = [fcurves()[0].evaluate(f) for f in range(1, 51)]")
-    # Only this channel's handles: those of the two others are TCB's, and the sliders act there.
+    # This applies only to this channel. TCB places the handles in the other two, so the sliders have an effect.
     window.run(
         f"{CURVES}\nfor c in fcurves()[:3]:\n    c.hide = False\n    p = c.keyframe_points[1]\n"
         "    p.select_control_point = p.select_left_handle = p.select_right_handle = True"
@@ -196,7 +196,7 @@ def test_the_path_drawn_is_the_motion_of_that_redraw(window):
         step()
         found[name] = off()
     print(found)
-    # An inserted key leaves the motion as it is, and so the path, though its curve is round until Live has seen it.
+    # An inserted key preserves the motion and the path, although its curve is round until Live has processed it.
     assert found.pop("insert")[2] < 1e-3
     assert not any(far for far, *_ in found.values()), found
     assert all(found[name][1] > 0.2 for name in ("typed value", "undo", "redo", "typed frame", "undo the frame"))
@@ -264,7 +264,7 @@ def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them
     assert sliders_that_act(window) == ALL
     window.shot(PICTURES / "keys_made_bezier.png")
     assert place(window.buttons("VIEW_3D"), "tcb.tension") == tension
-    # The segment before the key has its motion back, too.
+    # The motion of the segment before the key is also restored.
     assert window.run(PLAYED) == pytest.approx(curved, abs=1e-5)
     window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
     settle(window)

@@ -70,7 +70,7 @@ def played(window: Any, start: int, end: int) -> Rotation:
 
 
 def turned(window: Any, start: int, end: int) -> float:
-    """Degrees that the object turns on its way, by Blender's evaluation."""
+    """Return the total rotation of the object in degrees, from Blender's evaluation."""
     every = played(window, start, end)
     return float(np.degrees((every[1:] * every[:-1].inv()).magnitude().sum()))
 
@@ -81,7 +81,7 @@ def enable(window: Any) -> None:
 
 
 def choose_turns(window: Any, letter: str) -> None:
-    """Choose from the list Turns of the tab by the underlined letter."""
+    """Choose an item in the tab's Turns list by its underlined letter."""
     window.click(place(window.buttons("VIEW_3D", height=700, across=0.7, top=300), "tcb.path"))
     window.key(letter)
     settle(window)
@@ -113,7 +113,7 @@ def test_a_camera_turns_as_keyed_and_with_shortest_the_short_way(window: Any) ->
 
 
 def arm_keys(seed: int) -> list[tuple[int, list[float]]]:
-    """Poses far from each other, as quaternions of any sign, as scripts and retargeting leave them."""
+    """Poses with large differences, as quaternions with any sign, as from scripts and retargeting."""
     dice, turn, keys = np.random.default_rng(seed), Rotation.random(random_state=seed), []
     for frame in (1, 13, 31, 42, 61, 76):
         turn = turn * Rotation.from_rotvec(dice.normal(size=3) / 1.73 * dice.uniform(0.5, 2.6))
@@ -135,7 +135,7 @@ def test_enable_keeps_the_motion_of_an_arm_whose_keys_have_any_sign(window: Any)
     choose_turns(window, "s")
     window.shot(PICTURES / "turns_arm.png")
     assert change() > 90.0
-    # One undo brings the motion back.
+    # One undo restores the motion.
     window.key("ctrl+z", at=window.run("a = area('VIEW_3D'); result = (a.x + 300, win().height - a.y - 300)"))
     settle(window)
     assert path(window) == "AS_KEYED"

@@ -45,12 +45,12 @@ def fcurves_of(name):
         return animation.action.fcurves
     return animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves
 """
-"""Rotations of this cube need neither signs nor lengths of quaternions that are not the animator's."""
+"""Rotations of this cube need no quaternions with signs or lengths that differ from the animator's."""
 
 
 @pytest.fixture
 def twins(window: Any) -> Any:
-    """The window with a cube that handles play and its plain twin, both selected, in the Dope Sheet."""
+    """The window with a cube played by handles and its plain twin, both selected, in the Dope Sheet."""
     window.run(TWIN)
     open_dope_sheet(window)
     settle(window)
@@ -87,7 +87,7 @@ def copy_and_paste(window: Any) -> None:
 
 
 def step_column(window: Any) -> None:
-    """Constant, the first of the types in the menu."""
+    """Choose Constant, the first type in the menu."""
     window.click(diamond(window, 20))
     window.key("t")
     window.key("c")

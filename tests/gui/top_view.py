@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A view from above on a small cube, and what Blender has printed."""
+"""A top view of a small cube, and Blender's printed output."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two rigs of ten bones in a window's Blender: one that TCB plays with handles, and a twin without TCB, compared.
+"""Comparison of two rigs with ten bones in a graphical Blender: a rig played by handles, and a twin without TCB.
 
-It runs inside the graphical Blender, with the extension installed.
+This module runs inside the graphical Blender, with the extension installed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ BONES = {
     "Leg.L": ("Root", (0.4, 0, 1), (0.4, 0, -0.5)),
     "Leg.R": ("Root", (-0.4, 0, 1), (-0.4, 0, -0.5)),
 }
-"""Name of each bone: its parent, head and tail."""
+"""The parent, head and tail of each bone, by name."""
 EULER = (HEAD, "Leg.L", "Leg.R")
-"""Bones that turn by Euler angles, about one axis."""
+"""Bones that rotate about one axis with Euler angles."""
 SAME_VALUE = 2e-5
-"""Relative, and in units: keying over a key adds a difference to its value, which rounds."""
+"""Tolerance, relative and in units. Keying over a key adds a difference to its value, which is rounded."""
 SAME_FRAME = 1e-4
 SAME_HANDLE_FRAME = 1e-5
 POINT = tuple(
@@ -42,9 +42,9 @@ POINT = tuple(
 )
 
 Key = tuple[float, float, str, str, str]
-"""Frame, value, interpolation, easing and type."""
+"""Frame, value, interpolation, easing and type of each key."""
 saved: dict[str, dict[str, Any]] = {}
-"""States by name: of each object all that its keys are."""
+"""Saved states by name, with all key data of each object."""
 
 
 def extension() -> Any:
@@ -59,7 +59,7 @@ def _scene() -> Any:
 
 
 def new_rig(name: str) -> Any:
-    """Make the rig, without keys."""
+    """Create the rig without keys."""
     data = bpy.data.armatures.new(name)
     rig: Any = bpy.data.objects.new(name, data)
     _scene().collection.objects.link(rig)
@@ -75,7 +75,7 @@ def new_rig(name: str) -> Any:
 
 
 def only(*objects: Any) -> None:
-    """Select these objects alone; the first is the active one."""
+    """Select only these objects. The first becomes active."""
     context: Any = bpy.context
     active = context.view_layer.objects.active
     if active is not None and active.mode != "OBJECT":
@@ -86,7 +86,7 @@ def only(*objects: Any) -> None:
 
 
 def key_rig(rig: Any) -> None:
-    """Key all bones at the four frames: turns up to half a radian, and where the root is."""
+    """Key all bones at the four frames, with rotations up to half a radian, and the root's location."""
     dice = np.random.default_rng(7)
     for frame in FRAMES:
         for bone in rig.pose.bones:
@@ -106,7 +106,7 @@ def key_rig(rig: Any) -> None:
 
 
 def make_live(rig: Any) -> None:
-    """Make all of the rig TCB by its button, and give two tracks parameters that Blender's own handles have not."""
+    """Enable TCB on the rig with its button, and set parameters on two tracks. Blender's handles play other motion."""
     only(rig)
     bpy.ops.object.mode_set(mode="POSE")
     select_bones(rig)
@@ -116,14 +116,14 @@ def make_live(rig: Any) -> None:
     for path in ('pose.bones["Root"].location', 'pose.bones["Arm.L"].rotation_quaternion'):
         animation.key_set(rig, path, 25, tension=0.4, continuity=-0.3, bias=0.25)
     animation.key_set(rig, 'pose.bones["Head"].rotation_euler', 13, ease_to=0.5)
-    # Live would do so when the window comes to rest, after the twin is made.
+    # Otherwise, Live would do this when the window comes to rest, after the twin is created.
     animation.bake(rig, output="HANDLES")
     bpy.ops.object.mode_set(mode="OBJECT")
     assert rig.animation_data.action.tcb_live
 
 
 def twin_of(rig: Any, name: str) -> None:
-    """Make a rig with the same keys and the same motion, and no TCB."""
+    """Create a rig with the same keys and the same motion, but without TCB."""
     twin = rig.copy()
     twin.data = rig.data.copy()
     _scene().collection.objects.link(twin)
@@ -135,7 +135,7 @@ def twin_of(rig: Any, name: str) -> None:
 
 
 def assign(owner: Any, action: Any) -> None:
-    """Let the action play, by its only slot where there are slots."""
+    """Assign the action, with its only slot if Blender has slots."""
     data = owner.animation_data_create() if owner.animation_data is None else owner.animation_data
     data.action = action
     if bpy.app.version >= (4, 4) and action is not None and data.action_slot is None:
@@ -143,16 +143,16 @@ def assign(owner: Any, action: Any) -> None:
 
 
 def select_bones(rig: Any, *names: str) -> None:
-    """Select these bones of the rig, or all."""
+    """Select these bones of the rig, or all bones."""
     for bone in rig.pose.bones:
-        # Where bones are selected differs: 5.0 and newer keep it with the pose.
+        # Blender 5.0 and later store the selection with the pose.
         holder = bone if bpy.app.version >= (5, 0) else bone.bone
         holder.select = not names or bone.name in names
     rig.data.bones.active = rig.data.bones[names[0] if names else 0]
 
 
 def stage() -> None:
-    """Fill an empty scene with both rigs, in Pose mode and all selected, with Auto Key and simple preferences."""
+    """Fill an empty scene with both rigs, all selected in Pose Mode, with auto keying and simple preferences."""
     scene = _scene()
     for each in list(bpy.data.objects):
         bpy.data.objects.remove(each)
@@ -169,7 +169,7 @@ def stage() -> None:
 
 
 def pose_mode(*names: str, bones: Sequence[str] = ()) -> None:
-    """Bring the rigs into Pose mode together, these bones of each selected, or all."""
+    """Switch both rigs to Pose Mode, and select these bones, or all bones, of each."""
     rigs = [bpy.data.objects[name] for name in names]
     only(*rigs)
     bpy.ops.object.mode_set(mode="POSE")
@@ -191,7 +191,7 @@ def channels(owner: Any) -> list[Any]:
 
 
 def playing(owner: Any) -> tuple[Any, Any]:
-    """Return the action that plays the datablock, or that of its first strip; and the slot, where there are slots."""
+    """Return the datablock's action, or its first strip's action, and the slot if Blender has slots."""
     data = owner.animation_data
     strips = [strip for track in (data.nla_tracks if data else ()) for strip in track.strips]
     holder = data if data is None or data.action is not None or not strips else strips[0]
@@ -199,7 +199,7 @@ def playing(owner: Any) -> tuple[Any, Any]:
 
 
 def keys(owner: Any) -> dict[tuple[str, int], list[Key]]:
-    """Return the keys of each channel, with what edits give them besides handles."""
+    """Return the keys of each channel, with the data that edits change, except handles."""
     return {
         (curve.data_path, curve.array_index): [
             (key.co.x, key.co.y, key.interpolation, key.easing, key.type) for key in curve.keyframe_points
@@ -218,7 +218,7 @@ def _settings(modifier: Any) -> Any:
 
 
 def everything(owner: Any) -> Any:
-    """Return all that the F-curves of a datablock are, to the last bit, by channel; and what else plays it."""
+    """Return all data of a datablock's F-curves, bit for bit, by channel, and the other data that affects playback."""
     data = owner.animation_data
     result: dict[Any, Any] = {
         (curve.data_path, curve.array_index): (
@@ -251,7 +251,7 @@ def everything(owner: Any) -> Any:
 
 
 def save(name: str) -> None:
-    """Remember the state of both rigs."""
+    """Save the state of both rigs under a name."""
     saved[name] = {rig.name: everything(rig) for rig in rigs()}
 
 
@@ -260,13 +260,13 @@ def rigs() -> list[Any]:
 
 
 def changes_since(name: str, owner: str) -> list[str]:
-    """Return in what the object differs from how it was saved."""
+    """Return the object's differences from its saved state."""
     before, now = saved[name][owner], everything(bpy.data.objects[owner])
     return [str(each) for each in {**before, **now} if before.get(each) != now.get(each)]
 
 
 def differences() -> list[str]:
-    """Return in what the keys of the rig differ from those of its twin."""
+    """Return the differences between the keys of the rig and its twin."""
     mine, theirs = map(keys, rigs())
     found = [f"{name[0]}[{name[1]}]: only of one" for name in mine.keys() ^ theirs.keys()]
     for name in mine.keys() & theirs.keys():
@@ -289,7 +289,7 @@ def _unlike(mine: list[Key], theirs: list[Key]) -> Iterator[str]:
 
 @contextmanager
 def _copied(owner: Any) -> Iterator[Any]:
-    """Give a copy of the object with an action of its own that is not live."""
+    """Return a copy of the object with a separate action that is not live."""
     copy = owner.copy()
     playing_one, slot = playing(owner)
     action = playing_one.copy()
@@ -309,7 +309,7 @@ def _copied(owner: Any) -> Iterator[Any]:
 
 
 def stale_channels() -> list[str]:
-    """Return the channels of the live rig whose handles are not those that a fresh bake of the same keys places."""
+    """Return the channels of the live rig with handles that differ from a new bake of the same keys."""
     obj = bpy.data.objects[LIVE]
     now = {name: state for name, state in everything(obj).items() if isinstance(name, tuple)}
     with _copied(obj) as copy:
@@ -319,7 +319,7 @@ def stale_channels() -> list[str]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Compare what `everything` gives of a curve: frames of handles, which an editor of a strip rounds, nearly."""
+    """Compare results of `everything` for a curve, with a tolerance for handle frames, which strips' editors round."""
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         if len(one) == 2 and all(isinstance(value, float) for value in (*one, *other)):
             return bool(abs(one[0] - other[0]) <= SAME_HANDLE_FRAME and one[1] == other[1])
@@ -332,7 +332,7 @@ def push(message: str = "set up") -> None:
 
 
 def select_keys(frame: int) -> None:
-    """Select the keys at the frame alone, of both rigs, whole with their handles."""
+    """Select only the keys at the frame on both rigs, with their handles."""
     for rig in rigs():
         for curve in channels(rig):
             curve.select = True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An independent implementation of the TCB formulas of docs/formulas at 50 digits, as a reference for `interp`.
 
-It shares nothing with `interp`: no code, no closed forms (slerp is the printed one), no batching, and derivatives are
-central differences, whose steps cost nothing at this precision.
+It shares no code with `interp`, and uses no closed forms (slerp is as printed) and no batching. Derivatives are central
+differences, with negligible error at this precision.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def exp(v: Quaternion) -> Quaternion:
 
 @dataclass
 class Track:
-    """One track's keys; `flattest` collects the least pi - angle of all arcs that were taken."""
+    """The keys of one track. `flattest` is the smallest pi - angle of all arcs used."""
 
     frames: Sequence[float]
     values: npt.NDArray[np.float64]
@@ -114,7 +114,7 @@ class Track:
         return half + (1 - c) * (d1 / (d1 + d2) - half), half + (1 - c) * (d2 / (d1 + d2) - half)
 
     def at(self, frame: mp.mpf) -> tuple[int, mp.mpf]:
-        """Segment and eased local parameter."""
+        """Return the segment and the eased local parameter."""
         frame = mp.mpf(frame)
         if self.last == 0:
             return 0, mp.mpf(0)
@@ -127,7 +127,7 @@ class Track:
         u = (frame - self.f[n]) / (self.f[n + 1] - self.f[n])
         return n, ease(u, self.parameter(4, n), self.parameter(3, n + 1))
 
-    # Vector tracks.
+    # Vector tracks
 
     def tangent(self, incoming: bool, key: int, i: int) -> mp.mpf:
         """Return component i of a[key] or b[key] (docs/formulas, "TCB tangents" and "Ends of TCB tracks")."""
@@ -161,7 +161,7 @@ class Track:
             )
         return result
 
-    # Rotation tracks.
+    # Rotation tracks
 
     def prepare_rotations(self) -> None:
         self.p = [[x / length(q) for x in q] for q in self.p]
@@ -249,7 +249,7 @@ class Track:
         return points[0]
 
     def angular_velocity(self, frame: float) -> list[mp.mpf]:
-        """2 q' q*, in the parent's frame."""
+        """Return 2 q' q*, in the parent's frame."""
         step = mp.mpf(10) ** -15
         before, after = self.rotation(mp.mpf(frame) - step), self.rotation(mp.mpf(frame) + step)
         rate = [(b - a) / (2 * step) for a, b in zip(before, after, strict=True)]
@@ -257,7 +257,7 @@ class Track:
 
 
 def derivative(evaluate: Callable[[mp.mpf], list[mp.mpf]], frame: float, nu: int) -> list[mp.mpf]:
-    """Derivatives by central differences."""
+    """Return derivatives from central differences."""
     step = mp.mpf(10) ** -12
     before, here, after = (evaluate(mp.mpf(frame) + side * step) for side in (-1, 0, 1))
     if nu == 1:
@@ -266,5 +266,5 @@ def derivative(evaluate: Callable[[mp.mpf], list[mp.mpf]], frame: float, nu: int
 
 
 def rows(samples: Sequence[Sequence[mp.mpf]]) -> npt.NDArray[np.float64]:
-    """Samples as float64."""
+    """Return samples as float64."""
     return np.array([[float(x) for x in sample] for sample in samples])

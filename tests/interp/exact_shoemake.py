@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shoemake's construction of 1985 by Szirmay-Kalos' words, at 50 digits."""
+"""Shoemake's construction of 1985 as described by Szirmay-Kalos, at 50 digits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tests.interp import exact
 
 
 class ExactShoemake(exact.Track):
-    """Szirmay-Kalos, section 13.5, by its words: mirrored, bisected, blended.
+    """The construction in Szirmay-Kalos, section 13.5: mirrored, bisected, blended.
 
-    Neighbours at the nearer one's distance, and an arc divided as the lengths are, make it fit for any spacing; evenly
-    spaced they are the neighbours themselves, and the arc is bisected.
+    For any spacing, both neighbors are taken at the distance of the closer neighbor, and the arc is divided in the
+    ratio of the lengths. With even spacing, these are the neighbors themselves, and the arc is bisected.
     """
 
     def mirrored(self, p, q):
-        """p mirrored with respect to q."""
+        """Return p mirrored with respect to q."""
         twice = 2 * exact.dot(p, q)
         return [twice * b - a for a, b in zip(p, q, strict=True)]
 
@@ -25,7 +25,7 @@ class ExactShoemake(exact.Track):
         return [x / exact.length(total) for x in total]
 
     def towards(self, key):
-        """The control a[key] and how many frames away it is."""
+        """Return the control a[key] and its distance in frames."""
         before, after = self.quaternion_neighbours(key)
         d1, d2 = self.spacing(key)
         near = min(d1, d2)
@@ -35,7 +35,7 @@ class ExactShoemake(exact.Track):
         return self.slerp(self.mirrored(near_before, self.p[key]), near_after, d1 / (d1 + d2)), near
 
     def along(self, key, frames):
-        """The great arc through a key and its control, that many frames from the key."""
+        """Evaluate the great arc through a key and its control, at a number of frames from the key."""
         control, near = self.towards(key)
         return self.slerp(self.p[key], control, frames / near)
 

@@ -10,13 +10,13 @@ from interp import rotations
 
 
 def random_frames(generator, keys, shortest=1.0, longest=40.0):
-    """Frames whose distances run over all magnitudes between two."""
+    """Return frames with distances of all magnitudes between two limits."""
     lengths = np.exp(generator.uniform(np.log(shortest), np.log(longest), keys))
     return np.cumsum(lengths) - 20.0
 
 
 def random_turns(seed, keys, largest):
-    """Frames and orientations, and those as scipy has them."""
+    """Return frames, orientations, and the same orientations for scipy."""
     generator = np.random.default_rng(seed)
     frames = random_frames(generator, keys, 2.0, 20.0)
     turns = generator.normal(size=(keys, 3))
@@ -29,7 +29,7 @@ def random_turns(seed, keys, largest):
 
 
 def random_parameters(generator, keys):
-    """Parameters, a third of them at their limits or 0."""
+    """Return parameters. A third of them are at their limits or 0."""
     parameters = generator.uniform(-1.0, 1.0, (5, keys))
     special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
     parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
@@ -38,7 +38,7 @@ def random_parameters(generator, keys):
 
 
 def random_rotations(generator, keys, step):
-    """Orientations, each a turn of about `step` radians from the one before, with any signs."""
+    """Return orientations with any signs, each rotated by about `step` radians from the previous one."""
     turns = generator.normal(size=(keys, 3))
     turns *= step * generator.uniform(0.5, 1.0, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
     q = rotations.turns_to_rotations(np.linalg.norm(turns, axis=1), turns, first=generator.normal(size=4))

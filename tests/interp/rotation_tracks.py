@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks of rotations: their options, turns about one axis, the same at 50 digits, and how far two are apart."""
+"""Rotation tracks: options, turns about one axis, the same tracks at 50 digits, and distances."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PATHS = ["SHORTEST", "AS_KEYED"]
 
 
 def off(found, expected):
-    """Distances between quaternions, signs included."""
+    """Return distances between quaternions, including signs."""
     return np.linalg.norm(found - expected, axis=1)
 
 
 def one_axis(angles, axis):
-    """Quaternions of turns about one axis, signs kept."""
+    """Return quaternions of turns about one axis, with their signs."""
     return rotations.from_axis_angle(np.broadcast_to(axis, (len(angles), 3)), np.asarray(angles))
 
 
@@ -35,7 +35,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 def angular_acceleration(rotation, frame):
-    """2 q'' q*, of which the vector part is what (2 q' q*)' is, by a central difference of fourth order."""
+    """Return 2 q'' q*, from a fourth-order central difference. Its vector part equals (2 q' q*)'."""
     step, middle = mp.mpf(10) ** -12, mp.mpf(float(frame))
     around = [rotation(middle + side * step) for side in (-2, -1, 0, 1, 2)]
     weights = [-1, 16, -30, 16, -1]

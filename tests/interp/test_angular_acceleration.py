@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Angular accelerations of rotation tracks against differences at 50 digits, vector tracks and rigid motion."""
+"""Angular accelerations of rotation tracks, compared with differences at 50 digits, vector tracks and rigid motion."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.interp.rotation_tracks import (
     one_axis,
 )
 
-# As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle)³ of the flattest arc, and divided by the
-# shortest ease and the square of the shortest segment.
+# The bound in RotationSpline's docstring. It is multiplied by 1 / (pi - angle)³ for the flattest arc, and divided by
+# the shortest ease and the square of the shortest segment.
 BOUND = 1e-11
 SHORTEST_EASE = 0.05
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
@@ -66,14 +66,14 @@ def test_the_bound_goes_with_the_square_of_the_segments_length(frames):
             [angular_acceleration(lambda f, a=begin, b=end: track.rotation(a + (f - a)), frame) for frame in at]
         )
         found = tcb.RotationSpline(Keys(frames, q, *parameters))(at, 2)
-        # A frame near 1e6 itself is rounded to 1e-10, a millionth of such a segment's thousandth of a frame.
+        # Frames around 1e6 are rounded to 1e-10, or 1e-7 of the shortest segment's length of a thousandth of a frame.
         rounding = 100.0 * np.spacing(end) / (end - begin)
         bound = (BOUND + rounding) / SHORTEST_EASE / track.flattest**3 / (end - begin) ** 2
         np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
 
 
 class _LongTurns:
-    """docs/formulas, "Long turns", at 50 digits: no turn is shorter than half a turn, so nothing else moves."""
+    """Test docs/formulas, "Long turns", at 50 digits. All turns exceed half a turn, so no other path changes."""
 
     def __init__(self, spline, angles, axes, parameters):
         frames = spline.keys.frames
@@ -88,7 +88,7 @@ class _LongTurns:
             self.wound.p[key + 1] = [a + b for a, b in zip(self.wound.p[key], chord, strict=True)]
 
     def tangent(self, incoming, key):
-        """As `exact.Track.tangent`, at ends with 3D Studio's rule for rotations."""
+        """Return the same as `exact.Track.tangent`, but with 3D Studio's rule for rotations at the ends."""
         if not self.wound.is_end(key):
             return [self.wound.tangent(incoming, key, i) for i in range(3)]
         t, c, b = self.wound.tcb(key)
@@ -117,7 +117,7 @@ class _LongTurns:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
-# Tilts of less than 1e-6 are about one axis.
+# With tilts of less than 1e-6, rotations are about one axis.
 @pytest.mark.parametrize("tilt", [0.0, 1e-5, 1e-4, 0.1, 1.0])
 def test_long_turns_agree_with_differences_at_50_digits(construction, tilt):
     generator = np.random.default_rng(8)
@@ -196,7 +196,7 @@ def test_moving_slerp_agrees_with_differences_at_50_digits_down_to_no_arc(apart)
     q = p * np.cos(apart) + (q - p * (p @ q)) / np.linalg.norm(q - p * (p @ q)) * np.sin(apart)
 
     def on_sphere(start, rate, change):
-        # A path on the sphere with any first and second derivative: a parabola, normalised.
+        # A normalized parabola is a path on the sphere with any first and second derivatives.
         def at(h):
             point = [
                 mp.mpf(a) + h * mp.mpf(b) + h * h / 2 * mp.mpf(c) for a, b, c in zip(start, rate, change, strict=True)
@@ -224,7 +224,7 @@ def test_moving_slerp_agrees_with_differences_at_50_digits_down_to_no_arc(apart)
     )
     for nu, values in enumerate(found):
         expected = point(0) if nu == 0 else exact.derivative(point, 0.0, nu)
-        # Two roundings of the ends, 1e-16 apart, tilt an arc of that length as they like, not its ends' derivatives.
+        # Rounding differences of 1e-16 at the ends can tilt an arc of this length, but not the derivatives at its ends.
         np.testing.assert_allclose(
             values[:, 0], np.array([float(x) for x in expected]), rtol=0, atol=1e-12 / (np.pi - apart) ** 3
         )

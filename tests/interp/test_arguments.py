@@ -60,7 +60,7 @@ CLASSES = [
 
 
 def not_refused(function, pattern, errors=(TypeError, ValueError)):
-    """Names of what the function takes, or refuses otherwise than with the pattern."""
+    """Names of arguments that the function accepts, or rejects with another message than the pattern."""
     taken = []
     for name, wrong in NO_NUMBERS.items():
         try:
@@ -138,7 +138,7 @@ def test_turns_that_float64_could_not_hold_are_refused(name):
 )
 @pytest.mark.parametrize(("cls", "keys"), CLASSES)
 def test_the_largest_numbers_that_keys_take_give_numbers(cls, keys, frames, size):
-    """Or a method says that it can't: a polynomial, for one."""
+    """A method may also raise an error that it can't loop, for example a polynomial."""
     generator = np.random.default_rng(5)
     given = np.where(generator.uniform(size=(5, len(frames))) < 0.5, -1.0, 1.0)
     given[3:] = 0.0
@@ -443,7 +443,7 @@ FUNCTIONS = [
 
 
 def plain(function):
-    """One of each of its arguments: angles are three of Euler's, or one of a turn."""
+    """Return one value for each argument. Angles are three Euler angles, or the angle of one turn."""
     several = inspect.signature(function).parameters
     given = {**PLAIN, **CHOICES, "angles": 1.0}
     if function in (rotations.from_euler, rotations.turns_of_euler):

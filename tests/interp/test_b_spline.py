@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""B-splines against scipy's, of values and, by their cumulative form, of rotations."""
+"""B-splines of values, and cumulative B-splines of rotations, compared with scipy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.interp.random_keys import random_frames, random_turns
 from tests.interp.rotation_tracks import AXIS
 from tests.interp.scipy_b_splines import cumulative, scipys
 
-# As VectorSpline's and RotationSpline's docstrings state them.
+# The bounds in the docstrings of VectorSpline and RotationSpline.
 BOUND, DERIVATIVE_BOUND = 1e-15, 1e-14
 ROTATION_BOUND, VELOCITY_BOUND, ACCELERATION_BOUND = 1e-13, 1e-13, 1e-12
 ROTATION_CLASSES = [b_spline.RotationSpline, b_spline.ThroughRotationSpline]
@@ -35,7 +35,7 @@ def test_values_are_scipys_with_knots_at_the_keys_and_natural_ends(lengths, seed
     spline, reference = b_spline.VectorSpline(Keys(frames, values)), scipys(frames, values)
     at = np.append(np.linspace(frames[0], frames[-1], 67), frames)
     largest, shortest = np.abs(values).max(), np.diff(frames).min()
-    # scipy's own rounding, at frames with large differences, is not better than that.
+    # With large differences between frames, scipy's own rounding errors are as large.
     rounding = np.spacing(np.abs(frames).max()) / shortest
     np.testing.assert_allclose(spline(at), reference(at), rtol=0, atol=(BOUND + rounding) * largest * 4.0)
     for nu in (1, 2):
@@ -116,7 +116,7 @@ def test_controls_through_the_keys_are_those_that_a_general_solver_finds(seed):
         curve = cumulative(frames, Rotation.concatenate(controls))
         return np.concatenate([(curve(frames[k]).inv() * known[k]).as_rotvec() for k in (1, 2, 3)])
 
-    # It finds turns of controls below half a turn only, which are what these seeds need.
+    # The solver finds only turns of less than half a turn between controls, which suffice for these seeds.
     moves = root(missed, np.zeros(9), method="lm", tol=1e-14).x
     np.testing.assert_allclose(missed(moves), 0.0, atol=1e-12)
     controls = [known[0], *(known[1:-1] * Rotation.from_rotvec(moves.reshape(3, 3))), known[-1]]
@@ -166,7 +166,7 @@ def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key
 
 
 def test_keys_for_which_no_controls_are_found_are_refused():
-    # Back and forth about one axis by 3.1 radian, between which the controls would go up to three times as far.
+    # The keys alternate by 3.1 radians about one axis. The controls would be up to three times as far apart.
     angles = np.tile([0.0, 3.1], 6)
     tilted = np.random.default_rng(0).normal(size=(12, 3)) * 0.3 + AXIS
     keys = Keys(np.arange(12) * 5.0, rotations.from_axis_angle(tilted, angles))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull-Rom tracks against scipy on NumPy's gradients, Barry and Goldman's pyramid, and Holden's article."""
+"""Catmull-Rom tracks, compared with scipy on NumPy's gradients, Barry and Goldman's pyramid, and Holden's article."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 def spaced(generator, keys):
-    """Frames whose distances differ up to a hundred times."""
+    """Return frames with distances that differ by a factor of up to a hundred."""
     return np.cumsum(10.0 ** generator.uniform(-0.5, 1.5, keys))
 
 
@@ -170,7 +170,7 @@ def test_about_one_axis_rotations_are_the_vector_spline_of_the_angle_whole_turns
     scale = 1.0 + np.abs(angle(at, 1)).max() * max(lengths)
     assert off(spline(at), expected).max() < 1e-13 * scale
     for nu in (1, 2):
-        # Only the worst case of spacing, half a frame beside thirty, comes near this.
+        # Only the worst spacing, half a frame next to thirty frames, has errors close to this bound.
         np.testing.assert_allclose(
             spline(at, nu), angle(at, nu) * AXIS, rtol=0, atol=4e-13 * scale / min(lengths) ** nu
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""C2 splines of rotations against scipy's, C2 splines of one angle, and what makes them what they are."""
+"""C2 splines of rotations, compared with scipy, with C2 splines of one angle, and with their defining properties."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.interp.random_keys import random_frames, random_turns
 from tests.interp.rotation_tracks import AXIS, angular_acceleration
 
 CLASSES = [cubic.NaturalRotationSpline, cubic.ClampedRotationSpline]
-# As NaturalRotationSpline's docstring states it, of samples, angular velocities and accelerations alike.
+# The bound in NaturalRotationSpline's docstring, for samples, angular velocities and angular accelerations.
 BOUND = 1e-13
-# What scipy's own closed forms lose at small turns: `test_the_digits_that_scipy_misses_are_scipys`.
+# The error of scipy's closed forms at small turns (`test_the_digits_that_scipy_misses_are_scipys`).
 SCIPYS = 1e-10
 
 
 class SettledScipySpline(ScipySpline):
-    """scipy's, with its iteration, which by itself stops at 1e-9, left to settle."""
+    """Return scipy's spline after more iterations, because scipy stops at 1e-9 by default."""
 
     TOL = 1e-15
     MAX_ITER = 300
@@ -57,7 +57,7 @@ def test_with_scipys_velocities_at_its_ends_it_is_scipys(seed, keys, largest):
 
 
 def exactly(frames, q, velocities):
-    """The equations solved at 50 digits; without velocities its ends are natural."""
+    """Solve the equations at 50 digits. Without velocities, the ends are natural."""
     return exact_turns.track(exact_turns.SecondOrder, frames, q, np.zeros((5, len(frames))), velocities)
 
 
@@ -79,7 +79,7 @@ def test_it_solves_the_equations_as_50_digits_do(made, keys, largest):
 
 
 def test_the_digits_that_scipy_misses_are_scipys():
-    """Between two turns of a thousandth of a radian, where scipy's closed forms are differences of nearly equals."""
+    """The turns are a thousandth of a radian, so scipy's closed forms subtract nearly equal numbers."""
     generator = np.random.default_rng(1)
     turns = generator.normal(size=(6, 3)) * np.array([1.0, 1.0, 3e-4, 1.0, 3e-4, 1.0])[:, np.newaxis]
     known = Rotation.concatenate(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents of dialects, beside the splines that play them, and parameters of 3D Studio with the same tangents."""
+"""Tangents of dialects, compared with their splines, and 3D Studio parameters with the same tangents."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ NAMES = ["QUATERNION", "AXIS_ANGLE", *ORDERS]
 
 
 def orientation(name: str, values: np.ndarray) -> Rotation:
-    """Channel values as Blender plays them, by scipy."""
+    """Return the orientations of channel values as played by Blender, computed by scipy."""
     if name == "QUATERNION":
         return Rotation.from_quat(values[:, [1, 2, 3, 0]])
     if name == "AXIS_ANGLE":
@@ -26,7 +26,7 @@ def orientation(name: str, values: np.ndarray) -> Rotation:
 
 
 def smooth(name: str, n: int = 60) -> np.ndarray:
-    """Numbers that change by less than 20 degrees from key to key."""
+    """Return channel values that change by less than 20 degrees from key to key."""
     generator = np.random.default_rng(4)
     width = 3 if len(name) == 3 else 4
     values = np.cumsum(generator.uniform(-0.15, 0.15, (n, width)), axis=0)
@@ -39,7 +39,7 @@ def smooth(name: str, n: int = 60) -> np.ndarray:
 
 
 def scrambled(name: str, values: np.ndarray) -> np.ndarray:
-    """The same orientations in numbers that jump at random, made without the code under test."""
+    """Return values of the same orientations that jump at random, computed without the code under test."""
     generator = np.random.default_rng(9)
     result = values.copy()
     for row in result[1:]:

@@ -11,7 +11,7 @@ from interp.splines import tcb
 
 
 def mixture(count=24):
-    """Splines of both classes, all options, and one to ten keys."""
+    """Return splines of both classes, with all options and one to ten keys."""
     generator = np.random.default_rng(6)
     splines = []
     for index in range(count):

@@ -233,7 +233,7 @@ def test_a_spin_has_hardly_more_pieces_than_the_fewest(turns):
     spline = tcb.RotationSpline.from_turns([0, 30, 60, 90], [0, angle, angle, angle], [[0, 0, 1]] * 4)
     (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
     inside = (fit.knots[0].frames > 30.0) & (fit.knots[0].frames < 60.0)
-    # At a constant speed even pieces are the best there are.
+    # With constant speed, pieces of equal length are optimal.
     count = 1
     while True:
         q = rotations.from_rotation_vector(np.linspace(0.0, angle, count + 1)[:, np.newaxis] * (0.0, 0.0, 1.0))
@@ -448,7 +448,7 @@ def test_handles_belong_to_their_rounded_frames():
 
 
 APART = 0.5
-"""Frames. Knots are closer to a key only if the tolerance requires it."""
+"""Distance in frames. Knots are closer to a key only if the tolerance requires it."""
 
 
 def hasty(generator, rotation, eased):
@@ -493,7 +493,7 @@ def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, ea
             index = np.searchsorted(frames, knot) - 1
             if min(knot - frames[index], frames[index + 1] - knot) < APART:
                 near += 1
-                # Errors are proved, and found to be up to an eighth too large where the acceleration jumps.
+                # Errors are proven upper bounds. They are up to an eighth too large where the acceleration jumps.
                 needless += is_reached_farther_off(spline, index, tolerance / 1.125, rotation)
     assert needless == 0
     assert near > 0 or tolerance > 1e-3 or (not rotation and not eased)

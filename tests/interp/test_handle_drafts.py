@@ -42,7 +42,7 @@ def changed() -> tuple[np.ndarray, np.ndarray]:
     return before, after
 
 
-# Roll, Pitch, Yaw has splines of angles inside, with keys of their own.
+# Roll, Pitch, Yaw contains splines of angles with separate keys.
 @pytest.mark.parametrize("name", sorted(METHODS.keys() - {"ROLL_PITCH_YAW"}))
 def test_a_draft_for_other_parameters_is_that_of_keys_that_have_them(name):
     before, after = changed()

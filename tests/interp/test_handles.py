@@ -79,7 +79,7 @@ def requests_of(splines):
     return [Request(spline, "QUATERNION") for spline in splines]
 
 
-# Median, nine tenths and largest, in degrees, that a rough search on one grid of frames for all four channels reached.
+# Median, 90th percentile and maximum in degrees, from a rough search with one grid of frames for all four channels.
 ROUGH = [
     (15, 0.0, 0.0005, 0.0012, 0.003),
     (30, 0.0, 0.005, 0.011, 0.025),
@@ -125,7 +125,7 @@ def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
 
 
 def test_the_error_of_handles_of_the_longest_reach_is_found():
-    """Between two eased keys of equal value the frame hardly rises, so the error is a narrow spike."""
+    """Between two eased keys of equal value, the handles' frame hardly rises, so the error is a narrow spike."""
     parameters = [
         [-0.881, 0.353, 0.957],
         [-0.225, -0.698, 0.18],
@@ -205,7 +205,7 @@ def test_beside_eases_little_speed_is_left():
 
 
 def shape_of(fit, key, frames, q):
-    """Return reaches and slopes (16,) of handles, the end's quaternion in the start's sign, and that sign."""
+    """Return lengths and slopes (16,) of handles, the end quaternion with the sign of the start, and this sign."""
     length = frames[key + 1] - frames[key]
     right, left = fit.right[key].astype(float), fit.left[key + 1].astype(float)
     out, into = (right[:, 0] - frames[key]) / length, (frames[key + 1] - left[:, 0]) / length
@@ -245,7 +245,7 @@ def test_scipy_finds_hardly_better_handles(degrees, eased):
             return Rotation.from_quat(spline(frames[key] + share * length), scalar_first=True).inv()
 
         def whole(x, mine=mine, q=q):
-            # Without ease the derivatives are the spline's, and only the lengths' are free.
+            # Without ease, the spline determines the slopes, and only the lengths are free.
             if eased:
                 return x
             return np.concatenate([x[:8], mine[8:12] + x[8] * q[key], mine[12:] + x[9] * q[key + 1]])
@@ -336,7 +336,7 @@ def test_only_the_segments_asked_for_are_fitted_and_with_the_same_bits():
     for spline, whole in zip(splines, every, strict=True):
         for key in range(5):
             chosen = np.arange(6) == key
-            # Signs are those that keys have by now, so none is changed again.
+            # The keys already have these signs, so no sign changes again.
             numbers = spline.keys.values * whole.signs[:, np.newaxis]
             (alone,) = fit_handles([Request(spline, "QUATERNION", numbers, chosen)])
             assert (alone.right[key] == whole.right[key]).all()
@@ -368,7 +368,7 @@ def test_what_was_fitted_before_comes_with_the_same_bits_and_only_the_rest_is_fi
                 np.testing.assert_array_equal(getattr(fit, name), getattr(anew, name), strict=True)
             for name in ("errors", "frames"):
                 np.testing.assert_allclose(getattr(fit, name), getattr(anew, name), rtol=1e-9)
-        # A tension shapes the segments on both sides of its key, an ease one of them.
+        # A tension affects the segments on both sides of its key, and an ease only one segment.
         assert len(known) - before == (33 if changed is None else 3), changed
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite tracks against scipy's CubicHermiteSpline, and Holden's article at 50 digits."""
+"""Hermite tracks, compared with scipy's CubicHermiteSpline and Holden's article at 50 digits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite's and Bernstein's bases against scipy's polynomials."""
+"""The Hermite and Bernstein bases, compared with scipy's polynomials."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jumps at keys as measured, against scipy's piecewise polynomials and closed forms."""
+"""Measured jumps at keys, compared with scipy's piecewise polynomials and closed forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 def largest(left, right):
-    """The largest difference at inner keys, and where."""
+    """Return the largest difference at inner keys, and its key."""
     size = np.linalg.norm(right - left, axis=1)
     return size.max(), FRAMES[1:-1][np.argmax(size)]
 
@@ -104,6 +104,7 @@ def test_where_no_key_has_two_sides_nothing_jumps(keys):
 
 def test_ease_jumps_in_acceleration_only():
     found = jumps(tcb.VectorSpline(Keys([0, 10, 20], [0.0, 10.0, 20.0], ease_to=0.5, ease_from=0.5)), False)
-    # Both sides stand still at the key: -2 k / b and 2 k / a by u, k = 1 over 10 frames: ends of a parabola.
+    # Both sides are at rest at the key. The derivatives by u are -2 k / b and 2 k / a, with k = 1 over 10 frames, as at
+    # the ends of a parabola.
     assert continuity(found) == "C1"
     assert found[2].size == pytest.approx(2 * 10 * 2 / 0.5 / 10**2)

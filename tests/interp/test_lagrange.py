@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lagrange's polynomial against exact rational arithmetic, scipy and polynomials that are known."""
+"""The Lagrange polynomial, compared with exact rational arithmetic, scipy and known polynomials."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from interp import Keys, KeysError
 from interp.splines import lagrange
 from tests.interp.random_keys import random_frames
 
-# As VectorSpline's docstring states them.
+# The bounds in VectorSpline's docstring.
 BOUND, DERIVATIVE_BOUND = 1e-14, 1e-13
 
 
 def newton(frames, values):
-    """Divided differences in fractions."""
+    """Return divided differences as fractions."""
     nodes, table = [Fraction(f) for f in frames], [Fraction(v) for v in values]
     for order in range(1, len(nodes)):
         for index in range(len(nodes) - 1, order - 1, -1):
@@ -30,7 +30,7 @@ def newton(frames, values):
 
 
 def exact(frames, values, at):
-    """The polynomial and its first two derivatives by Horner's scheme in fractions."""
+    """Return the polynomial and its first two derivatives as fractions, by Horner's scheme."""
     nodes, table = newton(frames, values)
     rows = []
     for frame in at:
@@ -55,7 +55,7 @@ def test_it_is_the_polynomial_of_exact_arithmetic(lengths, seed):
     try:
         spline = lagrange.VectorSpline(Keys(frames, values))
     except KeysError:
-        return  # too far out for numbers: see below
+        return  # The values would be too large. See below.
     expected = exact(frames, values, at)
     swing, largest = spline.swing, np.abs(values).max()
     np.testing.assert_allclose(spline(at)[:, 0], expected[:, 0], rtol=0, atol=BOUND * swing * largest)
@@ -92,14 +92,14 @@ def test_keys_are_met_exactly():
 def test_it_swings_between_many_keys_as_runge_says():
     frames = np.linspace(-5.0, 5.0, 11)
     runge = 1.0 / (1.0 + frames**2)
-    # The well-known largest error at degree 10.
+    # The well-known maximum error at degree 10.
     at = np.linspace(-5.0, 5.0, 10001)
     found = lagrange.VectorSpline(Keys(frames, runge))(at)[:, 0]
     assert np.abs(found - 1.0 / (1.0 + at**2)).max() == pytest.approx(1.9157, abs=1e-4)
 
 
 def test_the_swing_is_lebesgues_constant():
-    # Known for evenly spaced points, by the number of intervals.
+    # Known values for evenly spaced points, by the number of intervals.
     for intervals, constant in ((5, 3.11), (10, 29.9), (15, 512.05), (20, 10986.5)):
         spline = lagrange.VectorSpline(Keys(np.arange(intervals + 1) * 7.0, np.zeros(intervals + 1)))
         assert spline.swing == pytest.approx(constant, rel=0.08)

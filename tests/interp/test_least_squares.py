@@ -15,9 +15,9 @@ from interp.fitting.least_squares import DenseEquations, Method, descend
 
 class Residuals(NamedTuple):
     residuals: np.ndarray
-    """Shape (n, m)."""
+    """The residuals, shape (n, m)."""
     changes: np.ndarray
-    """Their derivatives, shape (n, m, p)."""
+    """The derivatives of the residuals, shape (n, m, p)."""
     cost: np.ndarray
 
 

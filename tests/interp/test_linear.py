@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Linear tracks against NumPy's and scipy's linear interpolation, and slerp's printed formula at 50 digits."""
+"""Linear tracks, compared with NumPy's and scipy's linear interpolation, and slerp's printed formula at 50 digits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logarithmic tracks against scipy's splines of logarithms, and the appendix of Holden's article."""
+"""Logarithmic tracks, compared with scipy's splines of logarithms and the appendix of Holden's article."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_evenly_spaced_values_are_the_article_s(sign):
         for x in (0.0, 0.2, 0.7, 0.99):
             scale, velocity = scale_catmull_rom(x, *values[n - 1 : n + 3])
             np.testing.assert_allclose(spline(n + x), scale, rtol=1e-13)
-            # The article's velocity is that of the logarithm.
+            # The article's velocity is the velocity of the logarithm.
             np.testing.assert_allclose(spline(n + x, 1) / spline(n + x), velocity, rtol=0, atol=1e-12)
 
 

@@ -21,7 +21,7 @@ SMOOTH = {"C1": 1, "C2": 2}
 
 
 def made():
-    """Every class of every method, by name."""
+    """Return every class of every method, by name."""
     for method in METHODS.values():
         for kind, cls in (("values", method.values), ("rotations", method.rotations)):
             if cls is not None:
@@ -35,8 +35,8 @@ BOUNDED = [each for each in ALL if each.values[0].support is not None]
 FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROLL_PITCH_YAW"].rotations]
 WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 
-# Through keys that turn back and forth three times there may be no B-spline: it would turn farther between them.
-# Euler angles can't: at three turns some of these swing through half a turn in a hundredth of a frame.
+# If keys turn back and forth by three turns, a B-spline through them may not exist, because it would turn farther.
+# Euler angles also fail. At three turns, some angles change by half a turn in a hundredth of a frame.
 UP_TO_THREE = [each for each in WINDING if each.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations]
 FAST = [
     pytest.param(made.values[0], turns, held, id=f"{made.id}-{turns}-{held}")
@@ -46,7 +46,7 @@ FAST = [
 
 
 def keys_of(generator, kind, count, closed=False, step=0.7, frames=None, **parameters):
-    """Keys that every method takes: values above 0, turns of `step` radians."""
+    """Return keys that every method accepts, with values above 0 and turns of `step` radians."""
     if frames is None:
         frames = np.cumsum(generator.uniform(4.0, 14.0, count))
     if kind == "values":
@@ -69,7 +69,7 @@ def apart(kind, found, expected):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [each.id.rsplit("-", 1) for each in ALL])
 def test_it_is_what_another_s_formulas_give(name, kind):
-    """tools/methods.py tries more tracks, and says in docs/measurements/methods.md how near they are."""
+    """tools/methods.py tests more tracks, and writes the errors to docs/measurements/methods.md."""
     for seed, count in enumerate((3, 5)):
         generator = np.random.default_rng([seed, count])
         frames = np.cumsum(generator.uniform(3.0, 15.0, count))
@@ -152,7 +152,7 @@ def test_derivatives_are_those_of_what_it_plays(made, cycle, eased):
     keys = keys_of(generator, kind, 6, cycle == "LOOP", ease_to=eases[0], ease_from=eases[1])
     spline = cls(keys, cycle)
     h = 1e-3
-    # Away from what breaks the second derivative: keys, and the ends of eases.
+    # Avoid jumps in the second derivative, which are at keys and the ends of eases.
     at = generator.uniform(keys.frames[0] - 5.0, keys.frames[-1] + 5.0, 200)
     around = spline((at[:, np.newaxis] + h * np.arange(-2, 3)).ravel(), 2).reshape(200, 5, -1)
     steady = np.abs(np.diff(around, axis=1)).max(axis=(1, 2)) < 0.01 * (1e-3 + np.abs(around).max())
@@ -204,7 +204,7 @@ def test_cycles_repeat_and_single_holds(cls, kind):
 def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kind, support_from):
     generator = np.random.default_rng(7)
     keys = keys_of(generator, kind, 11)
-    # Of the segment from key 5 to key 6; `support` counts these two.
+    # For the segment from key 5 to key 6. `support` counts these two keys.
     at = np.linspace(keys.frames[5], keys.frames[6], 9)
     support = cls(keys).support
     farthest = 6 - support if support_from == "before" else 5 + support
@@ -213,7 +213,7 @@ def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kin
     for moved, differs in ((beyond, False), (farthest, True)):
         values, frames = keys.values.copy(), keys.frames.copy()
         values[moved] = others[moved]
-        # Of the farthest key some methods see only the frame.
+        # Some methods use only the frame of the farthest key.
         frames[moved] += -1.0 if support_from == "before" else 1.0
         change = apart(kind, cls(keys)(at), cls(Keys(frames, values))(at))
         assert change > 1e-4 if differs else change < 1e-13
@@ -250,7 +250,7 @@ def test_turning_the_parent_turns_the_motion(cls, kind):
 
 @pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
 def test_about_a_diagonal_all_go_round_the_circle_but_roll_pitch_and_yaw(cls, kind):
-    """The example of Szirmay-Kalos, section 13.5."""
+    """Check the example in Szirmay-Kalos, section 13.5."""
     diagonal = np.ones(3) / np.sqrt(3.0)
     turns = Rotation.from_rotvec(np.outer(np.radians([0.0, 120.0, 240.0]), diagonal))
     spline = cls(Keys([0.0, 30.0, 60.0], np.roll(turns.as_quat(), 1, axis=1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines in runs of keys, against each run by itself; what is between them against NumPy's polynomials and scipy."""
+"""Splines in runs of keys, compared with separate splines. Segments between them are compared with NumPy and scipy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_between_runs_the_value_is_that_of_the_last_key():
 
 
 def test_a_run_is_a_spline_of_its_own():
-    """Two keys with default parameters are a straight line: scipy's Hermite cubic with the chord at both ends."""
+    """Two keys with default parameters make a straight line, which is scipy's Hermite cubic with chords as slopes."""
     values = random_values("values")
     spline = PiecewiseSpline(runs_of(tcb.VectorSpline, values, ((0, 2), (2, 4), (4, 6))))
     for a in (0, 2, 4):
@@ -86,7 +86,7 @@ def test_runs_of_every_method_are_evaluated_as_alone(name: str, kind: str):
         for row, frame in enumerate(AT):
             run = runs[int(np.clip(np.searchsorted([20.0, 55.0], frame, side="right"), 0, 2))]
             if nu and frame in (7.0, 40.0):
-                # At the last key of a run its derivative is the one after it: the value is held.
+                # At the last key of a run, the derivative is the derivative after it, where the value is held.
                 assert not found[row].any()
             else:
                 assert (found[row] == run(frame, nu)).all(), (frame, nu)
@@ -103,7 +103,7 @@ def test_with_other_splines_it_is_the_same_to_the_bit():
 
 
 class Polynomials:
-    """Curves between runs: a polynomial of the local parameter for each segment and number."""
+    """Curves between runs, with a polynomial of the local parameter for each segment and component."""
 
     def __init__(self, coefficients):
         self.polynomials = [[np.polynomial.Polynomial(each) for each in segment] for segment in coefficients]
@@ -136,7 +136,7 @@ def test_what_is_given_is_played_between_runs_and_nowhere_else():
     between = ((AT > 7) & (AT < 20)) | ((AT > 40) & (AT < 55))
     for nu in (0, 1, 2):
         played = spline(AT, nu)
-        # At their ends a derivative is theirs.
+        # At their ends, the curves determine the derivative.
         others = ~between & ~np.isin(AT, [7.0, 40.0, 55.0])
         assert (played[others] == held(AT, nu)[others]).all()
         for row in np.flatnonzero(between):
@@ -161,7 +161,7 @@ HELD = {"XYZ": "xyz", "ZXY": "zxy", "YXZ": "yxz"}
 
 @pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", *HELD])
 def test_channels_between_runs_turn_as_blender_has_them(held: str):
-    """Orientations and their derivatives of numbers, against scipy and differences of its rotations."""
+    """Compare orientations and derivatives from channel values with scipy, and with differences of its rotations."""
     numbers = 3 if held in HELD else 4
     coefficients = np.random.default_rng(7).normal(size=(2, numbers, 4))
     runs = runs_of(tcb.RotationSpline, random_values("rotations"))
@@ -174,7 +174,7 @@ def test_channels_between_runs_turn_as_blender_has_them(held: str):
         if held == "AXIS_ANGLE":
             axes = rows[:, 1:] / np.linalg.norm(rows[:, 1:], axis=1, keepdims=True)
             return Rotation.from_rotvec(rows[:, :1] * axes)
-        # Lower case: about axes that stay, in this order.
+        # Lowercase letters mean rotations about fixed axes, in this order.
         return Rotation.from_euler(HELD[held], rows[:, ["XYZ".index(letter) for letter in held]])
 
     at = np.linspace(7.5, 19.5, 9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A spline is prepared once, on first use, and one frame gives the bits that it gives among many."""
+"""A spline is prepared once, on first use. A single frame gives the same bits as the frame among many."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES = [
 
 
 NOT_EVEN = {"HERMITE", "CUBIC_CLAMPED", "RAW_CUBIC"}
-"""Methods that do not turn evenly through keys that do: at rest at their ends, or a cubic of components."""
+"""Methods that do not rotate evenly between evenly rotated keys, because of resting ends or cubics of components."""
 
 
 def spline_of(cls, cycle="SINGLE", eased=False, count=6):
@@ -69,7 +69,7 @@ def test_one_frame_gives_the_bits_that_it_gives_among_many(cls, cycle, eased):
 @pytest.mark.parametrize("cls", [tcb.VectorSpline, logarithmic.VectorSpline, lagrange.VectorSpline])
 @pytest.mark.parametrize("eases", [{}, {"ease_to": 0.3, "ease_from": 0.4}])
 def test_one_frame_of_thousands_gives_no_other_bits(cls, eases):
-    """A square by pow differs from a product in one of some thousand numbers."""
+    """A square computed by pow differs from a product for about one in a thousand numbers."""
     generator = np.random.default_rng(5)
     frames = np.cumsum(generator.uniform(1.0, 9.0, 8))
     spline = cls(Keys(frames, np.exp(generator.normal(size=(8, 3))), **eases))
@@ -236,7 +236,7 @@ def test_a_batch_is_prepared_once_and_pickled_without(monkeypatch):
 
 @pytest.mark.parametrize(("cls", "cycle", "eased"), [case for case in CASES if case.values[1] == "SINGLE"])
 def test_extrapolation_continues_the_end_segments(cls, cycle, eased):
-    """A cubic that goes on is its own Taylor polynomial; what ends in an ease rests; all else is C1 at the ends."""
+    """Continued cubics are Taylor polynomials. Splines that end in an ease are at rest. Others are C1 at the ends."""
     spline = spline_of(cls, cycle, eased)
     first, last = (float(frame) for frame in spline.keys.frames[[0, -1]])
     for frame, step in ((first, -1e-4), (last, 1e-4)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Raw cubics of quaternions against scipy's spline of the components, and Holden's article."""
+"""Raw cubics of quaternions, compared with scipy's spline of the components and Holden's article."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_line_and_a_cubic_need_two_keys() -> None:
 def least(samples: np.ndarray, tolerance: float) -> int:
     """Return the minimum number of keys with which a least-squares fit is within the tolerance."""
     count = len(samples)
-    # Samples that belong to two segments count half in each, and whole in both together; those at the ends half.
+    # A sample shared by two segments has half its weight in each. A sample at an end has half its weight.
     weights = np.ones(count)
     weights[[0, -1]] = np.sqrt(0.5)
     for inner in range(count - 1):
@@ -315,7 +315,7 @@ def test_keys_that_are_divided_come_nearer_to_samples() -> None:
         )
         turned.append(np.square(apart.magnitude())[span].sum())
     assert turned[1] < turned[0]
-    # Keys beside those that were fitted anew are as they were.
+    # Keys next to refitted keys are unchanged.
     far = keys.rows > cut.max() + 60
     assert np.array_equal(more.values[0][np.isin(more.rows, keys.rows[far])], keys.values[0][far])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The least change: against scipy's quadratic solvers, closed forms, and problems that have no solution."""
+"""The smallest changes, compared with scipy's quadratic solvers and closed forms, and problems without a solution."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_non_negative_least_squares_are_scipys(seed):
 def test_the_least_change_within_limits_is_the_one_that_scipy_finds(seed):
     random = np.random.default_rng(seed)
     slopes = random.normal(size=(30, 5))
-    room = slopes @ random.normal(size=5) + random.uniform(0, 0.5, size=30)  # so there is a solution
+    room = slopes @ random.normal(size=5) + random.uniform(0, 0.5, size=30)  # This guarantees a solution.
     ours = relaxation.least_change(slopes, room)
     assert ours is not None
     limits: Any = {"type": "ineq", "fun": lambda z: room - slopes @ z, "jac": lambda _: -slopes}
@@ -52,14 +52,14 @@ def test_no_change_is_made_where_everything_holds():
 
 
 def test_a_point_is_brought_onto_a_circle_by_the_shortest_way():
-    """Outside of the unit circle the nearest point of the disc lies on the ray through its centre."""
+    """For a point outside the unit circle, the closest point of the disk is on the ray to the center."""
     result = relaxation.relax(lambda x: np.array([np.hypot(*x) - 1.0]), [3.0, 4.0], 1e-6)
     assert result.reached
     assert result.numbers == pytest.approx((0.6, 0.8), abs=1e-5)
 
 
 def test_a_dearer_number_changes_less():
-    """Least a² w² with a + b = 1: the changes go as the inverse squares of the weights."""
+    """Minimize the weighted squares with a + b = 1. The changes are proportional to the weights' inverse squares."""
     result = relaxation.relax(lambda x: np.array([1.0 - x.sum()]), [0.0, 0.0], 1e-9, weights=[2.0, 1.0])
     assert result.numbers == pytest.approx((0.2, 0.8), abs=1e-6)
 
@@ -71,14 +71,14 @@ def test_a_number_that_no_error_depends_on_stays_to_the_bit():
 
 
 def test_what_cannot_be_is_said_and_the_errors_are_as_small_as_they_get():
-    """x >= 1 and x <= -1: halfway both are missed by 1."""
+    """x >= 1 and x <= -1 contradict each other. Halfway between, both are violated by 1."""
     result = relaxation.relax(lambda x: np.array([1.0 - x[0], x[0] + 1.0]), [0.7], 1e-3)
     assert not result.reached
     assert result.excess == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_turned_arm_comes_to_its_target_on_a_curved_way():
-    """Two joints of length 1: the tip at (0, 1) from (2, 0), to the tolerance in both components."""
+    """With two joints of length 1, the tip moves from (2, 0) to (0, 1), within the tolerance in both components."""
 
     def tip(x):
         return np.array([np.cos(x[0]) + np.cos(x[0] + x[1]), np.sin(x[0]) + np.sin(x[0] + x[1])])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roll, pitch and yaw against scipy's Euler angles and Szirmay-Kalos, eq. 13.5 and 13.56."""
+"""Roll, pitch and yaw, compared with scipy's Euler angles and Szirmay-Kalos, eq. 13.5 and 13.56."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
 def textbook_matrix(alpha, beta, gamma):
-    """Eq. 13.5, for row vectors."""
+    """Return the matrix of eq. 13.5, for row vectors."""
     a, b, c = np.cos([alpha, beta, gamma])
     d, e, f = np.sin([alpha, beta, gamma])
     roll = np.array([[a, d, 0], [-d, a, 0], [0, 0, 1]])
@@ -28,14 +28,14 @@ def textbook_matrix(alpha, beta, gamma):
 
 
 def textbook_quaternion(alpha, beta, gamma):
-    """Eq. 13.56."""
+    """Evaluate eq. 13.56."""
     a, b, c = np.cos([alpha / 2, beta / 2, gamma / 2])
     d, e, f = np.sin([alpha / 2, beta / 2, gamma / 2])
     return rotations.multiply(rotations.multiply([a, 0, 0, d], [b, 0, e, 0]), [c, f, 0, 0])
 
 
 def small_angles(generator, keys):
-    """Euler angles without a jump, and no pitch beyond 80 degrees whatever the order."""
+    """Return Euler angles without jumps, and with a pitch of at most 80 degrees in every order."""
     return np.cumsum(generator.uniform(-0.3, 0.3, (keys, 3)), axis=0)
 
 
@@ -122,11 +122,11 @@ def test_keys_that_are_angles_keep_whole_turns():
 
 
 def test_keys_that_are_angles_are_refused_for_what_they_are_alone():
-    """As orientations these would have angles below 0, which have no logarithm."""
+    """As orientations, these would have angles below 0, which have no logarithm."""
     angles = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [16.0, 8.0, 6.0]])
     spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20], angles), angles=logarithmic.METHOD)
     assert spline.angles is logarithmic.METHOD
-    # The velocities of the logarithms, which at the ends are those of the parabola through the three keys.
+    # The velocities of the logarithms. At the ends, they are slopes of the parabola through the three keys.
     logarithms = CubicHermiteSpline(
         [0, 10, 20], np.log(angles), np.gradient(np.log(angles), 10.0, axis=0, edge_order=2)
     )
@@ -142,7 +142,7 @@ def test_a_loop_of_a_whole_turn_goes_on_across_its_seam(angles, from_angles):
     values = turns if from_angles else rotations.from_euler(turns)
     spline = made(Keys([0, 10, 20, 34], values, tension=[0.2, 0, 0.1, 0.2]), "LOOP", angles=angles.METHOD)
     np.testing.assert_allclose(spline(0.0, 1), spline(34.0, 1), rtol=0, atol=1e-14)
-    # The same motion by keys of three periods.
+    # the same motion with keys for three periods
     many = np.concatenate([turns[:-1] - [0, 0, 2 * np.pi], turns, turns[1:] + np.array([0, 0, 2 * np.pi])])
     frames = np.array([-34, -24, -14, 0, 10, 20, 34, 44, 54, 68.0])
     tension = [0.2, 0, 0.1, 0.2, 0, 0.1, 0.2, 0, 0.1, 0.2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation tracks against the formulas at 50 digits, scipy, vector tracks and symmetries."""
+"""Rotation tracks, compared with the formulas at 50 digits, scipy, vector tracks and symmetries."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.interp import exact
 from tests.interp.random_keys import random_parameters, random_rotations
 from tests.interp.rotation_tracks import CONSTRUCTIONS, CYCLES, ENDS, PATHS, exact_rotation_track, off, one_axis
 
-# As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle) of the flattest arc.
+# The bound in RotationSpline's docstring. It is multiplied by 1 / (pi - angle) for the flattest arc.
 BOUND = 1e-12
 
 
 def about_axis(q, axis):
-    """Angles about a known axis of a continuous sequence."""
+    """Return the angles of a continuous sequence about a known axis."""
     return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
 
 
@@ -32,7 +32,7 @@ def about_axis(q, axis):
 )
 def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, seed):
     generator = np.random.default_rng([seed, keys])
-    # Squad as published turns each neighbour to the shorter way by itself; as keyed is de Casteljau's.
+    # The published squad chooses the shortest path to each neighbor separately. As Keyed is only for de Casteljau.
     path = "AS_KEYED" if seed % 2 and construction == "DE_CASTELJAU" else "SHORTEST"
     ends = "TANGENT" if seed > 1 and construction == "DE_CASTELJAU" else "3DS"
     options = {"cycle": cycle, "construction": construction, "path": path, "ends": ends}
@@ -125,7 +125,7 @@ def test_angular_velocity_is_in_the_parents_frame_as_scipys_rotations_compose():
 
 
 def test_scipys_rotation_spline_has_the_same_velocity_in_the_bodys_frame():
-    # About one axis with evenly turned keys both are uniform; a turn of the parent tells the frames apart.
+    # About one axis with evenly rotated keys, both motions are uniform. The parent's rotation distinguishes the frames.
     q = rotations.multiply([0.5, 0.5, 0.5, 0.5], one_axis([0.0, 0.5, 1.0, 1.5], [0.0, 0.0, 1.0]))
     frames = np.array([0.0, 10.0, 20.0, 30.0])
     ours = tcb.RotationSpline(Keys(frames, q))(15.0, 1)
@@ -145,8 +145,9 @@ def test_two_plain_keys_are_scipys_slerp(construction, ends):
     assert turned.magnitude().max() < 1e-14
 
 
-# Up to these steps every arc of the construction is below 360 degrees of rotation, whatever continuity, bias, spacing
-# and tension from 0: tangents are at most 2.6 steps, the arc between inner controls 1 + 2 x 2.6 / 3 or 2 + 2.6 of them.
+# Up to these steps, every arc of the construction is below 360 degrees of rotation, for all continuities, biases,
+# spacings, and tensions of at least 0. Tangents are at most 2.6 steps, and the arc between inner controls is at most
+# 1 + 2 x 2.6 / 3 or 2 + 2.6 steps.
 @pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
 @settings(max_examples=20)
 @given(
@@ -179,7 +180,7 @@ def test_both_constructions_agree_at_keys_at_their_velocities_and_nearly_between
     casteljau, squad = (tcb.RotationSpline(keys, ends=ends, construction=each) for each in CONSTRUCTIONS)
     at = np.linspace(0.0, 30.0, 400)
     assert off(casteljau(frames), squad(frames)).max() < 1e-14
-    # Velocities at keys are made of the same turns, added on the sphere or in its tangent space.
+    # Velocities at keys are composed of the same turns, added on the sphere or in its tangent space.
     np.testing.assert_allclose(casteljau(frames, 1), squad(frames, 1), rtol=0, atol=2e-3)
     apart = np.degrees(rotations.angle_between(casteljau(at), squad(at))).max()
     assert 1e-3 < apart < 0.1
@@ -191,7 +192,7 @@ def test_turning_the_parent_or_the_body_turns_every_sample(seed, cycle, construc
     generator = np.random.default_rng(seed)
     frames = np.cumsum(generator.uniform(1.0, 20.0, 5))
     q, parameters = random_rotations(generator, 5, 1.0), random_parameters(generator, 5)
-    # Full negative tension would overshoot to near-antipodal arcs, which no symmetry survives to 1e-11.
+    # With full negative tension, arcs would be almost antipodal, so rounding would break symmetries at 1e-11.
     parameters[0] = np.maximum(parameters[0], -0.5)
     parent, body = rotations.normalise(generator.normal(size=(2, 4)))
     options = {"cycle": cycle, "construction": construction, "ends": ends}
@@ -234,7 +235,7 @@ def test_without_continuity_the_velocity_does_not_jump_at_inner_keys(constructio
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_loop_whose_signs_do_not_close_is_smooth_across_its_seam(construction, path):
-    # docs/formulas, "Signs in a loop": 0 to 360 degrees ends at -q0.
+    # docs/formulas, "Signs in a loop": a loop from 0 to 360 degrees ends at -q0.
     q = one_axis(np.radians([0, 90, 180, 270, 360]), [0, 0, 1])
     spline = tcb.RotationSpline(Keys([0, 10, 20, 30, 40], q), "LOOP", construction=construction, path=path)
     at = np.linspace(0.0, 40.0, 81)
@@ -257,7 +258,7 @@ def test_the_shortest_way_ignores_signs_and_as_keyed_obeys_them():
         for values, path in ((q, "SHORTEST"), (flipped, "SHORTEST"), (flipped, "AS_KEYED"))
     )
     assert (plain == shortest).all()
-    # As keyed the arc from 0 goes the long way, over -130 degrees of the sphere's 360: 260 of rotation.
+    # As Keyed, the arc from 0 takes the longer path, over -130 degrees of the sphere's 360. The rotation is 260.
     assert np.degrees(about_axis(keyed, np.array([0, 1, 0]))[10]) == pytest.approx(-260.0)
 
 

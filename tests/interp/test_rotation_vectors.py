@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments that are polynomials of rotation vectors, against the exponential at 50 digits and splines of one angle."""
+"""Polynomials of rotation vectors as segments, compared with the exponential at 50 digits and splines of one angle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 def exact_orientation(start, coefficients):
-    """exp(h(u) / 2) q at 50 digits, of one segment."""
+    """Evaluate exp(h(u) / 2) q at 50 digits for one segment."""
 
     def at(u):
         half = [
@@ -36,7 +36,7 @@ def exact_velocity(rotation, u):
 
 
 def one_segment(start, end, turn):
-    """The turns of a track of two keys."""
+    """Return the turns of a track with two keys."""
     return Turns(np.array([start, end]).T, np.array([turn, np.zeros(3)]).T)
 
 
@@ -77,7 +77,7 @@ def test_a_segment_has_the_velocities_that_are_asked_for_and_meets_its_end(turn,
     curve = RotationVectors.through(one_segment(start, end, onward), outgoing, incoming)
     at = np.zeros(2, dtype=np.intp), np.array([0.0, 1.0])
     np.testing.assert_allclose(curve.evaluate(*at, 0), np.array([start, end]).T, rtol=0, atol=1e-14 * (1.0 + turn))
-    # What an exact derivative of the orientation gives at the ends, through the values alone.
+    # The exact derivative of the orientation at the ends, computed from the values alone.
     found = curve.evaluate(*at, 1)
     np.testing.assert_allclose(found.ravel(order="F"), velocities, rtol=0, atol=1e-13 * (1.0 + turn))
 

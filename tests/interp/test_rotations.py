@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conversions of rotations against scipy, and sequences that follow themselves."""
+"""Conversions of rotations, compared with scipy, and sequences that are continuous."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORDERS = ["".join(letters) for letters in permutations("XYZ")]
 
 @pytest.fixture
 def some():
-    """Random unit quaternions."""
+    """Return random unit quaternions."""
     return rotations.normalise(np.random.default_rng(0).normal(size=(200, 4)))
 
 
@@ -112,7 +112,7 @@ def test_unrolled_signs_keep_orientations_and_leave_no_jump():
     np.testing.assert_allclose(unrolled, q * signs[:, :1], atol=1e-15)
 
 
-# Euler angles.
+# Euler angles
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -147,8 +147,7 @@ def test_an_unknown_order_is_refused():
 def test_followed_eulers_give_back_a_smooth_sequence_whatever_its_whole_turns(order, seed, size):
     generator = np.random.default_rng(seed)
     start = generator.uniform(-size, size, 3)
-    # Steps short of half a turn in sum; the middle angle keeps off gimbal lock, where outer angles may jump for good
-    # reason.
+    # The sum of steps is below half a turn. The middle angle avoids gimbal lock, where outer angles may validly jump.
     steps = generator.uniform(-0.3, 0.3, (60, 3))
     angles = start + np.cumsum(steps, axis=0)
     middle = "XYZ".index(order[1])
@@ -160,7 +159,7 @@ def test_followed_eulers_give_back_a_smooth_sequence_whatever_its_whole_turns(or
 
 
 def test_followed_eulers_pass_straight_through_gimbal_lock():
-    # Pitching through 90 degrees and on: the middle angle goes past, the outer ones stay.
+    # The pitch passes 90 degrees. The middle angle continues beyond it, and the outer angles do not change.
     angles = np.zeros((181, 3))
     angles[:, 1] = np.radians(np.arange(0.0, 362.0, 2.0))
     angles[:, 0], angles[:, 2] = 0.3, -0.2
@@ -195,8 +194,8 @@ def test_the_first_euler_follows_the_start():
 
 
 def test_no_choice_of_triples_makes_a_shorter_step():
-    # Blender's rule (compatible Euler): of both triples and all whole turns, the least sum of changes from the one
-    # before.
+    # Blender's rule (compatible Euler) chooses, from both triples and all full turns, the smallest sum of changes from
+    # the previous angles.
     angles = np.cumsum(np.random.default_rng(8).uniform(-0.5, 0.5, (80, 3)), axis=0)
     found = rotations.follow_euler(rotations.from_euler(angles, "ZXY"), "ZXY")
     middle = "XYZ".index("X")
@@ -209,7 +208,7 @@ def test_no_choice_of_triples_makes_a_shorter_step():
         previous = triple
 
 
-# Axis and angle.
+# Axis and angle
 
 
 def test_followed_axes_do_not_flip_where_the_angle_passes_zero_or_a_whole_turn():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shoemake's curves against Szirmay-Kalos, section 13.5, at 50 digits, and Catmull-Rom tracks about one axis."""
+"""Shoemake's curves, compared with Szirmay-Kalos, section 13.5, at 50 digits, and Catmull-Rom tracks about one axis."""
 
 from __future__ import annotations
 

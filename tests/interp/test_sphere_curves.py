@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Angular velocities from the Gram form are those of the slerps as written, however small and sudden the arcs are."""
+"""Angular velocities from the Gram form equal the slerps' as printed, for any small or sudden arcs."""
 
 from __future__ import annotations
 

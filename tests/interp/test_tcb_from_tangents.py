@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters for given tangents, against scipy's bounded least squares and the tangents of `interp.splines.tcb`."""
+"""Parameters for given tangents, compared with scipy's bounded least squares and `interp.splines.tcb`."""
 
 from __future__ import annotations
 

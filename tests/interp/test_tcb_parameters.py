@@ -63,7 +63,7 @@ def test_parameters_that_made_a_motion_are_found_again(kind, eased):
         plain = RANDOM[kind](Keys(frames, values))
         one = part(plain, made)
         (found,) = fit_parameters([[one]])
-        # With ease there are other minima, nearly as deep.
+        # With ease, there are other minima with almost the same error.
         largest = 0.03 * difference(kind, plain, one) if eased else 1e-5
         assert difference(kind, RANDOM[kind](Keys(frames, values, *found)), one) < largest
         if kind == "vector" and not eased:

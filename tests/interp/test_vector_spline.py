@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vector tracks against the formulas at 50 digits, scipy and closed forms."""
+"""Vector tracks, compared with the formulas at 50 digits, scipy and closed forms."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.interp import exact
 from tests.interp.random_keys import random_frames
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]
-# As VectorSpline's docstring states it.
+# The bound in VectorSpline's docstring.
 BOUND = 1e-13
 
 
 def random_parameters(generator, keys, eased=True):
-    """Parameters, a third of them at their limits or 0."""
+    """Return parameters. A third of them are at their limits or 0."""
     parameters = generator.uniform(-1.0, 1.0, (5, keys))
     special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
     parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
@@ -31,7 +31,7 @@ def random_parameters(generator, keys, eased=True):
 
 
 def samples_of(generator, frames, beyond):
-    """Frames between, at and beside the keys."""
+    """Return frames between, at and next to the keys."""
     span = frames[-1] - frames[0]
     return np.concatenate(
         [
@@ -51,7 +51,7 @@ def test_values_agree_with_the_formulas_at_50_digits(cycle, keys, seed):
     at = samples_of(generator, frames, 0.2 if cycle == "SINGLE" else 1.7)
     track = exact.Track(frames, values, parameters, cycle)
     found = tcb.VectorSpline(Keys(frames, values, *parameters), cycle)(at)
-    # A cycle's frames are rounded when they are wrapped: half a unit in the last place of the frame, times the speed.
+    # Frames of a cycle are rounded when they are wrapped. The error is half a unit in the last place, times the speed.
     slack = 1.0 if cycle == "SINGLE" else 100.0
     expected = exact.rows([track.vector(frame) for frame in at])
     np.testing.assert_allclose(found, expected, rtol=0, atol=BOUND * 40 * slack)
@@ -118,7 +118,7 @@ def test_full_tension_stops_at_the_key():
 
 
 def test_full_ease_on_both_sides_runs_as_the_square_then_back():
-    # Two keys, ease 1 and 1 scaled to a half each: s = 2 u², then 1 - 2 (1-u)²; full tension leaves 3 s² - 2 s³.
+    # Two keys with eases of 1, each scaled to a half: s = 2 u², then 1 - 2 (1-u)². Full tension gives 3 s² - 2 s³.
     spline = tcb.VectorSpline(Keys([0, 10], [0.0, 1.0], tension=1.0, ease_to=1.0, ease_from=1.0))
     u = np.linspace(0.0, 1.0, 21)
     s = np.where(u < 0.5, 2 * u**2, 1 - 2 * (1 - u) ** 2)
@@ -191,7 +191,7 @@ def test_a_number_gives_one_sample_and_no_frames_none():
 
 @st.composite
 def tracks(draw, smallest=2, components=1):
-    """A track's frames, values and parameters, with room for hypothesis to make them simple."""
+    """A strategy for a track's frames, values and parameters, which hypothesis can simplify."""
     keys = draw(st.integers(smallest, 6))
     lengths = draw(st.lists(st.floats(0.01, 100), min_size=keys, max_size=keys))
     number = st.floats(-100, 100)
@@ -247,7 +247,7 @@ def test_a_track_played_backwards_swaps_bias_and_eases(track):
 
 
 def test_the_printed_misprint_of_ease_is_not_repeated():
-    # docs/formulas, "Ease": as printed, ease(1; 0, 0.5) = 0.667.
+    # docs/formulas, "Ease": with the printed formula, ease(1; 0, 0.5) = 0.667.
     spline = tcb.VectorSpline(Keys([0, 1], [0.0, 1.0], ease_to=[0, 0.5]))
     assert spline(np.nextafter(1.0, 0.0))[0] == pytest.approx(1.0, abs=1e-12)
     assert float(exact.ease(mp.mpf(1), mp.mpf(0), mp.mpf("0.5"))) == 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that are turns: whole turns, the conventions of files, and what Euler and axis-angle keys mean."""
+"""Keys given as turns: full turns, the conventions of files, and the meaning of Euler and axis-angle keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
 
 
 def turned_about(spline, frames, axis=AXIS):
-    """The angle of a spline about a known axis, continuous over dense frames."""
+    """Return the angle of a spline about a known axis, continuous over dense frames."""
     q = spline(frames)
     assert np.abs(np.cross(q[:, 1:], axis)).max() < 1e-11
     return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
@@ -62,7 +62,7 @@ def test_near_whole_turns_about_an_axis_that_moves_little_stay_near_the_curves_o
     at = np.linspace(1, 100, 400)
     channels = tcb.VectorSpline(Keys(frames, angles, *parameters))(at)
     apart = rotations.angle_between(spline(at), rotations.from_euler(channels)).max()
-    # The axis itself is another curve, the more so the longer the turns about it.
+    # The axis follows a different curve, especially with long turns about it.
     assert np.degrees(apart) < 10.0 * drift + 1e-9
 
 
@@ -84,7 +84,7 @@ def test_a_walk_is_one_row_from_each_key_to_the_next():
 
 @pytest.mark.parametrize("continuity", [0.0, 0.6])
 def test_3ds_ends_scale_whole_turns_as_they_scale_parts(continuity):
-    # (1-T)(1+C B) of the whole turn away from the first key, (1-T)(1-C B) into the last.
+    # (1-T)(1+C B) of the full turn after the first key, and (1-T)(1-C B) before the last.
     spline = tcb.RotationSpline.from_turns(
         [0, 8], np.radians([0, 800]), [AXIS, AXIS], tension=0.25, continuity=continuity, bias=0.5
     )
@@ -195,8 +195,9 @@ def test_turns_as_keyed_keep_the_long_way():
 
 
 def test_a_jaw_that_opens_and_shuts_by_its_files_turns_returns_to_its_start(shared_data: Path):
-    # The three relative rotation keys of skull.3ds, read from the bytes: ROT track B021, flags, 2 x u32, count; each
-    # key i32 frame, u16 flags (0 here), angle and axis in float32 (field-notes.md, ".3ds keyframer").
+    # The three relative rotation keys of skull.3ds, read from the bytes. ROT track B021 contains flags, 2 x u32 and a
+    # count. Each key contains an i32 frame, u16 flags (0 here), and angle and axis in float32 (field-notes.md, ".3ds
+    # keyframer").
     data = (shared_data / "skull.3ds").read_bytes()
     found = []
     for at in range(len(data) - 6):
@@ -224,7 +225,7 @@ def test_one_euler_channel_that_changes_is_a_turn_of_that_size(order, channel, c
     end[channel] += np.radians(change)
     angles, axes = rotations.turns_of_euler([start, end], order)
     assert abs(angles[1]) == pytest.approx(np.radians(abs(change)), abs=1e-13)
-    # A small piece of the way there, by scipy, shows the axis with its sign. Blender's orders are scipy's fixed axes.
+    # A small part of the rotation, from scipy, shows the axis with its sign. Blender's orders are scipy's fixed axes.
     if change:
         piece = start.copy()
         piece[channel] += np.copysign(0.1, change)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects as in a user's scene: keyed and selected, one of them active."""
+"""Objects as in a user's scene: keyed and selected, with one active object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def keyed(scene):
-    """Make a selected, active object with location and rotation keys at 1, 11 and 31: keyed(name)."""
+    """keyed(name): create a selected, active object with location and rotation keys at 1, 11 and 31."""
     import bpy
 
     from tests.animation.curves import insert, new_object
@@ -30,7 +30,7 @@ def keyed(scene):
 
 @pytest.fixture
 def posed(scene):
-    """A selected armature in Pose mode whose bones "left" and "right" have rotation keys; "right" is selected."""
+    """A selected armature in Pose Mode. The bones "left" and "right" have rotation keys, and "right" is selected."""
     import bpy
 
     from tests.animation.curves import Bone, insert, new_rig
@@ -50,7 +50,7 @@ def posed(scene):
 
 @pytest.fixture
 def editor():
-    """with editor("DOPESHEET"): in that animation editor; also "FCURVES", "ACTION", "TIMELINE"."""
+    """with editor("DOPESHEET"): use the context of an animation editor, also "FCURVES", "ACTION" or "TIMELINE"."""
     import bpy
 
     @contextlib.contextmanager
@@ -69,7 +69,7 @@ def editor():
 
 @pytest.fixture
 def choose(tcb_animation):
-    """choose(datablock, path, *frames): select the keys there, and no others of the datablock."""
+    """choose(datablock, path, *frames): select only these keys of the datablock."""
     import bpy
 
     def select(datablock, path, *frames):
@@ -84,7 +84,7 @@ def choose(tcb_animation):
 
 @pytest.fixture
 def curve(tcb_animation):
-    """curve(datablock, path, index): that F-curve, or None."""
+    """curve(datablock, path, index): the F-curve, or None."""
 
     def find(datablock, path, index=0):
         channels = tcb_animation.animation.fcurves.channels.channels_of(datablock)

@@ -12,7 +12,7 @@ from tests.animation.curves import fcurves, key, new_object, seen
 
 @pytest.fixture
 def family(scene):
-    """A moving body, an arm on it and a hand on that, both keyed at the ends only; arm and hand are selected."""
+    """A moving body, an arm on it, and a hand on the arm. The arm and hand are selected, and keyed only at the ends."""
     body, limb, hand = (new_object(name, "XYZ") for name in ("Body", "Arm", "Hand"))
     limb.parent, hand.parent = body, limb
     key(body, "location", [(1, (0, 0, 0)), (11, (0, 5, 0)), (21, (0, 0, 0))])

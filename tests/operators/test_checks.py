@@ -11,7 +11,7 @@ from tests.animation.curves import curve, key, new_object
 
 @pytest.fixture
 def eye(scene):
-    """A selected, active camera whose clip planes cross at frame 12.5, with a scale through zero after 40.5."""
+    """A selected, active camera. Its clip planes cross at frame 12.5, and its scale passes zero after 40.5."""
     data = bpy.data.cameras.new("Eye")
     item = new_object("Eye", data=data)
     key(data, "clip_end", [(1, 100.0), (11, 0.5), (14, 0.5), (21, 100.0)])
@@ -99,7 +99,7 @@ def test_a_cameras_place_turn_and_all_its_parameters_are_baked_together(eye):
         assert len(curve(eye.data, path).keyframe_points) == 31, path
     for path in ("location", "rotation_euler"):
         assert len(curve(eye, path, 2).keyframe_points) == 31, path
-    # The spline of the first key's neighbours: tension, continuity and bias are 0.
+    # the spline through the first key's neighbors, with all parameters 0
     bpy.context.scene.frame_set(6)
     leaving = 1.5 * 2.0 - 0.5 * (10 / 30) * (2.0 - 1.0)
     arriving = (10 / 30) * (2.0 - 1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable in a window switches Live on, so that handles play the motion at once; in scripts it does not."""
+"""Enable in a window turns on Live, so that handles play the motion at once. In scripts, it does not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ball(scene) -> bpy.types.Object:
 
 
 def press(**options: object) -> None:
-    """As the button does: without a window Blender runs no operator's `invoke`."""
+    """Do the same as the button, because Blender does not call `invoke` without a window."""
     bpy.ops.tcb.enable(live=True, **options)
 
 
@@ -40,7 +40,7 @@ def test_a_press_lets_handles_play_and_goes_on_with_edits(ball, animation) -> No
     assert action.tcb_live
     assert animation.find_track(ball, "location").settings.options.output == "HANDLES"
     assert co(curve(ball, "location"))[:, 0].tolist() == [0, 10, 25]
-    # The spline of key 10 with parameters of 0 leaves it along the chord of its neighbours.
+    # With all parameters 0, the spline leaves key 10 along the chord between its neighbors.
     point = curve(ball, "location").keyframe_points[1]
     before = point.handle_right.y
     bpy.ops.tcb.key_set(track="location", frame=10, tension=1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators on what is selected, as scripts and buttons call them."""
+"""The operators on the selection, as called by scripts and buttons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def animation(tcb_animation):
 
 @pytest.fixture
 def is_tcb(animation):
-    """is_tcb(datablock, path): whether the track is."""
+    """is_tcb(datablock, path): true if the track is TCB."""
     return lambda datablock, path: animation.find_track(datablock, path).enabled
 
 

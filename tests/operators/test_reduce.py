@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce of selected keys, and of ranges, as menus and the tab start it."""
+"""Reduce for selected keys and for ranges, as started from menus and the tab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST, LAST = 21, 60
 
 @pytest.fixture
 def dense(scene):
-    """Return a selected, active object whose location and scale have a key a frame."""
+    """Return a selected, active object with location and scale keys at every frame."""
     item = new_object("Dense")
     wave = np.sin(np.arange(100) / 9.0)
     key_densely(item, "location", np.outer(wave, [1.0, -2.0, 0.5]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax as a person uses it: on selected keys, with its reports, one step to undo."""
+"""Relax in the interface: on selected keys, with reports, and with one undo step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators on the keys that are selected in the animation editors."""
+"""The operators on selected keys in the animation editors."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_bones_materials_and_shared_actions_are_found_by_their_curves(posed, key
 
     mesh = bpy.data.meshes.new("Mesh")
     material = bpy.data.materials.new("Material")
-    if material.node_tree is None:  # before 5.0
+    if material.node_tree is None:  # Blender before 5.0
         material.use_nodes = True
     mesh.materials.append(material)
     keyed("Painted", mesh)
@@ -105,7 +105,7 @@ def test_bones_materials_and_shared_actions_are_found_by_their_curves(posed, key
 
 
 def test_a_key_on_an_nla_strips_action_is_none_of_anothers(keyed, choose, editor, numbers):
-    """Two objects with an action each, keyed at the same frames."""
+    """Two objects with separate actions, keyed at the same frames."""
     first, second = keyed("First"), keyed("Second")
     choose(first, "location", 11)
     choose(second, "location", 31)
@@ -136,10 +136,10 @@ def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene):
         selected.relative = True
         selected.tension = shown + 1.1
         assert numbers(cube, "location", "tension") == {1.0: 0.6, 11.0: 1.0}
-        # What was clamped on the way comes back: the slider is still held.
+        # Clamped values are restored while the mouse button is held on the slider.
         selected.tension = shown + 0.5
         assert numbers(cube, "location", "tension") == {1.0: 0.0, 11.0: 0.5}
-        # Esc: Blender sets the slider to what it showed before.
+        # On Esc, Blender resets the slider to its previous value.
         selected.tension = shown
         assert numbers(cube, "location", "tension") == {1.0: -0.5, 11.0: 0.0}
         selected.relative = False
@@ -201,7 +201,7 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
 
 @pytest.fixture
 def velocities(numbers):
-    """velocities(datablock, path): of each component its keys, {frame: number}."""
+    """velocities(datablock, path): {frame: number} for each component."""
 
     def read(datablock, path, components=3):
         return [numbers(datablock, path, "velocity", index) for index in range(components)]
@@ -211,7 +211,7 @@ def velocities(numbers):
 
 @pytest.fixture
 def by_velocities(keyed, tcb_animation):
-    """An object with a location that goes by velocities, and one at its key at 1."""
+    """An object with a location that uses velocities, with a velocity at its key at 1."""
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, keep_look=False)
     tcb_animation.animation.choose(cube, "location", method="HERMITE")
@@ -220,7 +220,7 @@ def by_velocities(keyed, tcb_animation):
 
 
 def copy_and_paste(editor, choose, start, to):
-    """From the keys (datablock, path, *frames) to the others."""
+    """Copy from the first keys (datablock, path, *frames), and paste onto the second keys."""
     with editor("DOPESHEET"):
         choose(to[0], "")
         choose(*start)
@@ -235,7 +235,7 @@ def test_velocities_are_pasted_with_the_parameters(by_velocities, choose, editor
     assert numbers(by_velocities, "location", "bias") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
     assert velocities(by_velocities, "location") == [
         {1.0: 1.0, 11.0: 1.0, 31.0: 1.0},
-        # None of its own stays none.
+        # Keys without velocities stay without velocities.
         {1.0: 0.0},
         {1.0: -0.25, 11.0: -0.25, 31.0: -0.25},
     ]
@@ -274,7 +274,7 @@ def test_a_method_without_velocities_gets_the_parameters_with_a_word(
     assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
     word = '"Cube", Quaternion Rotation: the method does not use velocities. They were not pasted'
     assert word in capfd.readouterr().out
-    # Of a key at rest nothing is left out.
+    # For a key at rest, no velocities are omitted.
     copy_and_paste(editor, choose, (by_velocities, "location", 11), (by_velocities, "rotation_quaternion", 11))
     assert "velocit" not in capfd.readouterr().out
 
@@ -307,7 +307,7 @@ def test_a_track_of_fewer_components_takes_what_fits(
     assert velocities(camera.data, "lens") == [{21.0: 1.0}, {}, {}]
     word = '"Camera (camera)", lens: fewer components than the copied velocity. Only the first components were pasted'
     assert word in capfd.readouterr().out
-    # The other way round the rest keeps its own.
+    # In the opposite direction, the other keys are unchanged.
     tcb_animation.animation.key_set(by_velocities, "location", 11, velocity=(5.0, 6.0, 7.0))
     copy_and_paste(editor, choose, (camera.data, "lens", 21), (by_velocities, "location", 11))
     assert velocities(by_velocities, "location") == [
@@ -328,7 +328,7 @@ def test_reset_takes_velocities_too(by_velocities, choose, editor, velocities, n
 @pytest.mark.parametrize(
     ("condition", "frames"),
     [
-        # Lengths 5, 5 and 13.
+        # The lengths are 5, 5 and 13.
         ({"condition": "ABOVE", "value": 5.5}, [31.0]),
         ({"condition": "BELOW", "value": 5.5}, [1.0, 11.0]),
         ({"condition": "SAME"}, [1.0]),
@@ -342,7 +342,7 @@ def test_keys_are_selected_by_their_velocities(by_velocities, choose, editor, cu
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_select(parameter="velocity", **condition)
     assert selected_frames(curve(by_velocities, "location")) == frames
-    # Its method goes by none.
+    # Its method does not use velocities.
     assert selected_frames(curve(by_velocities, "rotation_quaternion")) == []
 
 
@@ -422,7 +422,7 @@ def test_a_person_adds_a_preset_and_removes_it(keyed, choose, editor, numbers):
         bpy.ops.tcb.preset_add(name="Half", remove_name=True)
         with pytest.raises(RuntimeError, match="no preset"):
             bpy.ops.tcb.preset_apply(preset="Half")
-        # Those that ship with the extension stay.
+        # The extension's own presets remain.
         bpy.ops.tcb.preset_add(name="Stop", remove_name=True)
         bpy.ops.tcb.preset_apply(preset="stop")
 
@@ -584,11 +584,11 @@ def test_keys_have_the_default_parameters_until_they_have_their_own(keyed, choos
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     assert scene.tcb.tension == 1.0
     bpy.ops.tcb.bake()
-    # Tension 1 at every key leaves no tangent: halfway, half of the way, and slowly from the key.
+    # With tension 1 at every key, tangents vanish. The motion starts slowly, and is halfway at half the time.
     location = curve(cube, "location")
     assert location.evaluate(6) == pytest.approx(2.5, abs=1e-6)
     assert location.evaluate(2) == pytest.approx(5.0 * (3 * 0.01 - 2 * 0.001), abs=1e-6)
-    # A number that is another than theirs is the key's own, also where it is 0.
+    # A value that differs from the defaults is set on the key, even if it is 0.
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.0)
@@ -613,7 +613,7 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
 
 
 def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_animation):
-    """On a track that was not TCB."""
+    """The track was not TCB."""
     edit = tcb_animation.animation.edit
     cube = keyed("Cube")
     choose(cube, "location", 11)
@@ -629,7 +629,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
 
 
 def live_step(tcb_animation, keys, **given):
-    """Set parameters of the keys as a drag does between two bakes of Live; the keys to go on with."""
+    """Set parameters of the keys, as a drag does between two bakes by Live. Return the keys for the next step."""
     edit = tcb_animation.animation.edit
     found = edit.track_keys.found_again(keys)
     for each in found:
@@ -640,7 +640,7 @@ def live_step(tcb_animation, keys, **given):
 
 
 def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, numbers, tcb_animation):
-    """The handles that Live has placed between two steps are not taken for handles that the animator has dragged."""
+    """Handles placed by Live between two steps do not count as dragged by the animator."""
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
@@ -651,8 +651,8 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     for tension in (0.25, 0.5, 1.0):
         keys = live_step(tcb_animation, keys, tension=tension)
         assert numbers(cube, "location", "tension") == {11.0: tension}
-        # Halfway, by the formulas: the tangents at 11 are (1 - tension) times those of Catmull and Rom, and at 31 by
-        # what is left of the chord.
+        # The value halfway, from the formulas. The tangent at 11 is (1 - tension) times the Catmull-Rom tangent, and
+        # the tangent at 31 depends on the rest of the chord.
         leaving = (1 - tension) * 2 * 20 / 30 * (2.0 - 0.0) / 2
         arriving = 1.5 * (2.0 - 5.0) - 0.5 * leaving
         half = (5.0 + 2.0) / 2 + (leaving - arriving) / 8
@@ -661,7 +661,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
 
 
 def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed, choose, editor, tcb_animation):
-    """On a track that was not TCB, of an action of which another one is live."""
+    """The track was not TCB, and another track of its live action is."""
     edit = tcb_animation.animation.edit
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"], keep_look=False)
@@ -720,7 +720,7 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
         bpy.ops.tcb.key_set(tension=1.0)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
-    # Halfway with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
+    # The value halfway, with tension 1 only at 11. See test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
 
@@ -747,7 +747,7 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
 
 @pytest.fixture
 def blocked(keyed, choose, scene):
-    """A selected object at frame 1 whose location is shown, and whose keys at 11 and 31 are selected."""
+    """A selected object at frame 1. Its location is shown, and its keys at 11 and 31 are selected."""
     cube = keyed("Cube")
     bpy.ops.tcb.enable()
     for fcurve in fcurves(cube):

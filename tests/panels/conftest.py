@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences for tests of panels, and sentences at full length: without a window regions are too narrow for any."""
+"""Preferences for tests of panels, and full-length sentences, because regions without a window are too narrow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def preferences(tcb_animation):
-    """The extension's preferences, which are the defaults again after the test."""
+    """The extension's preferences, reset to the defaults after the test."""
     import bpy
 
     given = bpy.context.preferences.addons[tcb_animation.__name__].preferences

@@ -15,7 +15,7 @@ TEXT = "Baked: Free Bake to edit"
 
 @pytest.fixture
 def written(tcb_animation, monkeypatch):
-    """written(): the texts that are drawn into a viewport."""
+    """written(): the texts drawn into a viewport."""
     module = tcb_animation.panels.pictures.baked_text
     texts = []
     others = dict.fromkeys(("size", "enable", "disable", "shadow", "color", "position"), lambda *_: None)

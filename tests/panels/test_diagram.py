@@ -59,7 +59,7 @@ def played(animation, scene):
 
 
 def spacing(diagram, **given):
-    """The distances from dot to dot: ten before the key, ten after it."""
+    """Return the distances between dots, ten before the key and ten after it."""
     _, dots = diagram.curve(parameters(**given))
     return np.split(np.linalg.norm(np.diff(dots, axis=0), axis=1), 2)
 
@@ -71,7 +71,7 @@ def test_a_corner_has_straight_sides(diagram):
 
 
 def test_tension_gathers_the_dots_around_the_key(diagram):
-    # Hermite from (0, 1) with tangent 0, to (1, 0) with T = 1's own end tangent, 1.5 chords, a tenth of the way on.
+    # A Hermite cubic from (0, 1) with tangent 0 to (1, 0) with the end tangent of T = 1, 1.5 chords, after a tenth.
     u = 0.1
     expected = np.sqrt(2.0) * (3 * u**2 - 2 * u**3 + 1.5 * (u**3 - u**2))
     for tension, factor in ((1.0, 1.0), (0.0, None)):
@@ -106,14 +106,14 @@ def test_a_side_that_blender_plays_is_drawn_as_it_plays_it(diagram, played, kind
         _, dots = diagram.curve(parameters(tension=0.3, bias=0.4), sides)
         for side, points in zip(kinds, (dots[:10], dots[10:20]), strict=True):
             if side == kind:
-                # From side to side evenly.
+                # evenly spaced from side to side
                 assert points[:, 0] == pytest.approx(np.arange(10) / 10 + points[0, 0])
                 assert points[:, 1] == pytest.approx([fcurve.evaluate(x) for x in points[:, 0]], abs=1e-4)
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_beside_it_the_spline_ends_at_the_key(diagram, played, side):
-    """A spline of two keys, with ease and tension, as scipy's cubic has it: the chord times 1 - tension at the key."""
+    """Compare two keys with ease and tension with scipy's cubic. Its slope at the key is (1 - tension) chord."""
     kinds = ["BEZIER", "BEZIER"]
     kinds[side] = "LINEAR"
     _, dots = diagram.curve(parameters(tension=0.4, bias=0.7), played(*kinds)[0])
@@ -144,7 +144,7 @@ def test_a_held_side_goes_up_at_once(diagram, played):
 
 
 def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, animation):
-    """Twice as high and three times as long they look the same."""
+    """A motion that is twice as high and three times as long has the same picture."""
     sides, _ = played("BEZIER", "ELASTIC", amplitude=2.0, period=0.25)
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (5, (3, 0, 0)), (8, (1, 0, 0))], channels=[0])
@@ -176,7 +176,7 @@ def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, anima
         return diagram.bitmap(every, size, WHITE, BLACK, sides).pixels
 
     whole, empty = pixels((None, None), given), pixels((None, None))
-    # A key's diamond and its outline.
+    # a key's diamond and its outline
     left, right = slice(0, size // 2 - 10), slice(size // 2 + 10, size)
     for sides, bare, full in (((nothing, None), left, right), ((None, nothing), right, left)):
         picture = pixels(sides, given)
@@ -196,7 +196,7 @@ def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
         track = animation.find_track(thing, "location")
         assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (beside, None)
         assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (None, beside)
-        # Of several keys what there is counts.
+        # For several keys, existing segments count.
         info, keys = animation.checks.key_info, animation.track_keys(thing, "location")
         for frames, common in (([0, 10, 20], (None, None)), ([0, 10], (None, None)), ([20], (None, beside))):
             own = np.array(frames, dtype=np.float32)
@@ -236,7 +236,7 @@ def test_a_line_covers_its_width_times_its_length(bitmap):
     picture = bitmap.Bitmap(64)
     picture.line(np.array([[10.3, 12.8], [30.0, 40.0], [52.1, 44.4]]), 1.5, WHITE)
     length = np.hypot(19.7, 27.2) + np.hypot(22.1, 4.4)
-    # The ends are round, and the inside of the bend is covered once.
+    # The ends are round, and the inside of the bend is drawn once.
     assert bytes_of(picture)[..., 3].sum() / 255 == pytest.approx(1.5 * length + np.pi * 0.75**2, rel=0.02)
 
 
@@ -257,7 +257,7 @@ def test_row_0_is_the_lowest(diagram):
     pixels = bytes_of(diagram.bitmap([parameters()], 160, WHITE, BLACK)).astype(int)
     orange = (pixels[..., 0] == 255) & (pixels[..., 2] < 60)
     rows, columns = np.nonzero(orange)
-    # The key stands above the middle: at (0, 1), seen from 0.74.
+    # The key is above the middle, at (0, 1), with the view from 0.74.
     assert rows.mean() == pytest.approx(160 * (0.5 + 0.26 / 2.04), abs=1)
     assert columns.mean() == pytest.approx(79.5, abs=0.5)
 
@@ -267,15 +267,15 @@ def test_each_display_scale_has_its_own_pixels(diagram):
         bytes_of(diagram.bitmap([parameters(bias=0.5)], size, WHITE, BLACK)).astype(float) for size in (160, 320)
     )
     assert np.abs(twice.reshape(160, 2, 160, 2, 4).mean(axis=(1, 3)) - once).mean() < 3
-    # Drawn, not enlarged: pixels of a pair differ.
+    # The picture is drawn, not enlarged, so pixels of a pair differ.
     assert (twice[::2] != twice[1::2]).any(axis=2).sum() > 500
 
 
 @pytest.fixture
 def icons(scene, diagram, monkeypatch):
-    """icons(parameters): the name of the picture that is drawn, and its pixels."""
+    """icons(parameters): the name and pixels of the drawn picture."""
 
-    monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # without a window there is no display scale
+    monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # Without a window, there is no display scale.
 
     def draw(*every, sides=(None, None), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
@@ -311,7 +311,7 @@ def test_keys_that_differ_are_drawn_faintly_over_each_other(icons, diagram):
     picture = diagram.bitmap([parameters(tension=1.0), parameters(tension=-1.0)], 160, WHITE, BLACK).pixels[..., 0]
     full = diagram.bitmap([parameters(tension=1.0)], 160, WHITE, BLACK).pixels[..., 0]
     for line in (tight, wide):
-        # Between two dots, away from the key.
+        # between two dots, away from the key
         column, row = diagram.placed(line[14], 160).astype(int)
         assert 0.1 < picture[row - 1 : row + 2, column].max() < full.max()
 
@@ -320,7 +320,7 @@ def test_without_a_key_the_field_is_empty(icons):
     _, empty = icons()
     _, shown = icons(parameters())
     ground = empty[len(empty) // 2]
-    # The base line alone, and round corners.
+    # only the base line and round corners
     assert (empty != ground).sum() < 400
     assert (shown != ground).sum() > 1000
 
@@ -358,14 +358,14 @@ TANGENTS = list(product((-1.0, -0.3, 0.5, 1.0), repeat=3))
 
 @pytest.mark.parametrize(("tension", "continuity", "bias"), TANGENTS)
 def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
-    """Those of Kochanek and Bartels: a third of them, beside the key at (0, 1)."""
+    """Return the ends of a third of the Kochanek-Bartels tangents at the key (0, 1)."""
     at, before, after = np.array((0.0, 1.0)), np.array((1.0, 1.0)), np.array((1.0, -1.0))
     t, c, b = tension, continuity, bias
     incoming = 0.5 * (1 - t) * ((1 - c) * (1 + b) * before + (1 + c) * (1 - b) * after)
     outgoing = 0.5 * (1 - t) * ((1 + c) * (1 + b) * before + (1 - c) * (1 - b) * after)
     shown = diagram.ends_of_tangents(parameters(tension=t, continuity=c, bias=b))
     np.testing.assert_allclose(shown, (at - incoming / 3, at + outgoing / 3), atol=1e-12)
-    # Those that are longer are shown within the picture, and lie on the same line.
+    # Longer tangents are shortened to the picture, and have the same direction.
     for end in shown:
         inside = diagram.placed(diagram.shown_at(end), 160)
         assert (inside > 2).all()
@@ -375,7 +375,7 @@ def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
 
 
 def test_few_pictures_are_kept(icons, diagram):
-    # No list is shown.
+    # no list
     diagram.icons_of([])
     for step in range(140):
         icons(parameters(bias=step / 140))

@@ -24,7 +24,7 @@ def lines(tcb_animation: ModuleType) -> Callable[[str, int], list[str]]:
 
 
 def columns(text: str) -> int:
-    """Return the columns that a terminal takes for a text."""
+    """Return the width of a text in a terminal's columns."""
     return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
 
 

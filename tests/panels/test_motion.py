@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Smoothness, drawn into a real layout: continuity and jumps as measured on the shown track."""
+"""The Smoothness panel, drawn into a real layout, with the measured continuity and jumps of the shown track."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_without_a_track_it_is_not_there(scene):
 def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene):
     frames, places = [0, 10, 20, 30], [0, 1, -1, 0.5]
     active("location", [(frame, (place, 0, 0)) for frame, place in zip(frames, places, strict=True)])
-    # docs/formulas, "TCB tangents": inner ones halve what lies between neighbours.
+    # docs/formulas, "TCB tangents": inner tangents are half the difference between the neighbors.
     tangents = [1.5 * 1 + 0.5 * 0.5, -0.5, -0.25, 1.5 * 1.5 + 0.5 * 0.25]
     change = CubicHermiteSpline(frames, places, [tangent / 10 for tangent in tangents]).derivative(2)
     jumps = {abs(change(frame) - change(frame - 1e-9)): frame for frame in (10, 20)}
@@ -49,7 +49,7 @@ def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, tcb_animation):
     tcb_animation.animation.key_set(thing, "location", 10, continuity=-1.0)
     shown = drawn(PANEL)
     assert "Measured with C0. Largest jumps:" in shown
-    # With continuity -1 both sides are straight: slopes 0.1 and -0.2.
+    # With continuity -1, both sides are straight, with slopes 0.1 and -0.2.
     assert "Velocity: 0.3 at frame 10" in shown
 
 

@@ -25,7 +25,7 @@ def turning(scene):
 
 @pytest.fixture
 def places(tcb_animation, turning):
-    """places(): frames and values of the marks on the first channel."""
+    """places(): the frames and values of the marks on the first channel."""
     own_keys = tcb_animation.panels.pictures.own_keys
     return lambda: own_keys.own_places(list(fcurves(turning))[:1], bpy.context).tolist()
 

@@ -12,7 +12,7 @@ import pytest
 from tests.animation.curves import curve, key, new_object, new_rig
 
 SIZE = (200, 100)
-"""With the identity as the view's matrix x and y from -1 to 1 fill the region."""
+"""A view with the identity matrix, so that x and y from -1 to 1 fill the region."""
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def pictures(scene, tcb_animation):
 
 @pytest.fixture
 def shown(pictures):
-    """A path along x with keys at its ends and in its middle; the tangents of the middle one are a tenth long."""
+    """A path along x with keys at its ends and in the middle. The tangents at the middle key have length 0.1."""
     points = np.stack((np.linspace(-0.8, 0.8, 41), np.zeros(41), np.zeros(41)), axis=1).astype(np.float32)
     keys = points[[0, 20, 40]]
     away = np.array([(0, 0, 0), (0, 0.4, 0), (0, 0, 0)], dtype=np.float32)
@@ -63,7 +63,7 @@ def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_th
         return SimpleNamespace(region=SimpleNamespace(as_pointer=lambda: region))
 
     def event(x, y, before=None):
-        """At a place of the window; the region begins at (10, 20)."""
+        """An event at a position in the window. The region begins at (10, 20)."""
         there = {"mouse_x": x, "mouse_y": y, "mouse_region_x": x - 10, "mouse_region_y": y - 20}
         before_x, before_y = before or (x, y)
         return SimpleNamespace(mouse_prev_x=before_x, mouse_prev_y=before_y, **there)
@@ -73,7 +73,7 @@ def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_th
     late, at_rest = event(170, 150, before=(110, 120)), event(170, 150)
     assert drag.pressed_at(context(1), late) == (100, 100)
     assert drag.pressed_at(context(1), at_rest) == (160, 130)
-    # In another viewport it has not been seen.
+    # The path was not shown in another viewport.
     assert drag.pressed_at(context(2), late) == (160, 130)
 
 
@@ -84,7 +84,7 @@ def test_a_path_has_the_colour_of_its_bone(pictures):
     rig.data.bones["two"].color.palette = "THEME01"
     theme = bpy.context.preferences.themes[0].bone_color_sets[0].normal
     colours = [pictures.overlay.path_color(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
-    # Blender keeps a byte of each.
+    # Blender stores one byte per channel.
     assert colours[0][:3] == pytest.approx((0.25, 0.5, 0.75), abs=0.003)
     assert colours[1][:3] == tuple(theme)
     assert colours[2] == pictures.draw_paths.PATH

@@ -16,13 +16,13 @@ from tests.panels.layouts import drawn, in_viewport, is_there, items_of, texts
 
 
 def _rows_drawn(name):
-    """The text of each row of a panel."""
+    """Return the text of each row in a panel."""
     with in_viewport():
         return [" ".join(texts([row])) for row in _rows(items_of(name))]
 
 
 def _rows(items):
-    """The rows of a layout: what is not in a column."""
+    """Return the rows of a layout that are not in a column."""
     for item in items:
         if item["type"] in ("LAYOUT_ROOT", "LAYOUT_COLUMN"):
             yield from _rows(item["items"])
@@ -32,7 +32,7 @@ def _rows(items):
 
 @pytest.fixture
 def states(tcb_animation):
-    """states(): the states of the tracks listed, as the tab shows them."""
+    """states(): the states of the listed tracks, as shown in the tab."""
     return lambda: [state.name for _, _, state in tcb_animation.panels.header.shown_states(bpy.context)]
 
 
@@ -231,7 +231,7 @@ def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
 
 
 def test_the_list_has_whole_frames_however_late_they_are(cube, tcb_animation):
-    # So wide a turn with eases handles play less near than their tolerance, far beyond rounding.
+    # With a large turn and eases, the error of handles exceeds the tolerance by far more than rounding.
     cube.rotation_quaternion = (math.cos(math.pi * 0.45), 0.0, 0.0, math.sin(math.pi * 0.45))
     cube.keyframe_insert("rotation_quaternion", frame=11)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
@@ -283,7 +283,7 @@ def test_key_info_shows_the_value_now(cube, scene):
     shown = drawn("TCB_PT_place")
     assert "X: 0.1000" in shown
     assert "at 11:" not in shown
-    # Between keys the motion has another, which stands beside.
+    # Between keys, the motion has another value, shown next to it.
     scene.frame_set(40)
     assert {"at 40:", "0.2", "X: 0.2000"} <= set(drawn("TCB_PT_place"))
 
@@ -311,10 +311,10 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, scene):
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.frame_set(11)
     shown = drawn("TCB_PT_place")
-    # A tenth of a turn about z from the key before.
+    # a tenth of a turn about z from the previous key
     assert "Turn from frame 1 to 11: 36.0°" in shown
     assert "Axis 0, 0, 1" in shown
-    # Between keys it is that from the last key, by every method.
+    # Between keys, the turn from the last key is shown, for every method.
     bpy.ops.tcb.enable(keep_look=False)
     for method in ("TCB", "LINEAR"):
         scene.tcb.method = method
@@ -385,7 +385,7 @@ def test_a_method_that_leaves_the_parameters_alone_says_so(cube, scene, tcb_anim
     scene.tcb.method = "LINEAR"
     assert "Method: Linear" in drawn("TCB_PT_tracks")
     assert not diagram.poll(bpy.context)
-    # The angles' own method has them.
+    # The method of the angles uses them.
     scene.tcb.method = "ROLL_PITCH_YAW"
     assert not any("ease alone" in text for text in drawn("TCB_PT_tracks"))
 
@@ -414,7 +414,7 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, tcb_animation):
 def test_the_bake_panel_passes_its_options_on(cube, scene):
     scene.tcb.step = 0.5
     scene.tcb.use_scene_range = True
-    # The toggle, and the button that bakes again.
+    # the toggle, and the button that bakes again
     calls = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
     assert len(calls) == 2
     assert all("step=0.5" in call and "use_scene_range=True" in call for call in calls)
@@ -429,7 +429,7 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, scene):
     assert tolerances | {scene_range} <= set(drawn("TCB_PT_bake_options"))
     assert step not in drawn("TCB_PT_bake_options")
     assert any("output='CURVES'" in text for text in drawn("TCB_PT_bake"))
-    # Of handles they decide what is said to be approximate.
+    # For handles, tolerances determine the tracks reported as approximate.
     scene.tcb.output = "HANDLES"
     assert tolerances <= set(drawn("TCB_PT_bake_options"))
     assert not {step, scene_range} & set(drawn("TCB_PT_bake_options"))
@@ -474,7 +474,7 @@ def test_tracks_whose_channels_were_deleted_are_listed_too(cube):
 
 
 def test_no_row_comes_or_goes_above_the_sliders(cube, scene, tcb_animation):
-    """Over states of the tracks, messages, mixed numbers, whole rotations, and frames between keys."""
+    """Test states of tracks, messages, mixed values, complete rotations, and frames between keys."""
 
     def rows():
         shown = _rows_drawn("TCB_PT_tracks")
@@ -568,7 +568,7 @@ def test_a_key_without_parameters_shows_the_defaults(cube, scene):
     scene.tcb.defaults.bias = 0.25
     scene.frame_set(11)
     assert scene.tcb.bias == 0.25
-    # They are in use, so their panel is there without the preference.
+    # They are in use, so their panel is shown without the preference.
     assert "TCBParameters.bias[0]" in drawn("TCB_PT_defaults")
     scene.tcb.defaults.bias = 0.0
     assert not is_there("TCB_PT_defaults")
@@ -609,7 +609,7 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, tcb_animation):
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
     assert sentence not in shown
     assert " ".join(shown[start:]).startswith(sentence)
-    # The line of the tab begins with it.
+    # The line of the tab begins with this message.
     assert any(line.startswith("A sentence of many words") for line in drawn("TCB_PT_tracks"))
 
 

@@ -13,7 +13,7 @@ import pytest
 MOST_WORDS = 15
 QUESTION = re.compile(r"(What|Which|How|Whose|Where)\b")
 INHERITED = {"rna_type", "name", "filepath", "check_existing", "remove_name", "remove_active"}
-"""Properties that Blender describes."""
+"""Properties with descriptions by Blender."""
 
 
 def of_ours(base: type, package: str) -> Iterator[Any]:

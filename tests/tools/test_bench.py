@@ -34,7 +34,7 @@ def test_a_bake_its_floor_and_a_rival_make_a_key_per_frame_and_channel(tmp_path:
 
 
 def test_all_methods_of_many_tracks_compute_the_same() -> None:
-    """The row of interp has its difference from the formulas written down with NumPy."""
+    """The row for interp contains its difference from the formulas in NumPy."""
     printed = run("tools/bench.py", "batch", "--tracks=2", "--keys=4", "--samples=50", "--rounds=1")
     (row,) = [line for line in printed.splitlines() if "TCB rotation, keys to samples" in line]
     assert float(row.split("|")[4].split()[0]) < 1e-12

@@ -49,7 +49,7 @@ def edit(file: Path, edits: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def checkout_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout of the files here, ready to be released."""
+    """A checkout of these files, ready for release."""
     folder = tmp_path_factory.mktemp("release") / "checkout"
     files = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in (name for name in files if name and (ROOT / name).is_file()):
@@ -68,7 +68,7 @@ def checkout_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def checkout(checkout_of_all: Path) -> Path:
-    """The same, whatever the test before has changed in it."""
+    """The same checkout, reset after changes by the previous test."""
     git(checkout_of_all, "reset", "--quiet", "--hard", "ready")
     git(checkout_of_all, "clean", "--quiet", "--force", "-dx")
     git(checkout_of_all, "tag", "--force", f"v{VERSION}")

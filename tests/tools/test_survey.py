@@ -33,7 +33,7 @@ def turning(name: bytes) -> three_ds.Node:
 
 @pytest.fixture
 def folder(tcb_animation, tmp_path: Path) -> Path:
-    """A file with a keyed, a locked and an unkeyed object, a .3ds file, and one of each kind that is none."""
+    """A file with keyed, locked and unkeyed objects, a .3ds file, and an invalid file of each kind."""
     folder = tmp_path / "files"
     (folder / "made").mkdir(parents=True)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -129,7 +129,7 @@ def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -
 
 
 def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
-    """Return two booleans: whether an ease brings the spline to rest at its first key, and at its last key."""
+    """Return a boolean for each of the first and last keys: true if an ease brings the spline to rest at the key."""
     eases = spline.spline.keys.parameters[3:]
     return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
 

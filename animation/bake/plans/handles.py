@@ -235,7 +235,7 @@ class OwnHandles(Plan):
 
 
 def _count_turned(maps: Maps) -> int:
-    """Count the turns that take the short way: segments between keys with different maps."""
+    """Return the number of turns that take the shortest path, which are segments between keys with different maps."""
     # Terms of one map are multiples of pi.
     return int(np.count_nonzero((np.abs(np.diff(maps.terms, axis=0)) > 1.0).any(axis=1)))
 
