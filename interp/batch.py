@@ -198,8 +198,8 @@ class BaseSpline(ABC):
             small h. scipy's RotationSpline uses the body frame. Second derivatives are angular accelerations in radians
             per frame squared.
         extrapolate : bool
-            Whether to continue the end segments outside the keys, at a constant rate of their local parameter, instead
-            of holding the end values. At an end with an ease, the rate is 0, so the value is held. Cycles ignore this
+            If true, the end segments continue outside the keys, at a constant rate of their local parameter. If false,
+            the end values are held. At an end with an ease, the rate is 0, so the value is held. Cycles ignore this
             parameter.
 
         Returns
@@ -355,7 +355,7 @@ def evaluate_many(
     nu : int
         0 for values, otherwise the order of the derivative, as when calling a spline.
     extrapolate : bool
-        Whether to continue the end segments outside the keys instead of holding the end values.
+        If true, the end segments continue outside the keys. If false, the end values are held.
 
     Returns
     -------

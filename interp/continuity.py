@@ -28,7 +28,7 @@ class Jump:
     frame : float or None
         Frame of the key. None if the spline has no key with segments on both sides.
     is_seen : bool
-        Whether the jump is larger than rounding.
+        True if the jump is larger than rounding.
     """
 
     size: float
@@ -44,7 +44,7 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     spline : a spline of any method
         The spline, which is measured at its inner keys and, for a cycle, at the seam.
     is_rotation : bool
-        Whether its values are quaternions.
+        True if the values are quaternions.
 
     Returns
     -------

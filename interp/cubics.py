@@ -84,8 +84,8 @@ class PiecewisePolynomial:
     outside : ndarray, shape (k, 2, d)
         Coefficients before the first piece, relative to its start, and after the last piece, relative to its end.
     eased : (bool, bool)
-        Whether the first piece starts and the last piece ends with an ease, so that extrapolation holds the value
-        there.
+        For the first and last keys, true if the piece there has an ease at the key, so that extrapolation holds the
+        value.
     period : float or None
         The period of repetition, in frames.
 

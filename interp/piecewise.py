@@ -50,8 +50,7 @@ class PiecewiseSpline(BaseSpline):
     representation : str, or None
         The representation of rotations whose channels `between` evaluates. See `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
-        Whether the motion is repeated outside its keys. LOOP is not available, because the first and last keys are ends
-        of runs.
+        The motion outside the keys. LOOP is not available, because the first and last keys are ends of runs.
     gaps : array_like of int, or None
         The keys, counted through all runs, after which `between` plays. Keys within runs are allowed, so consecutive
         segments of `between` do not need runs of one key. If None, these are the last keys of all runs except the last

@@ -38,7 +38,7 @@ _MOST_CURVES = 12
 def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:
     """Draw a heading between buttons for the previous and the next key.
 
-    `can_make`: whether the button Make TCB Key is enabled. If None, hide the button.
+    `can_make` is true if the button Make TCB Key is enabled. If None, hide the button.
     """
     row = layout.row(align=True)
     row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"

@@ -256,7 +256,7 @@ def title(camera: bpy.types.Object) -> None:
 
 
 def featured(file: Path, panel: Path, draft: bool) -> None:
-    """Render the example scene with the name above it and the sliders beside the name."""
+    """Render the example scene with the name above it and the sliders next to the name."""
     demo.load_package()
     animation = importlib.import_module(f"{demo.PACKAGE}.animation")
     scene = make_scene()

@@ -45,7 +45,7 @@ def bake(  # noqa: PLR0913
     output : {"SAMPLES", "CURVES", "HANDLES"}
         SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that play the motion
         within the tolerances, between frames as well. Both lock the channels, and `free` restores the animator's keys.
-        HANDLES generates no keys: the handles of the animator's keys approximate the motion. A track that is already
+        HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track that is already
         baked is freed first.
     step : float
         Frames between samples, which may be less than 1.
@@ -129,7 +129,7 @@ def bake_many(
     progress : callable, optional
         See `bake`.
     whole : bool
-        Whether to leave a datablock unchanged if one of its tracks has an invalid key. Otherwise, its other tracks are
+        If true, a datablock is left unchanged if one of its tracks has an invalid key. If false, its other tracks are
         baked.
 
     Returns

@@ -73,7 +73,7 @@ def enable(
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn between keys, as in `choose`. Default: as in `enable_many`.
+        Turns of rotations between keys, as in `choose`. Default: as in `enable_many`.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def enable_many(
         An angle in radians, and a fraction of a track's range. Larger changes to the preserved motion count as visible
         and are reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
+        Turns of rotations between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
         with `keep_look` the path that changes the motion less.
 
     Returns

@@ -122,7 +122,7 @@ def fix_rotations(
     prefixes : iterable of str, optional
         Repair only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        How to treat Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be an
+        The rule for Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be an
         intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin can't be
         recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the shortest
         path.

@@ -252,7 +252,7 @@ def refresh(
         Function that returns the options for TCB tracks that nothing plays yet, given the datablocks that use the
         tracks. If None, the action is not live, and only the locks of baked tracks are updated.
     complete
-        Whether to add the missing keys of partly keyed rotations, which handles need.
+        If true, add the missing keys of partly keyed rotations, which handles need.
 
     Returns
     -------

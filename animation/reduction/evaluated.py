@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bones moved by constraints, drivers and other effects: evaluation by Blender, and searches with smaller tolerances.
 
-Blender evaluates the keys that a search has found. Where bones exceed their tolerances, the search is repeated.
+Blender evaluates the keys that a search has found. If bones exceed their tolerances, the search is repeated.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     """Reduce dense curves to the fewest keys whose handles reproduce the motion within a given error.
 
     The keys are written into a copy of the datablock's action, named "<name>.reduced". The original action remains in
-    the file, with a fake user. If a track's curves were generated from few keys, these keys are recovered. Where
-    handles do not play a rotation within the error, keys are added.
+    the file, with a fake user. If a track's curves were generated from few keys, these keys are recovered. If handles
+    do not play a rotation within the error, keys are added.
 
     Parameters
     ----------

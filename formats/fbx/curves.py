@@ -53,7 +53,7 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
         raise _error(record, n_("the time or value of key {:d} is not finite", int(np.argmin(sound))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
-    # Of several keys at the same time, only the last is played.
+    # If several keys have the same time, only the last is played.
     last = np.append(np.diff(seconds) > 0.0, True)
     return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
 

@@ -23,13 +23,13 @@ class Layer:
     Attributes
     ----------
     is_first : bool
-        Whether the layer is the first of a stack. The first layer replaces the values of the model in any mode.
+        True for the first layer of a stack, which replaces the values of the model in any mode.
     mode : str
         The blend mode. OVERRIDE ignores the weight.
     weight : float or Curve
         The weight in percent.
     composes_rotations, composes_scales : bool
-        Whether rotations and scales are multiplied. Otherwise, their components are added.
+        True if rotations or scales are multiplied. Otherwise, their components are added.
     """
 
     is_first: bool

@@ -68,7 +68,7 @@ class ReadWarning:
     message : str
         A text that names the node or object, the chunk and the consequence.
     lost : bool
-        Whether the file is damaged there and data was not read. Otherwise the file is only unusual, and either
+        True if the file is damaged there and data was not read. Otherwise, the file is only unusual, and either
         everything is read or only a part that no reader needs is skipped.
     """
 

@@ -120,7 +120,7 @@ class Method:
     less, more : float
         Factors applied to the damping after a step that lowered the cost, and after a step that did not.
     inside : bool
-        Whether steps must stay inside the bounds (Coleman and Li).
+        True if steps must stay inside the bounds (Coleman and Li).
     rounds : int
         Maximum number of times that the remaining unknowns are solved for again after some reached a bound.
     """

@@ -17,7 +17,7 @@ from ..keys import Float64Array
 _NEAR = 1e-3
 """The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
 
-Of several parameters with the same tangents, the closest to the current parameters are used."""
+If several parameters have the same tangents, the closest to the current parameters are used."""
 OTHER_STAYS = 10.0
 """The weight of the tangent opposite the dragged tangent of a key, if it should not change."""
 _MOST = 4.0
@@ -53,8 +53,8 @@ def tcb_of_tangents(
 ) -> NearestParameters:
     """Return the parameters of inner keys whose tangents are closest to the given tangents.
 
-    Of several solutions, the solution closest to the current parameters is used. The tangents are the closest possible,
-    to within 2e-3 of the sum of both chords.
+    If there are several solutions, the closest to the current parameters is used. The tangents are the closest
+    possible, to within 2e-3 of the sum of both chords.
 
     Parameters
     ----------

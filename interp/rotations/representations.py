@@ -139,8 +139,8 @@ class Euler:
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(q, self.order)
         if (sum_unknown | difference_unknown).any():
-            # The polar pairs of `euler_halves` are linear in q. Where a pair vanishes, its derivative has the direction
-            # of the pair nearby.
+            # The polar pairs of `euler_halves` are linear in q. If a pair vanishes, its derivative has the direction of
+            # the pair nearby.
             _, sum_onward, difference_onward, _, _ = euler_halves(Quaternion().rates(q, q, velocity), self.order)
             half_sum = np.where(sum_unknown, sum_onward, half_sum)
             half_difference = np.where(difference_unknown, difference_onward, half_difference)
@@ -172,7 +172,7 @@ class Euler:
         return _product(last, _product(middle, first))
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        # Of the three rotation axes, only the first and last are not perpendicular to each other.
+        # All pairs of the three rotation axes are perpendicular, except the first and last axes.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
         angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle

@@ -51,8 +51,8 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
         Frames in ascending order.
     values : array_like, shape (n, c)
     moves : array_like of bool, shape (n,)
-        Whether there is motion from each key to the next. Without motion, as after keys with constant interpolation,
-        there is no fault.
+        Mask of the keys followed by motion. Without motion, as after keys with constant interpolation, there is no
+        fault.
 
     Notes
     -----

@@ -180,7 +180,7 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
               + 2 p' (a' - g') sin(g) + (t'' a + 2 t' a') o + a'' (t o - f sin(g) / sin(a))
               + a'^2 q sin(g) / sin(a) - g'^2 r
 
-    Where the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
+    As the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
     Below, the factors are written in closed form with that sine canceled.
     """
     turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)

@@ -2,7 +2,7 @@
 """Catmull-Rom splines, whose velocities at the keys are central differences of the neighboring keys.
 
 Source: docs/formulas, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing, the method follows Barry and
-Goldman: the velocity is the slope of the parabola through a key and its neighbors. If a fast segment is next to a slow
+Goldman. The velocity is the slope of the parabola through a key and its neighbors. If a fast segment is next to a slow
 segment, the fast segment has the larger weight and causes overshoot. The difference over both intervals, ``(p[n+1] -
 p[n-1]) / (F[n+1] - F[n-1])``, overshoots less. `tcb` uses this difference if all parameters are 0.
 """

@@ -377,7 +377,7 @@ class EditSequence(Edits):
         self.check("restore at the end")
 
     def _check_handles(self) -> None:
-        """Compare the handles placed by Live with those of a bake of all tracks."""
+        """Compare the handles placed by Live with the handles from a bake of all tracks."""
         played = [path for path in self.paths if self._track(path).is_played_by_handles]
         before = {name: handles(fcurve) for name, fcurve in channels(self.live).items() if name[0] in played}
         if self._try(self.animation.bake, self.live, output="HANDLES"):

@@ -155,7 +155,7 @@ def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode
         own = np.unique(np.concatenate(list(channels.values())))
         for index, frames in channels.items():
             near = [frame for frame in generated(curve(thing, path, index)) if 0 < np.abs(frame - own).min() < 0.5]
-            # Where a frame function plays a key of the motion, there may be a corner close to another key.
+            # If a frame function plays a key of the motion, there may be a corner close to another key.
             if frame_curve is not None:
                 near = [frame for frame in near if np.abs(frame_curve.evaluate(frame) - frames).min() > 1.0]
             assert near == [], (path, index)

@@ -175,7 +175,7 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
 
 
 def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the times, values (rotations x, y, z, w; tangents if cubic) and interpolation of a property in a file."""
+    """Return the times, values (including tangents of cubics) and interpolation of a property. Rotations: x, y, z, w."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
     (animation,) = content["animations"]

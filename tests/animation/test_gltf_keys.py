@@ -43,7 +43,7 @@ def eased(animation) -> bpy.types.Object:
 
 
 def interpolated(interpolation: str, row: int | None = None) -> Callable[[Any], bpy.types.Object]:
-    """Set this interpolation on all keys, or on one."""
+    """Set this interpolation on all keys, or on one key."""
 
     def make(_animation) -> bpy.types.Object:
         made = thing("location", PLACES)

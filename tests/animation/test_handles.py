@@ -457,7 +457,7 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
         played = [fcurve.evaluate(frame) for frame in beyond.tolist()]
         np.testing.assert_allclose(played, [fcurve.evaluate(frame) for frame in inside.tolist()], atol=1e-5)
     if what == "location":
-        # The values are those of samples of the same cycle, which no modifier plays.
+        # The values equal samples of the same cycle, which no modifier plays.
         played = np.array([[fcurve.evaluate(frame) for frame in range(-30, 90)] for fcurve in fcurves(thing)])
         animation.bake(thing, extend=(-30, 90))
         assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))

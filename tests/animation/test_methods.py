@@ -93,7 +93,7 @@ def test_a_method_cycles_beyond_its_keys(animation, scene, each: tuple[str, str]
     spline = spline_of(name, method, cycle, closed=True)
     period = FRAMES[-1] - FRAMES[0]
     frames = np.arange(-30, 90.5, 0.5)
-    # Where a cycle starts again, there are two values.
+    # There are two values at the start of each cycle.
     seams = np.abs((frames - FRAMES[0]) / period - np.rint((frames - FRAMES[0]) / period)) * period < 0.3
     assert off(thing, name, spline, frames[~seams]) < EXACT
 

@@ -96,7 +96,7 @@ def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
     angle = exact.Track(FRAMES, np.array([[0.0], [1.0], [2.0], [2.5]]), np.zeros((5, 4)))
     for nu, name in ((1, "velocity"), (2, "acceleration")):
         keys = [co(curve(thing, f'["tcb_rotation_angular_{name}"]', index)) for index in range(3)]
-        # Use an inner segment, because 3D Studio's ends differ from those of vector tracks.
+        # Use an inner segment, because 3D Studio's ends differ from the ends of vector tracks.
         row = 11
         expected = float(exact.derivative(angle.vector, 12.0, nu)[0]) * AXIS
         assert keys[0][row, 0] == 12.0

@@ -55,7 +55,7 @@ SPLINES = {name: pages("splines")[name] for name in ("tcb.md", "lightwave_kochan
 
 
 def parts(page: str) -> dict[str, str]:
-    """Return each section of a page by name, with the sections on its members; "" is the text before the first."""
+    """Return each section of a page by name, including the sections on its members. "" is the text before the first."""
     found = re.split(r"^##+ `((?:[a-z_]+\.)*\w+)`\n", page, flags=re.MULTILINE)
     sections = {"": found[0]}
     owner = ""

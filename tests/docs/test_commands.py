@@ -113,7 +113,7 @@ import bpy
 
 said = []
 for tool, *verb in json.loads(sys.argv[1]):
-    # Where Blender is loaded already, tools/tcb.py takes what follows the dashes.
+    # If Blender is already loaded, tools/tcb.py uses the arguments after the dashes.
     sys.argv = [tool, *(["--"] if tool.endswith("tcb.py") else []), *verb, "--help"]
     with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.suppress(SystemExit):
         runpy.run_path(tool, run_name="__main__")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles in a window, compared with those of a bake."""
+"""Handles in a window, compared with the handles from a bake."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def random_parameters(generator, keys):
 
 
 def random_rotations(generator, keys, step):
-    """Return orientations with any signs, each rotated by about `step` radians from the previous one."""
+    """Return orientations with any signs, each rotated by about `step` radians from its predecessor."""
     turns = generator.normal(size=(keys, 3))
     turns *= step * generator.uniform(0.5, 1.0, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
     q = rotations.turns_to_rotations(np.linalg.norm(turns, axis=1), turns, first=generator.normal(size=4))

@@ -36,7 +36,7 @@ _KEY_EDITS = (
     ("ACTION_OT_", False, "DID_NOT_CHANGE"),
     ("GRAPH_OT_", False, "DID_NOT_CHANGE"),
 )
-"""Operators that change keys: prefix, whether only keys that changed in a transform count, and code of the message."""
+"""Operators that change keys: prefix, True if only keys that changed in a transform count, and code of the message."""
 _LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
 """Name parts of animation editor operators that do not change keys."""
 

@@ -76,7 +76,7 @@ class SharedSlider:
     ) -> Numbers:
         """Return the values after the slider was set to `value`.
 
-        `continues_drag`: whether the change belongs to the same drag as the last change.
+        `continues_drag` is true if the change belongs to the same drag as the last change.
         """
         last = self._last_if_current(keys, numbers)
         if last is not None and (last.relative == relative or continues_drag):

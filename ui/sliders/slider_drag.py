@@ -66,7 +66,7 @@ class _Start(NamedTuple):
 class SliderDrag:
     """Drag of one slider, or of several sliders of the same keys.
 
-    `keeps_keys`: whether the drag changes only the dragged parameters of the keys.
+    `keeps_keys` is true if the drag changes only the dragged parameters of the keys.
     """
 
     def __init__(self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> None:

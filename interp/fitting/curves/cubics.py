@@ -155,8 +155,8 @@ class Cubics:
     ) -> Float64Array:
         """Return the channel values (c, m, n) of orientations that are far apart.
 
-        From one sample to the next, the trapezoidal rule predicts the values from their rates. Of the values that
-        represent the orientation, those closest to the prediction are used.
+        From one sample to the next, the trapezoidal rule predicts the values from their rates. The values closest to
+        the prediction, among all values that represent the orientation, are used.
         """
         frames = np.concatenate([at, spans.frames[1:]])
         velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)

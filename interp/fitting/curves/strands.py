@@ -156,7 +156,7 @@ class Strands:
     request : ndarray of int, shape (strands,)
         The request of each strand.
     free_lengths : ndarray of bool, shape (strands,)
-        Whether the quaternions of the strand may have any length.
+        True if the quaternions of the strand may have any length.
     rounding : ndarray, shape (strands,)
         The rounding error of float32.
     goal : ndarray, shape (strands,)

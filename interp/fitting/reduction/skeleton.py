@@ -112,7 +112,7 @@ class Link:
     parent : int
         The nearest link above this joint, or -1 for none.
     is_scaled : bool
-        Whether scale matters.
+        True if scale matters.
     above, origin : ndarray, shape (3, 3, frames) and (3, frames)
         The transform from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
     columns : slice

@@ -33,7 +33,7 @@ class SampledTracks:
     tolerance : ndarray, shape (tracks,) or (tracks, frames)
         The maximum error, above 0, as the length of the difference or an angle in radians.
     is_rotation : bool
-        Whether the samples are quaternions. `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and
+        True if the samples are quaternions. `SampledTracks.of_rotations(quaternions, tolerance)` accepts any length and
         sign.
     ends : ndarray, shape (tracks, 2, d), or None
         The required derivatives of the samples per frame at both ends, where the keys then have the values of the
@@ -93,7 +93,7 @@ class Reduced:
     error : float
         The maximum error relative to the tolerance.
     is_rotation : list of bool
-        Whether each part is a rotation.
+        For each part, true if the part is a rotation.
     method : "HERMITE" or "TCB"
     """
 
@@ -138,7 +138,7 @@ class Reduced:
         total = x + y
         found[0] = 1.0 - 0.5 * total
         found[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
-        # Where chords are 0, parameters have no effect.
+        # If chords are 0, parameters have no effect.
         found[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
         return found.astype(np.float32).astype(np.float64)
 
