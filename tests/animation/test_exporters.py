@@ -175,7 +175,7 @@ def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) 
 
 
 def keys_in(file: Path, path: str, width: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the times, values (including tangents of cubics) and interpolation of a property. Rotations: x, y, z, w."""
+    """Return times, values (including tangents of cubics) and interpolation of a property. Rotations: x, y, z, w."""
     content = json.loads(file.read_bytes())
     buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
     (animation,) = content["animations"]

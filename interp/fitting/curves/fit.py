@@ -146,7 +146,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     >>> eased = tcb.VectorSpline(Keys([0, 10, 40], [0, 5, 1], ease_to=[0, 0.5, 1]))
     >>> (fit,) = curves.fit_many([Request(eased, tolerance=0.01)])
     >>> fit.knots[0].frames.round(1), fit.reached, fit.error < 0.01
-    (array([ 5. ,  7.9, 17.1, 25.6]), True, True)
+    (array([ 5. ,  7.5, 18. , 26.6]), True, True)
 
     Knots of a rotation in quaternion channels:
 
