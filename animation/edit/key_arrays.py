@@ -3,58 +3,34 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
-from ...interp.fitting.dialects import Dialect, as_3ds, slopes_of_keys
-from ...interp.keys import finite
-from ..arguments import LARGEST, checked
-from ..bake.pipeline import bake as bake_many
-from ..bake.plans.motion_refusals import LARGEST as LARGEST_PLAYED
-from ..bake.plans.sample_frames import APART
+from ...interp.fitting.dialects import Dialect
+from ..arguments import checked
+from ..bake.pipeline import bake
+from ..bake.plans.motion_refusals import LARGEST
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import Channels, ensured_channels, evaluate_anew, is_without_curves
-from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import (
-    HANDLE,
-    INTERPOLATION,
-    KEY_TYPE,
-    NAMES,
-    NO_KEYS,
-    BoolArray,
-    Float32Array,
-    Float64Array,
-    Keyframes,
-    made_like,
-    write,
-)
+from ..fcurves.channels import ensured_channels, evaluate_anew
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes, write
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.fingerprints import edited_outside
-from ..store.own_keys import read_own_keys
-from ..store.parameters import LIMITS, given_numbers
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.parameters import given_numbers
 from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Properties, Track, default_settings
 from ..translation import rpt_
+from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
+from .given_keys import GivenKeys, checked_keys
 from .parameters.write_parameters import Change, write_numbers
-from .restore import remove_tracks
 from .track_settings import find_track
 
-KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
-_TANGENTS = ("tension", "continuity", "bias")
-_TRANSFORMS = "Object Transforms"
-_ALONE = 1.0
-"""Length of the handles of a single key, in frames."""
+_NAMES = {number: name for name, number in INTERPOLATION.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,41 +130,26 @@ def set_keys(  # noqa: PLR0913
     >>> animation.get_keys(ball, "location").tension.tolist()
     [0.0, 0.5, 0.0]
     """
-    at = _finite("frames", frames)
-    if at.ndim != 1 or not len(at):
-        raise ValueError(rpt_("frames must be of shape (n,), not {}", at.shape))
-    numbers = _finite("values", values)
-    numbers = numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
-    if numbers.ndim != 2 or len(numbers) != len(at):
-        raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
-    given = {
-        name: _parameter(name, value, len(at))
-        for name, value in zip(PARAMETERS, (tension, continuity, bias, ease_to, ease_from), strict=True)
-    }
-    kinds = _interpolations(interpolation, len(at))
-    sides = tuple(
-        _tangents(name, side, numbers) for name, side in (("tangents_in", tangents_in), ("tangents_out", tangents_out))
+    given = checked_keys(
+        frames,
+        values,
+        dict(zip(PARAMETERS, (tension, continuity, bias, ease_to, ease_from), strict=True)),
+        tangents_in,
+        tangents_out,
+        interpolation,
+        dialect,
     )
-    if not (np.abs(numbers) <= LARGEST).all():
-        raise ValueError(rpt_("values must be in the range of float32"))
-    with np.errstate(over="ignore"):
-        stored = at.astype(np.float32)
-    if np.abs(at).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
-        raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
-    eased = any(given[name].any() for name in ("ease_to", "ease_from"))
-    if eased and (dialect != "3DS" or any(side is not None for side in sides)):
-        raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))
     found = _property(datablock, track)
-    if numbers.shape[1] != len(found.rest):
-        raise ValueError(
-            rpt_("values of {:s} must have {:d} components, not {:d}", track, len(found.rest), numbers.shape[1])
-        )
-    # _check_handles reports overflows.
-    with np.errstate(over="ignore", invalid="ignore"):
-        parameters, slopes = _chosen(found, at, numbers, given, sides, dialect, kinds)
-    report = _write(datablock, found, stored, numbers, parameters, slopes, kinds)
-    has_tangents = any(side is not None for side in sides)
-    if parameters is None and not has_tangents and any(given[name].any() for name in _TANGENTS):
+    size = given.values.shape[1]
+    if size != len(found.rest):
+        raise ValueError(rpt_("values of {:s} must have {:d} components, not {:d}", track, len(found.rest), size))
+    parameters = given.tcb_parameters(found.is_rotation)
+    keys = (given if parameters is None else given.without_parameters()).keyframes()
+    _check_handles(found, keys)
+    report = _write(datablock, found, keys)
+    if parameters is not None:
+        _enable(datablock, track, given, parameters, report)
+    elif given.bends_tangents() and not given.has_tangents:
         report.notes.append(found.finding("STAYS_PLAIN"))
     return report
 
@@ -237,69 +198,21 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     values = np.tile(np.array([found.component(index) for index in range(len(found.rest))]), (len(frames), 1))
     values[:, indices] = np.stack([keys.values for keys in keyed], axis=-1)
     numbers = np.nan_to_num(given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64))
-    sides: list[Float64Array | None] = [None, None]
+    tangents_in = tangents_out = None
     if not found.enabled:
-        sides = [np.zeros_like(values), np.zeros_like(values)]
+        tangents_in, tangents_out = np.zeros_like(values), np.zeros_like(values)
         for index, keys in zip(indices, keyed, strict=True):
-            for side, handles in zip(sides, (keys.handle_left, keys.handle_right), strict=True):
-                away = (handles - keys.co).astype(np.float64)
-                level = np.zeros(len(frames))
-                assert side is not None
-                side[:, index] = np.divide(away[:, 1], away[:, 0], out=level, where=away[:, 0] != 0.0)
-    names = {number: name for name, number in INTERPOLATION.items()}
-    interpolation = [names[number] for number in keyed[0].interpolation.tolist()]
-    rows = dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True))
+            tangents_in[:, index] = _slopes(keys.co, keys.handle_left)
+            tangents_out[:, index] = _slopes(keys.co, keys.handle_right)
     return KeyArrays(
         frames=frames.astype(np.float64),
         values=values,
-        **rows,
-        tangents_in=sides[0],
-        tangents_out=sides[1],
-        interpolation=interpolation,
+        **dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True)),
+        tangents_in=tangents_in,
+        tangents_out=tangents_out,
+        interpolation=[_NAMES[number] for number in keyed[0].interpolation.tolist()],
         dialect="3DS",
     )
-
-
-def _finite(name: str, value: Any) -> Float64Array:
-    return finite(name, value)
-
-
-def _parameter(name: str, value: Any, count: int) -> Float64Array:
-    """Return a parameter with one value per key."""
-    numbers = _finite(name, value)
-    if numbers.shape not in ((), (count,)):
-        raise ValueError(rpt_("{:s} must be a number or of shape ({:d},), not {}", name, count, numbers.shape))
-    return np.array(np.broadcast_to(numbers, count))
-
-
-def _tangents(name: str, value: Any, numbers: Float64Array) -> Float64Array | None:
-    """Return the slopes of one side, or None."""
-    if value is None:
-        return None
-    try:
-        slopes = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(rpt_("{:s} must be numbers: {}", name, error)) from error
-    slopes = slopes[:, np.newaxis] if slopes.ndim == 1 else slopes
-    if slopes.shape != numbers.shape:
-        raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, numbers.shape, slopes.shape))
-    if np.isinf(slopes).any():
-        raise ValueError(rpt_("{:s} must be finite, or NaN", name))
-    return slopes
-
-
-def _interpolations(value: Any, count: int) -> npt.NDArray[np.uint8]:
-    if isinstance(value, str):
-        value = [value] * count
-    elif not isinstance(value, Iterable):
-        raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
-    names = list(value)
-    if len(names) != count:
-        raise ValueError(rpt_("interpolation must have 1 or {:d} names, not {:d}", count, len(names)))
-    for name in names:
-        if name not in get_args(KeyInterpolation):
-            raise ValueError(rpt_("interpolation {!r} is not one of {:s}", name, ", ".join(get_args(KeyInterpolation))))
-    return np.array([INTERPOLATION[name] for name in names], dtype=np.uint8)
 
 
 def _property(datablock: bpy.types.ID, path: str) -> Track:
@@ -312,117 +225,39 @@ def _property(datablock: bpy.types.ID, path: str) -> Track:
     return found
 
 
-def check_can_have_keys(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError if the datablock's animation can't be edited. A datablock without F-curves can get some."""
-    if datablock.library is not None or not is_without_curves(datablock):
-        check_editable(datablock)
+def _check_handles(track: Track, keys: Sequence[Keyframes]) -> None:
+    """Raise AnimationError if Blender could not evaluate the handles in float32."""
+    handles = np.concatenate([side for each in keys for side in (each.handle_left, each.handle_right)], axis=1)
+    too_long = ~(np.abs(handles) <= LARGEST).all(axis=1)
+    if too_long.any():
+        raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(too_long)]))
 
 
-def check_can_be_keyed(track: Track) -> None:
-    """Raise AnimationError if the track's keys can't be replaced."""
-    reason = blocking_reason(track, without_keys=True)
-    if reason is None and edited_outside([track])[0]:
-        reason = track.finding("EDITED_OUTSIDE")
-    if reason is not None:
-        raise AnimationError(reason)
-
-
-def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
-    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
-    if tcb_paths:
-        report.notes += remove_tracks(datablock, tcb_paths).notes
-    channels = ensured_channels(datablock)
-    return editable_channels(datablock, report.notes) if channels.action.library is not None else channels
-
-
-def _chosen(
-    track: Track,
-    frames: Float64Array,
-    values: Float64Array,
-    given: dict[str, Float64Array],
-    sides: tuple[Float64Array | None, ...],
-    dialect: Dialect,
-    kinds: npt.NDArray[np.uint8],
-) -> tuple[dict[str, Float64Array] | None, tuple[Float64Array, Float64Array] | None]:
-    """Return the parameters if the track can be TCB. Otherwise, return the slopes before and after the keys."""
-    within = all(((given[name] >= LIMITS[name][0]) & (given[name] <= LIMITS[name][1])).all() for name in PARAMETERS)
-    has_tangents = any(side is not None for side in sides)
-    if dialect == "3DS" and within and not has_tangents:
-        return given, None
-    if any(given[name].any() for name in ("ease_to", "ease_from")):
-        raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
-    parameters = np.stack([given[name] for name in _TANGENTS])
-    slopes = _slopes(dialect, frames, values, parameters, sides)
-    is_bezier = bool((kinds == INTERPOLATION["BEZIER"]).all())
-    found = None if track.is_rotation or has_tangents or not is_bezier else as_3ds(dialect, frames, values, parameters)
-    if found is not None:
-        return {**given, **dict(zip(_TANGENTS, found, strict=True))}, None
-    return None, slopes
-
-
-def _slopes(
-    dialect: Dialect,
-    frames: Float64Array,
-    values: Float64Array,
-    parameters: Float64Array,
-    sides: tuple[Float64Array | None, ...] = (None, None),
-) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes before and after the keys, from the given sides or else from the parameters."""
-    before, after = slopes_of_keys(dialect, frames, values, parameters)
-    given = [np.zeros(values.shape, dtype=np.bool_) if side is None else ~np.isnan(side) for side in sides]
-    for slopes, side, is_given in zip((before, after), sides, given, strict=True):
-        if side is not None:
-            slopes[is_given] = side[is_given]
-    # Blender extrapolates along the outer handles.
-    before[0] = np.where(given[0][0], before[0], after[0])
-    after[-1] = np.where(given[1][-1], after[-1], before[-1])
-    return before, after
-
-
-def _write(
-    datablock: bpy.types.ID,
-    track: Track,
-    frames: Float32Array,
-    values: Float64Array,
-    parameters: dict[str, Float64Array] | None,
-    slopes: tuple[Float64Array, Float64Array] | None,
-    kinds: npt.NDArray[np.uint8],
-) -> Report:
-    """Write the keys of a track."""
-    report = Report()
-    before, after = slopes or _slopes("3DS", frames.astype(np.float64), values, np.zeros((3, len(frames))))
-    with np.errstate(over="ignore", invalid="ignore"):
-        keys = [_keyframes(frames, *columns, kinds) for columns in zip(values.T, before.T, after.T, strict=True)]
-    _check_handles(track, keys)
-    channels = channels_to_key(datablock, {track.path} if track.enabled else (), report)
-    own = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == track.path}
+def _write(datablock: bpy.types.ID, track: Track, keys: Sequence[Keyframes]) -> Report:
+    """Replace the keys of a track, and remove TCB from the track."""
+    path = track.path
+    report = Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(keys[0]))
+    channels = channels_to_key(datablock, [path] if track.enabled else [], report)
+    curves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == path}
     for index, channel_keys in enumerate(keys):
-        fcurve = own.get(index) or channels.new(track.path, index, group_of(track.path))
-        write(fcurve, channel_keys)
-    report.add(Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(frames)))
+        write(curves.get(index) or channels.new(path, index, group_of(path)), channel_keys)
     evaluate_anew(channels.action)
-    if parameters is not None:
-        _enable(datablock, track.path, frames, parameters, kinds, report)
     return report
 
 
 def _enable(
-    datablock: bpy.types.ID,
-    path: str,
-    frames: Float32Array,
-    parameters: dict[str, Float64Array],
-    kinds: npt.NDArray[np.uint8],
-    report: Report,
+    datablock: bpy.types.ID, path: str, given: GivenKeys, parameters: Mapping[str, Float64Array], report: Report
 ) -> None:
-    """Make a track TCB with these parameters, and play it with handles."""
+    """Enable TCB on the new keys with these parameters, and play them with handles."""
     channels = ensured_channels(datablock)
-    track = find_track(datablock, path)
+    plain = find_track(datablock, path)
     numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}
-    enable_tracks(channels, [track], [default_settings(track)], [numbers])
-    names = {number: name for name, number in INTERPOLATION.items()}
+    enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
+    kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
-        write_numbers([Change(channels, find_track(datablock, path), frames[kinds == kind], _unchanged)], names[kind])
-    played = bake_many([datablock], Options(output="HANDLES"), {datablock: [path]})
+        change = Change(channels, find_track(datablock, path), given.frames[kinds == kind], _no_numbers)
+        write_numbers([change], _NAMES[kind])
+    played = bake([datablock], Options(output="HANDLES"), {datablock: [path]})
     report.errors += played.errors
     report.notes += played.notes
     report.handles += played.handles
@@ -430,48 +265,13 @@ def _enable(
     report.values_exact, report.rotations_exact = played.values_exact, played.rotations_exact
 
 
-def _unchanged(_index: int, _own: Any, _there: BoolArray) -> dict[str, Float64Array]:
+def _no_numbers(_index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Float64Array]:
+    """Return no changes, so that `write_numbers` records only the interpolation."""
     return {}
 
 
-def _keyframes(
-    frames: Float32Array,
-    values: Float64Array,
-    before: Float64Array,
-    after: Float64Array,
-    kinds: npt.NDArray[np.uint8],
-) -> Keyframes:
-    """Return keys with FREE handles at thirds of the segments."""
-    count = len(frames)
-    at = frames.astype(np.float64)
-    length = np.diff(at) / 3.0
-    ends = length if count > 1 else np.array([_ALONE])
-    reach_before, reach_after = np.append(ends[0], length), np.append(length, ends[-1])
-    blank = Keyframes(
-        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
-    )
-    keys = made_like(
-        blank,
-        np.stack((at, values), axis=-1),
-        np.stack((at - reach_before, values - before * reach_before), axis=-1),
-        np.stack((at + reach_after, values + after * reach_after), axis=-1),
-    )
-    free = np.full(count, HANDLE["FREE"], dtype=np.uint8)
-    keyed = np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8)
-    return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=kinds, type=keyed)
-
-
-def _check_handles(track: Track, keys: list[Keyframes]) -> None:
-    """Raise AnimationError if Blender could not evaluate the handles in float32."""
-    handles = np.concatenate([side for each in keys for side in (each.handle_left, each.handle_right)], axis=1)
-    too_long = ~(np.abs(handles) <= LARGEST_PLAYED).all(axis=1)
-    if too_long.any():
-        raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(too_long)]))
-
-
-def group_of(path: str) -> str:
-    """Return the name of the channel group that Blender would use for the property."""
-    bone = re.fullmatch(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])', path)
-    if bone:
-        return str(bpy.utils.unescape_identifier(bone[1]))
-    return _TRANSFORMS if re.fullmatch(r"(?:delta_)?(?:location|rotation_\w+|scale)", path) else ""
+def _slopes(co: Float32Array, handles: Float32Array) -> Float64Array:
+    """Return the slopes of the handles on one side of the keys, or 0 for vertical handles and handles on their keys."""
+    frames, values = (handles - co).astype(np.float64).T
+    slopes: Float64Array = np.divide(values, frames, out=np.zeros(len(frames)), where=frames != 0.0)
+    return slopes

@@ -37,7 +37,7 @@ from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, Properties, Track, find_tracks, rotation_property
-from .key_arrays import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
+from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _SHEARED = 1e-4
 """Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't

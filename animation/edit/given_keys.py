@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys given to `set_keys`: checks of the arrays, the parameters for TCB, and the tangents for plain keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ...interp.fitting.dialects import Dialect, as_3ds, slopes_of_keys
+from ...interp.keys import finite
+from ..arguments import LARGEST
+from ..bake.plans.sample_frames import APART
+from ..fcurves.frames import LAST_FRAME
+from ..fcurves.keyframes import (
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    NAMES,
+    NO_KEYS,
+    EnumArray,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+    made_like,
+)
+from ..records import record
+from ..store.parameters import LIMITS
+from ..store.table.rows import PARAMETERS
+from ..translation import rpt_
+
+KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
+_TANGENTS = ("tension", "continuity", "bias")
+_EASES = ("ease_to", "ease_from")
+_LONE_HANDLE = 1.0
+"""Length of the handles of a single key, in frames."""
+
+
+@record(eq=False)
+class GivenKeys:
+    """The n keys of a property with d components, in the convention of a program.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (n,)
+        In float32, as Blender stores them.
+    values : ndarray, shape (n, d)
+        Values of all components.
+    parameters : dict of str to ndarray, shape (n,)
+        Parameters of the dialect by name.
+    tangents_in, tangents_out : ndarray, shape (n, d)
+        Slopes per frame that replace the slopes defined by parameters. NaN if not given.
+    interpolation : ndarray, shape (n,)
+        Blender's numbers for the interpolation after each key.
+    dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
+        The convention that defines the parameters.
+    """
+
+    frames: Float32Array
+    values: Float64Array
+    parameters: Mapping[str, Float64Array]
+    tangents_in: Float64Array
+    tangents_out: Float64Array
+    interpolation: EnumArray
+    dialect: Dialect
+
+    @property
+    def has_tangents(self) -> bool:
+        """True if any slope is given."""
+        return not (np.isnan(self.tangents_in).all() and np.isnan(self.tangents_out).all())
+
+    def bends_tangents(self) -> bool:
+        """Return whether any tension, continuity or bias is not 0."""
+        return any(self.parameters[name].any() for name in _TANGENTS)
+
+    def tcb_parameters(self, is_rotation: bool) -> dict[str, Float64Array] | None:
+        """Return 3D Studio parameters with the same motion, or None if there are none within their limits."""
+        if self.has_tangents:
+            return None
+        if self.dialect == "3DS":
+            return dict(self.parameters) if _are_within_limits(self.parameters) else None
+        if is_rotation or (self.interpolation != INTERPOLATION["BEZIER"]).any():
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = as_3ds(self.dialect, self.frames.astype(np.float64), self.values, self._tangent_parameters())
+        return None if found is None else {**self.parameters, **dict(zip(_TANGENTS, found, strict=True))}
+
+    def without_parameters(self) -> GivenKeys:
+        """Return the keys with all parameters set to 0."""
+        none = np.zeros(len(self.frames))
+        return replace(self, parameters=dict.fromkeys(PARAMETERS, none), dialect="3DS")
+
+    def keyframes(self) -> list[Keyframes]:
+        """Return the keys of each component, with FREE handles at thirds of the segments that play the tangents.
+
+        Handles beyond float32 are infinite or NaN.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            before, after = self._slopes()
+            return [
+                _keyframes(self.frames, *columns, interpolation=self.interpolation)
+                for columns in zip(self.values.T, before.T, after.T, strict=True)
+            ]
+
+    def _tangent_parameters(self) -> Float64Array:
+        """Return tension, continuity and bias, shape (3, n)."""
+        return np.stack([self.parameters[name] for name in _TANGENTS])
+
+    def _slopes(self) -> tuple[Float64Array, Float64Array]:
+        """Return the slopes before and after the keys, each of shape (n, d)."""
+        frames = self.frames.astype(np.float64)
+        before, after = slopes_of_keys(self.dialect, frames, self.values, self._tangent_parameters())
+        before = np.where(np.isnan(self.tangents_in), before, self.tangents_in)
+        after = np.where(np.isnan(self.tangents_out), after, self.tangents_out)
+        # Blender extrapolates along the outer handles.
+        before[0] = np.where(np.isnan(self.tangents_in[0]), after[0], before[0])
+        after[-1] = np.where(np.isnan(self.tangents_out[-1]), before[-1], after[-1])
+        return before, after
+
+
+def checked_keys(
+    frames: Any,
+    values: Any,
+    parameters: Mapping[str, Any],
+    tangents_in: Any,
+    tangents_out: Any,
+    interpolation: Any,
+    dialect: Dialect,
+) -> GivenKeys:
+    """Return the arguments of `set_keys` as arrays. Raise TypeError or ValueError, which name the argument."""
+    at = finite("frames", frames)
+    if at.ndim != 1 or not len(at):
+        raise ValueError(rpt_("frames must be of shape (n,), not {}", at.shape))
+    numbers = finite("values", values)
+    numbers = numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
+    if numbers.ndim != 2 or len(numbers) != len(at):
+        raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
+    if not (np.abs(numbers) <= LARGEST).all():
+        raise ValueError(rpt_("values must be in the range of float32"))
+    given = GivenKeys(
+        _checked_frames(at),
+        numbers,
+        {name: _checked_parameter(name, value, len(at)) for name, value in parameters.items()},
+        _checked_tangents("tangents_in", tangents_in, numbers.shape),
+        _checked_tangents("tangents_out", tangents_out, numbers.shape),
+        _checked_interpolation(interpolation, len(at)),
+        dialect,
+    )
+    if any(given.parameters[name].any() for name in _EASES):
+        if dialect != "3DS" or given.has_tangents:
+            raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))
+        if not _are_within_limits(given.parameters):
+            raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
+    return given
+
+
+def _checked_frames(frames: Float64Array) -> Float32Array:
+    with np.errstate(over="ignore"):
+        stored = frames.astype(np.float32)
+    if np.abs(frames).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
+        raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
+    return stored
+
+
+def _checked_parameter(name: str, value: Any, count: int) -> Float64Array:
+    """Return a parameter with one value per key."""
+    numbers = finite(name, value)
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(rpt_("{:s} must be a number or of shape ({:d},), not {}", name, count, numbers.shape))
+    return np.array(np.broadcast_to(numbers, count))
+
+
+def _checked_tangents(name: str, value: Any, shape: tuple[int, ...]) -> Float64Array:
+    """Return the slopes on one side of the keys, with NaN for slopes that are not given."""
+    if value is None:
+        return np.full(shape, np.nan)
+    try:
+        slopes = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(rpt_("{:s} must be numbers: {}", name, error)) from error
+    slopes = slopes[:, np.newaxis] if slopes.ndim == 1 else slopes
+    if slopes.shape != shape:
+        raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, shape, slopes.shape))
+    if np.isinf(slopes).any():
+        raise ValueError(rpt_("{:s} must be finite, or NaN", name))
+    return slopes
+
+
+def _checked_interpolation(value: Any, count: int) -> EnumArray:
+    """Return Blender's number for the interpolation after each key."""
+    if isinstance(value, str):
+        value = [value] * count
+    elif not isinstance(value, Iterable):
+        raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
+    names, accepted = list(value), get_args(KeyInterpolation)
+    if len(names) != count:
+        raise ValueError(rpt_("interpolation must have 1 or {:d} names, not {:d}", count, len(names)))
+    for name in names:
+        if name not in accepted:
+            raise ValueError(rpt_("interpolation {!r} is not one of {:s}", name, ", ".join(accepted)))
+    return np.array([INTERPOLATION[name] for name in names], dtype=np.uint8)
+
+
+def _are_within_limits(parameters: Mapping[str, Float64Array]) -> bool:
+    return all(
+        bool(((lowest <= parameters[name]) & (parameters[name] <= highest)).all())
+        for name, (lowest, highest) in ((name, LIMITS[name]) for name in PARAMETERS)
+    )
+
+
+def _keyframes(
+    frames: Float32Array, values: Float64Array, before: Float64Array, after: Float64Array, interpolation: EnumArray
+) -> Keyframes:
+    """Return the keys of one component with FREE handles, from the slopes before and after the keys."""
+    count = len(frames)
+    at = frames.astype(np.float64)
+    thirds = np.diff(at) / 3.0 if count > 1 else np.array([_LONE_HANDLE])
+    reach_before, reach_after = np.append(thirds[0], thirds)[:count], np.append(thirds, thirds[-1])[-count:]
+    blank = Keyframes(
+        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
+    )
+    keys = made_like(
+        blank,
+        np.stack((at, values), axis=-1),
+        np.stack((at - reach_before, values - before * reach_before), axis=-1),
+        np.stack((at + reach_after, values + after * reach_after), axis=-1),
+    )
+    free = np.full(count, HANDLE["FREE"], dtype=np.uint8)
+    keyed = np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8)
+    return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=interpolation, type=keyed)
