@@ -32,7 +32,7 @@ from tools import tcb
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
 channels = importlib.import_module(f"{package.__name__}.animation.fcurves.channels")
-dense = importlib.import_module(f"{package.__name__}.animation.reduction.dense")
+joints = importlib.import_module(f"{package.__name__}.animation.reduction.armature_joints")
 
 _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""
@@ -94,7 +94,7 @@ def load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
         fcurve.update()
     last = max(fcurve.range()[1] for fcurve in _curves(rig))
     frames = np.arange(float(min(fcurve.range()[0] for fcurve in _curves(rig))), last + 1.0)
-    places = dense.places_of(rig, frames[:1])
+    places = joints.places_of(rig, frames[:1])
     return rig, frames, float(np.ptp(places[:, 0, 2])) / given.height
 
 
@@ -153,12 +153,12 @@ def _draw(given: argparse.Namespace) -> None:
     rig, frames, unit = load(given, "QUATERNION")
     error = given.error[0]
     shown = frames[: min(len(frames), _SHOWN)]
-    wanted = dense.places_of(rig, frames)
+    wanted = joints.places_of(rig, frames)
     curve = _curve(rig)
     before = [curve.evaluate(frame) for frame in shown]
     counts = animation.keys_by_error(rig, [factor * error * unit for factor in _FACTORS])
     animation.reduce(rig, error=error * unit)
-    off = np.linalg.norm(dense.places_of(rig, frames) - wanted, axis=2) / unit
+    off = np.linalg.norm(joints.places_of(rig, frames) - wanted, axis=2) / unit
     after = _curve(rig)
     keys = [point.co[0] for point in after.keyframe_points if point.co[0] <= shown[-1]]
     figure, (above, middle, below) = plt.subplots(3, 1, figsize=(8.0, 8.4), layout="constrained")
@@ -198,11 +198,11 @@ def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
     for _ in range(given.tries):
         rig, frames, unit = load(given, "NATIVE")
         bones = len(rig.pose.bones)
-        before = dense.places_of(rig, frames)
+        before = joints.places_of(rig, frames)
         start = time.process_time()
         _run_decimate(margin)
         seconds = time.process_time() - start
-        off = np.linalg.norm(dense.places_of(rig, frames) - before, axis=2) / unit
+        off = np.linalg.norm(joints.places_of(rig, frames) - before, axis=2) / unit
         keys, scalar = _joints(rig)
         if _NEAR * error <= off.max() <= error:
             break

@@ -19,8 +19,9 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
-from .dense import Dense, keys_of_values, points_of
+from .armature_joints import points_of
 from .new_keys import NewKeys
+from .sampled_track import SampledTrack, keys_of_values
 
 _SMALLEST_FRACTION = 1e-4
 """The smallest fraction of the tolerance."""
@@ -53,13 +54,13 @@ def evaluated_places(obj: Any, frames: Float64Array) -> Float64Array:
     )
 
 
-def play_densely(copy: Channels, tracks: Sequence[Dense], frames: Float64Array) -> None:
+def play_densely(copy: Channels, tracks: Sequence[SampledTrack], frames: Float64Array) -> None:
     """Key the values of the tracks on the F-curves of a copied action, with one key per frame."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    for dense in tracks:
-        values = keys_of_values(dense, dense.values, np.arange(len(frames)))
-        for index in dense.track.channels:
-            key_curve(fcurves[dense.track.path, index], frames, values[:, index], "LINEAR")
+    for sampled in tracks:
+        values = keys_of_values(sampled, sampled.values, np.arange(len(frames)))
+        for index in sampled.track.channels:
+            key_curve(fcurves[sampled.track.path, index], frames, values[:, index], "LINEAR")
 
 
 def tightened_search(

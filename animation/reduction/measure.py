@@ -16,7 +16,7 @@ from ..number_text import number_text
 from ..store.tracks import Track
 from ..translation import rpt_
 from .beside_range import sides
-from .dense import Dense
+from .sampled_track import SampledTrack
 
 
 @dataclass
@@ -50,27 +50,27 @@ def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]
     return keys, sum(len(union(own)) for own in frames.values())
 
 
-def difference(wanted: Sequence[Dense], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
+def difference(wanted: Sequence[SampledTrack], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
     """Return the deviation of the played values, which are given by path. Transforms of bones are ignored.
 
     Rotations are unit quaternions.
     """
     found = Difference()
     means = []
-    for dense in wanted:
-        if dense.is_of_bone:
+    for sampled in wanted:
+        if sampled.is_of_bone:
             continue
-        path = dense.track.path
-        if dense.track.is_rotation:
-            off = rotations.angle_between(played[path], dense.values)
+        path = sampled.track.path
+        if sampled.track.is_rotation:
+            off = rotations.angle_between(played[path], sampled.values)
         else:
-            off = np.linalg.norm(played[path] - dense.values, axis=1)
+            off = np.linalg.norm(played[path] - sampled.values, axis=1)
             means.append(off.mean())
         row = int(np.argmax(off))
         place = rpt_("{:s}, frame {:s}", path, number_text(frames[row]))
-        if dense.track.is_rotation and off[row] >= found.angle:
+        if sampled.track.is_rotation and off[row] >= found.angle:
             found.angle, found.angle_at = float(off[row]), place
-        elif not dense.track.is_rotation and off[row] >= found.largest:
+        elif not sampled.track.is_rotation and off[row] >= found.largest:
             found.largest, found.at = float(off[row]), place
     found.mean = float(np.mean(means)) if means else 0.0
     return found

@@ -40,9 +40,9 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
     """Add keys in the middle of segments that handles do not play accurately. Return None if this does not help."""
     # Handles are exact for values without eases.
     able = {
-        keys.dense.track.path: keys
+        keys.sampled.track.path: keys
         for keys in new
-        if keys.fit is not None and (keys.dense.track.is_rotation or keys.fit.method == "TCB") and len(keys.rows) > 1
+        if keys.fit is not None and (keys.sampled.track.is_rotation or keys.fit.method == "TCB") and len(keys.rows) > 1
     }
     cuts: dict[int, set[int]] = {}
     for path, frame in (*_of_bones(able, played, wanted), *_of_objects(able, played, wanted)):
@@ -58,7 +58,7 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
             continue
         if id(keys.fit) not in fits:
             fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)], _parts_of(new, keys.fit))
-        found.append(NewKeys.fitted(keys.dense, fits[id(keys.fit)], keys.part))
+        found.append(NewKeys.fitted(keys.sampled, fits[id(keys.fit)], keys.part))
     return _sharing(found)
 
 
@@ -73,7 +73,7 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
     """Return the parts of a fit in order. Tolerances are not considered."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
-    return [SampledTracks(keys.dense.values[np.newaxis], np.ones(1), keys.dense.track.is_rotation) for keys in own]
+    return [SampledTracks(keys.sampled.values[np.newaxis], np.ones(1), keys.sampled.track.is_rotation) for keys in own]
 
 
 def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
@@ -87,10 +87,10 @@ def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
 
 def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
     """Return the deviation of the played motion, as angles for rotations and distances otherwise, shape (frames,)."""
-    if keys.dense.track.is_rotation:
-        angles: Float64Array = rotations.angle_between(played, keys.dense.values)
+    if keys.sampled.track.is_rotation:
+        angles: Float64Array = rotations.angle_between(played, keys.sampled.values)
         return angles
-    distances: Float64Array = np.linalg.norm(played - keys.dense.values, axis=1)
+    distances: Float64Array = np.linalg.norm(played - keys.sampled.values, axis=1)
     return distances
 
 
@@ -110,7 +110,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
             reach = float(np.linalg.norm(wanted.places[point, frame] - wanted.places[heads[each.name], frame]))
             for path in off:
                 if path.startswith(f"{bone_path(each)}.") and _middles(able[path].rows, frame):
-                    moved[path] = (reach if able[path].dense.track.is_rotation else 1.0) * off[path][frame]
+                    moved[path] = (reach if able[path].sampled.track.is_rotation else 1.0) * off[path][frame]
         path = max(moved, key=lambda each: moved[each])
         if moved[path] > _LEAST * wanted.limits[point, frame]:
             yield path, frame
@@ -119,7 +119,7 @@ def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion)
 def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
     """Yield tracks that do not belong to bones, with the frames at which they exceed their tolerances."""
     for path, keys in able.items():
-        if not keys.dense.is_of_bone:
+        if not keys.sampled.is_of_bone:
             far = _apart(keys, played.values[path])
             for frame in np.flatnonzero(far > wanted.of_tracks[path]).tolist():
                 yield path, frame

@@ -24,8 +24,8 @@ from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.settings import Settings
 from ..store.tracks import find_tracks
 from .beside_range import chosen_beside, joined, sides
-from .dense import Dense, keys_of_values, slopes_of_keys
 from .extrapolation import extrapolate, key_straight
+from .sampled_track import SampledTrack, keys_of_values, slopes_of_keys
 
 _SAME = 1e-4
 """A key is not a corner if the velocities before and after it differ by at most this fraction of the largest
@@ -39,7 +39,7 @@ class NewKeys:
 
     Attributes
     ----------
-    dense : Dense
+    sampled : SampledTrack
         The track.
     rows : ndarray of int, shape (n,)
         The row of the sample at each key.
@@ -59,7 +59,7 @@ class NewKeys:
     part : int
     """
 
-    dense: Dense
+    sampled: SampledTrack
     rows: IndexArray
     values: Float64Array
     types: EnumArray
@@ -70,26 +70,26 @@ class NewKeys:
     part: int = 0
 
     @classmethod
-    def still(cls, dense: Dense) -> NewKeys:
+    def still(cls, sampled: SampledTrack) -> NewKeys:
         """Return one key, or a key at each end if there are other keys outside the frames."""
-        if any(dense.joined):
-            ends = np.array([0, len(dense.raw) - 1])
-            values = dense.values[ends]
-            rest = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [dense.track.is_rotation], "TCB")
-            return cls.fitted(dense, rest, 0)
-        return cls(dense, np.zeros(1, dtype=np.intp), dense.raw[:1], np.full(1, _BEZIER, dtype=np.uint8))
+        if any(sampled.joined):
+            ends = np.array([0, len(sampled.raw) - 1])
+            values = sampled.values[ends]
+            rest = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [sampled.track.is_rotation], "TCB")
+            return cls.fitted(sampled, rest, 0)
+        return cls(sampled, np.zeros(1, dtype=np.intp), sampled.raw[:1], np.full(1, _BEZIER, dtype=np.uint8))
 
     @classmethod
-    def fitted(cls, dense: Dense, keys: Reduced, part: int) -> NewKeys:
+    def fitted(cls, sampled: SampledTrack, keys: Reduced, part: int) -> NewKeys:
         """Return the track's keys from a fit, with either velocities or TCB parameters."""
-        values = keys_of_values(dense, keys.values[part], keys.rows)
+        values = keys_of_values(sampled, keys.values[part], keys.rows)
         types = np.full(len(keys.rows), _BEZIER, dtype=np.uint8)
         if keys.method == "TCB":
             settings, own = Settings(), dict(zip(PARAMETERS, keys.parameters(part), strict=True))
             numbers: dict[int, Numbers] = dict.fromkeys(range(values.shape[1]), own)
         else:
-            settings, numbers = Settings(method="HERMITE"), _velocities(dense, keys.velocities(part))
-        return cls(dense, keys.rows, values, types, settings, numbers, fit=keys, part=part)
+            settings, numbers = Settings(method="HERMITE"), _velocities(sampled, keys.velocities(part))
+        return cls(sampled, keys.rows, values, types, settings, numbers, fit=keys, part=part)
 
     @property
     def is_straight(self) -> bool:
@@ -97,19 +97,19 @@ class NewKeys:
         return not (self.types == _BEZIER).any()
 
 
-def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
+def made_of_few(sampled: SampledTrack, limit: float, method: Method) -> NewKeys | None:
     """Return the keys from which a track's curves were generated, or None if they are not found or use another method.
 
     `limit` is the tolerance for values computed from tension, continuity and bias. Lines and steps are recovered for
     either method.
     """
-    own = [*dense.track.channels]
-    found = recover_keys(dense.raw[:, own])
+    own = [*sampled.track.channels]
+    found = recover_keys(sampled.raw[:, own])
     if found is None:
         return None
     kinds = np.select([found.is_hold, found.is_line], [_CONSTANT, _LINEAR], _BEZIER)
     last = _LINEAR if found.is_straight else _BEZIER
-    keys = NewKeys(dense, found.rows, dense.raw[found.rows], np.append(kinds, last).astype(np.uint8))
+    keys = NewKeys(sampled, found.rows, sampled.raw[found.rows], np.append(kinds, last).astype(np.uint8))
     if found.is_straight:
         return keys
     if method == "TCB":
@@ -118,7 +118,7 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
     between_curves = is_curve[:-1] & is_curve[1:]
     corners = np.abs(found.incoming - found.outgoing)[1:-1][between_curves]
     size = np.abs(found.incoming).max() + np.abs(found.outgoing).max()
-    if not dense.track.is_rotation and corners.max(initial=0.0) <= _SAME * size:
+    if not sampled.track.is_rotation and corners.max(initial=0.0) <= _SAME * size:
         after_curve = np.append(False, is_curve)[:, np.newaxis]
         velocities = np.where(after_curve, found.incoming, found.outgoing)
         keys.settings = Settings(method="HERMITE")
@@ -133,8 +133,8 @@ def made_of_few(dense: Dense, limit: float, method: Method) -> NewKeys | None:
 
 def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
     """Return the keys with tension, continuity and bias, or None if these do not reproduce the motion."""
-    dense = keys.dense
-    if dense.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
+    sampled = keys.sampled
+    if sampled.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None
     length = np.diff(found.rows).astype(np.float64)
     values = keys.values[:, own]
@@ -152,42 +152,42 @@ def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], li
         square = float(plain @ plain)
         parameters[0, end] = 1.0 - float(np.clip(tangent @ plain / square, 0.0, 2.0)) if square > 0.0 else 0.0
     parameters = parameters.astype(np.float32).astype(np.float64)
-    frames = np.arange(len(dense.raw), dtype=np.float64)
+    frames = np.arange(len(sampled.raw), dtype=np.float64)
     spline = tcb.VectorSpline(Keys(found.rows.astype(np.float64), values, *parameters))
-    if np.linalg.norm(spline(frames) - dense.raw[:, own], axis=1).max() > limit:
+    if np.linalg.norm(spline(frames) - sampled.raw[:, own], axis=1).max() > limit:
         return None
     keys.settings = Settings()
     keys.numbers = {index: dict(zip(PARAMETERS, parameters, strict=True)) for index in own}
     return keys
 
 
-def _velocities(dense: Dense, velocities: Float64Array) -> dict[int, Numbers]:
+def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, Numbers]:
     """Return the velocities for each channel: all three components for rotations, and the channel's own otherwise."""
-    if dense.track.is_rotation:
+    if sampled.track.is_rotation:
         turning: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
-        return {index: turning for index in range(dense.raw.shape[1])}  # noqa: C420
-    return {index: {velocity_of(0): velocities[:, index]} for index in dense.track.channels}
+        return {index: turning for index in range(sampled.raw.shape[1])}  # noqa: C420
+    return {index: {velocity_of(0): velocities[:, index]} for index in sampled.track.channels}
 
 
 def write(copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
     """Write keys into the F-curves of a copied action."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
     for keys in every:
-        track = keys.dense.track
-        slopes = slopes_of_keys(keys.dense, keys.values[[0, -1]])
+        track = keys.sampled.track
+        slopes = slopes_of_keys(keys.sampled, keys.values[[0, -1]])
         is_whole = track.is_rotation and len(keys.rows) > 1
         for index in range(keys.values.shape[1]) if is_whole else track.channels:
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
             before = read(fcurve)
             _key(fcurve, keys, index, frames, slopes[:, index])
-            if any(keys.dense.joined):
+            if any(keys.sampled.joined):
                 write_keys(fcurve, joined(fcurve, read(fcurve), before, frames))
 
 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
     """Replace the keys of a channel."""
     if keys.is_straight:
-        key_straight(fcurve, frames, keys.dense.raw[:, index], keys.rows, keys.types, slopes)
+        key_straight(fcurve, frames, keys.sampled.raw[:, index], keys.rows, keys.types, slopes)
         return
     at, values = frames[keys.rows], keys.values[:, index]
     key_curve(fcurve, at, values)
@@ -206,7 +206,7 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
 
 def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
     """Enable TCB on the tracks that have settings. Blender plays lines, and all segments outside the frames."""
-    by_path = {keys.dense.track.path: keys for keys in every if keys.settings is not None}
+    by_path = {keys.sampled.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]
     own = [

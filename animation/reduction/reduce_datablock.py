@@ -31,8 +31,8 @@ from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks
+from .armature_joints import ArmatureJoints, names_of_points, places_of
 from .beside_range import are_freed, has_beside, reason_apart
-from .dense import Dense, filtered, frames_of, is_posed, joints_of, names_of_points, own_count, places_of, sampled
 from .evaluated import check_evaluated, evaluated_places, play_densely, tightened_search
 from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
@@ -40,6 +40,7 @@ from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys, enable, made_of_few, write
 from .reduce_request import ReduceRequest
 from .result import Reduction
+from .sampled_track import SampledTrack, filtered, frames_of, is_posed, own_count, sample_track
 
 _MARGIN = 0.98
 """Fraction of the error that the search uses, because handles only approximate rotations and float32 rounds."""
@@ -82,23 +83,23 @@ class DatablockReduction:
         if len(self._frames) < _LEAST_FRAMES and wanted.frame_range is None:
             raise AlreadyMinimalError(datablock, self._channels, reducible, wanted)
         self._every = _joinable(datablock, reducible, self._frames, self._notes)
-        self._tracks = [dense.track for dense in self._every]
-        if any(any(dense.joined) and are_freed(dense.track, self._frames) for dense in self._every):
+        self._tracks = [sampled.track for sampled in self._every]
+        if any(any(sampled.joined) and are_freed(sampled.track, self._frames) for sampled in self._every):
             self._notes.append(Finding("REDUCE_HANDLES_FREE", name_of(datablock)))
         self.keys_before, self.diamonds_before = count_keys(self._tracks, self._frames)
-        self._kept: list[Dense] = []
+        self._kept: list[SampledTrack] = []
         self._names: list[str] = []
         self._places: Float64Array | None = None
         self._is_evaluated = False
         self._few: dict[str, NewKeys] = {}
         self._noise = Difference()
-        self._unfiltered: tuple[list[Dense], Float64Array | None] | None = None
+        self._unfiltered: tuple[list[SampledTrack], Float64Array | None] | None = None
         self._new: list[NewKeys] = []
-        self._between: tuple[list[Dense], Float64Array | None] | None = None
+        self._between: tuple[list[SampledTrack], Float64Array | None] | None = None
         if is_posed(datablock, self._every):
             chosen = {track.path for track in self._tracks}
             others = [track for track in find_tracks(datablock, self._channels) if track.path not in chosen]
-            self._kept = [sampled(track, self._frames, stays=True) for track in others if track.in_use]
+            self._kept = [sample_track(track, self._frames, stays=True) for track in others if track.in_use]
             self._names = names_of_points(datablock)
             try:
                 self._places = places_of(datablock, self._frames, [*self._every, *self._kept])
@@ -108,19 +109,19 @@ class DatablockReduction:
                 self._places = self._places_now()
 
     @property
-    def _moving(self) -> list[Dense]:
-        return [dense for dense in self._every if not dense.is_still]
+    def _moving(self) -> list[SampledTrack]:
+        return [sampled for sampled in self._every if not sampled.is_still]
 
     def prepare(self) -> Generator[float, None, None]:
         """Find the tracks that were generated from few keys, and filter all others. Yield the finished fraction."""
         error = _MARGIN * self._wanted.error
         moving = self._moving
-        for number, dense in enumerate(moving):
-            keys = made_of_few(dense, error, self._wanted.method)
+        for number, sampled in enumerate(moving):
+            keys = made_of_few(sampled, error, self._wanted.method)
             if keys is not None:
-                dense.stays = len(keys.rows) * _SPARSE <= len(self._frames)
-                if len(keys.rows) < own_count([dense]):
-                    self._few[dense.track.path] = keys
+                sampled.stays = len(keys.rows) * _SPARSE <= len(self._frames)
+                if len(keys.rows) < own_count([sampled]):
+                    self._few[sampled.track.path] = keys
             yield number / len(moving)
         if self._wanted.period is not None:
             self._filter(self._wanted.period)
@@ -130,9 +131,10 @@ class DatablockReduction:
         before = self._every
         self._unfiltered = before, self._places
         self._every = [
-            dense if dense.is_still or dense.stays else filtered(dense, period, self._frames) for dense in before
+            sampled if sampled.is_still or sampled.stays else filtered(sampled, period, self._frames)
+            for sampled in before
         ]
-        played = {dense.track.path: dense.values for dense in self._every}
+        played = {sampled.track.path: sampled.values for sampled in self._every}
         self._noise = difference(before, played, self._frames)
         if self._places is not None:
             places = self._places_with(self._every)
@@ -144,7 +146,7 @@ class DatablockReduction:
         own = evaluated_places if self._is_evaluated else places_of
         return own(self._datablock, self._frames)
 
-    def _places_with(self, every: Sequence[Dense]) -> Float64Array:
+    def _places_with(self, every: Sequence[SampledTrack]) -> Float64Array:
         """Return the positions of all bone heads and tails for these tracks' values."""
         if not self._is_evaluated:
             return places_of(self._datablock, self._frames, every)
@@ -203,35 +205,37 @@ class DatablockReduction:
         """
         error = _MARGIN * self._wanted.error * factor
         moving = self._moving
-        new = [self._few[dense.track.path] for dense in moving if dense.stays and dense.track.path in self._few]
+        new = [self._few[sampled.track.path] for sampled in moving if sampled.stays and sampled.track.path in self._few]
         of_skeleton: set[str] = set()
         if self._places is not None:
             every = [*self._every, *self._kept]
-            found = joints_of(self._datablock, every, self._frames, self._wanted.together)
-            skeleton = Skeleton(found.joints, error, self._still, found.together, found.of_points(parts))
+            found = ArmatureJoints(self._datablock, every, self._frames, self._wanted.together)
+            skeleton = Skeleton(found.joints, error, self._still, found.groups, found.of_points(parts))
             most = {number: own_count(own) for number, own in found.animated.items()}
             keys_of = yield from reduce_skeleton(skeleton, self._wanted.method, most)
             for number, own in found.animated.items():
-                of_skeleton |= {dense.track.path for dense in own}
+                of_skeleton |= {sampled.track.path for sampled in own}
                 if number in keys_of:
-                    new += [NewKeys.fitted(dense, keys_of[number], part) for part, dense in enumerate(own)]
-        groups: dict[str, list[Dense]] = {}
-        for dense in moving:
-            if not dense.stays and dense.track.path not in of_skeleton:
-                groups.setdefault(self._group_of(dense), []).append(dense)
+                    new += [NewKeys.fitted(sampled, keys_of[number], part) for part, sampled in enumerate(own)]
+        groups: dict[str, list[SampledTrack]] = {}
+        for sampled in moving:
+            if not sampled.stays and sampled.track.path not in of_skeleton:
+                groups.setdefault(self._group_of(sampled), []).append(sampled)
         new += yield from self._fewest(list(groups.values()), error, factor * self._wanted.angle, parts)
-        return new + [NewKeys.still(dense) for dense in self._every if dense.is_still and self._can_be_fewer(dense)]
+        return new + [
+            NewKeys.still(sampled) for sampled in self._every if sampled.is_still and self._can_be_fewer(sampled)
+        ]
 
-    def _can_be_fewer(self, dense: Dense) -> bool:
+    def _can_be_fewer(self, sampled: SampledTrack) -> bool:
         """Return whether a still track has more keys than necessary."""
-        return own_count([dense]) > (2 if any(dense.joined) else 1)
+        return own_count([sampled]) > (2 if any(sampled.joined) else 1)
 
-    def _group_of(self, dense: Dense) -> str:
+    def _group_of(self, sampled: SampledTrack) -> str:
         """Return a text that is the same for all tracks with common key frames. Bones are not considered."""
         if self._wanted.together == "POSE":
             return ""
-        is_shared = self._wanted.together != "TRACK" and dense.part in ("location", "rotation", "scale")
-        return dense.owner if is_shared else dense.track.path
+        is_shared = self._wanted.together != "TRACK" and sampled.part in ("location", "rotation", "scale")
+        return sampled.owner if is_shared else sampled.track.path
 
     @property
     def _still(self) -> tuple[float, float] | None:
@@ -240,44 +244,46 @@ class DatablockReduction:
         return None if still is None else (still, _MARGIN * still)
 
     def _fewest(
-        self, groups: Sequence[Sequence[Dense]], error: float, angle: float, of_bones: Float64Array | None
+        self, groups: Sequence[Sequence[SampledTrack]], error: float, angle: float, of_bones: Float64Array | None
     ) -> Generator[float, None, list[NewKeys]]:
         """Return common keys for the tracks in each group, or the recovered keys if there are no more of them.
 
         Groups with the same structure are searched together. Groups that already have as few keys are omitted.
         """
-        alike: dict[tuple[tuple[int, bool], ...], list[Sequence[Dense]]] = {}
+        alike: dict[tuple[tuple[int, bool], ...], list[Sequence[SampledTrack]]] = {}
         for group in groups:
-            alike.setdefault(tuple((dense.values.shape[1], dense.track.is_rotation) for dense in group), []).append(
-                group
-            )
+            alike.setdefault(
+                tuple((sampled.values.shape[1], sampled.track.is_rotation) for sampled in group), []
+            ).append(group)
         new: list[NewKeys] = []
         for number, some in enumerate(alike.values()):
             parts = []
             for place in range(len(some[0])):
                 own = [group[place] for group in some]
-                limit = np.concatenate([self._limit(dense, error, angle, self._still) for dense in own])
+                limit = np.concatenate([self._limit(sampled, error, angle, self._still) for sampled in own])
                 if of_bones is not None:
                     limit = limit * of_bones.min(axis=0)
-                ends = [dense.ends for dense in own if dense.ends is not None]
-                values = np.stack([dense.values for dense in own])
+                ends = [sampled.ends for sampled in own if sampled.ends is not None]
+                values = np.stack([sampled.values for sampled in own])
                 parts.append(SampledTracks(values, limit, own[0].track.is_rotation, np.stack(ends) if ends else None))
             found = yield from reduce_tracks_steps(parts, self._wanted.method)
             for group, one in zip(some, found, strict=True):
-                before = [self._few.get(dense.track.path) for dense in group]
+                before = [self._few.get(sampled.track.path) for sampled in group]
                 made = [keys for keys in before if keys is not None]
                 most = own_count(group)
                 if len(made) == len(group) and max(len(keys.rows) for keys in made) <= min(len(one.rows), most):
                     new += made
                 elif len(one.rows) < most:
-                    new += [NewKeys.fitted(dense, one, part) for part, dense in enumerate(group)]
+                    new += [NewKeys.fitted(sampled, one, part) for part, sampled in enumerate(group)]
             yield (number + 1) / len(alike)
         return new
 
-    def _limit(self, dense: Dense, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
+    def _limit(
+        self, sampled: SampledTrack, error: float, angle: float, still: tuple[float, float] | None
+    ) -> Float64Array:
         """Return the tolerance at each frame for a track that does not belong to a bone, shape (1, frames)."""
-        limit = np.full((1, len(self._frames)), angle if dense.track.is_rotation else error)
-        return limits_while_still(limit, dense.values[np.newaxis], still) if dense.part == "location" else limit
+        limit = np.full((1, len(self._frames)), angle if sampled.track.is_rotation else error)
+        return limits_while_still(limit, sampled.values[np.newaxis], still) if sampled.part == "location" else limit
 
     def take_back(self) -> None:
         """Assign the original action to the datablock again, and remove the copy."""
@@ -300,7 +306,7 @@ class DatablockReduction:
             return self._minimal()
         self._keep_handles(copy, new)
         self._notes += refused
-        plain = [keys.dense.track for keys in new if keys.settings is None and len(keys.rows) > 1]
+        plain = [keys.sampled.track for keys in new if keys.settings is None and len(keys.rows) > 1]
         self._notes += [track.finding("REDUCE_PLAIN") for track in plain]
         result = self._result(copy, new)
         self._keep_original()
@@ -309,7 +315,7 @@ class DatablockReduction:
     def _are_fewer(self, new: Sequence[NewKeys]) -> bool:
         """Return whether there are fewer keys than before."""
         count, keys, channel_keys = self._counts(new)
-        own_keys = sum(dense.own_keys for dense in self._every)
+        own_keys = sum(sampled.own_keys for sampled in self._every)
         return (count, keys) < (self.diamonds_before, self.keys_before) and channel_keys <= own_keys
 
     def diamonds(self, new: Sequence[NewKeys]) -> int:
@@ -320,13 +326,13 @@ class DatablockReduction:
         """Return the numbers of owners' keyed frames, tracks' keyed frames, and channel keys, including kept tracks."""
         frames: dict[str, set[float]] = {}
         keys = channel_keys = 0
-        by_path = {each.dense.track.path: each.rows for each in new}
-        for dense in self._every:
-            rows = by_path.get(dense.track.path)
-            own = dense.own_frames if rows is None else self._frames[rows]
-            frames.setdefault(dense.track.path.rpartition(".")[0], set()).update(own.tolist())
+        by_path = {each.sampled.track.path: each.rows for each in new}
+        for sampled in self._every:
+            rows = by_path.get(sampled.track.path)
+            own = sampled.own_frames if rows is None else self._frames[rows]
+            frames.setdefault(sampled.track.path.rpartition(".")[0], set()).update(own.tolist())
             keys += len(own)
-            channel_keys += dense.own_keys if rows is None else len(rows) * dense.written
+            channel_keys += sampled.own_keys if rows is None else len(rows) * sampled.written
         return sum(map(len, frames.values())), keys, channel_keys
 
     def _minimal(self) -> Reduction:
@@ -365,31 +371,31 @@ class DatablockReduction:
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[Finding]:
         """Enable TCB on the tracks, play them with handles, and return the errors."""
         enable(self._datablock, copy, new, self._frames)
-        paths = [keys.dense.track.path for keys in new if keys.settings is not None]
+        paths = [keys.sampled.track.path for keys in new if keys.settings is not None]
         if not paths:
             return []
         return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
 
     def _keep_handles(self, copy: Channels, new: Sequence[NewKeys]) -> None:
         """Keep the handles that play the motion on restored keys and on keys without TCB."""
-        paths = [keys.dense.track.path for keys in new if keys.settings is not None]
+        paths = [keys.sampled.track.path for keys in new if keys.settings is not None]
         if paths:
             apply(self._datablock, paths)
             self._play(copy, new)
 
     def _now(self) -> list[Track]:
-        own = {dense.track.path for dense in self._every}
+        own = {sampled.track.path for sampled in self._every}
         return [track for track in find_tracks(self._datablock, channels_of(self._datablock)) if track.path in own]
 
     def _played(self) -> Played:
         """Return the current motion of the F-curves."""
-        now = [sampled(track, self._frames) for track in self._now()]
+        now = [sample_track(track, self._frames) for track in self._now()]
         places = None
         if self._places is not None and self._is_evaluated:
             places = self._places_now()
         elif self._places is not None:
             places = places_of(self._datablock, self._frames, [*now, *self._kept])
-        return Played({dense.track.path: dense.values for dense in now}, places)
+        return Played({sampled.track.path: sampled.values for sampled in now}, places)
 
     def _wanted_motion(self, factor: float) -> WantedMotion:
         wanted = self._wanted
@@ -398,9 +404,9 @@ class DatablockReduction:
             error = np.full(self._places.shape[:2], factor * wanted.error)
             limits = limits_while_still(error, self._places, still)
         of_tracks = {
-            dense.track.path: self._limit(dense, factor * wanted.error, factor * wanted.angle, still)[0]
-            for dense in self._every
-            if not dense.is_of_bone
+            sampled.track.path: self._limit(sampled, factor * wanted.error, factor * wanted.angle, still)[0]
+            for sampled in self._every
+            if not sampled.is_of_bone
         }
         return WantedMotion(self._datablock, self._places, limits, of_tracks)
 
@@ -453,19 +459,19 @@ class DatablockReduction:
             off = off.with_points(difference_of_points(self._names, self._places, places, self._frames))
             names, wanted = self._names, self._places
         else:
-            own = [dense for dense in self._every if dense.part == "location"]
+            own = [sampled for sampled in self._every if sampled.part == "location"]
             if not own:
                 return off, still
-            names = [dense.track.path for dense in own]
+            names = [sampled.track.path for sampled in own]
             wanted, places = (
-                np.stack(each) for each in ([dense.values for dense in own], [played[path] for path in names])
+                np.stack(each) for each in ([sampled.values for sampled in own], [played[path] for path in names])
             )
         if self._wanted.still is not None:
             standing = stand_still(wanted, self._wanted.still)
             still = difference_of_points(names, wanted, places, self._frames, standing)
         return off, still
 
-    def _motion_between(self) -> tuple[list[Dense], Float64Array | None] | None:
+    def _motion_between(self) -> tuple[list[SampledTrack], Float64Array | None] | None:
         """Return the motion of tracks and points halfway between frames, or None if F-curves alone do not determine it.
 
         There is no reference for filtered motion between frames.
@@ -473,7 +479,7 @@ class DatablockReduction:
         if self._is_evaluated or self._wanted.period is not None:
             return None
         frames = 0.5 * (self._frames[1:] + self._frames[:-1])
-        every = [sampled(track, frames) for track in self._now()]
+        every = [sample_track(track, frames) for track in self._now()]
         if self._places is None:
             return every, None
         return every, places_of(self._datablock, frames, every)
@@ -485,15 +491,15 @@ class DatablockReduction:
             return Difference()
         frames = 0.5 * (self._frames[1:] + self._frames[:-1])
         (before, wanted), (every, places) = self._between, now
-        own = {dense.track.path: dense for dense in self._every}
+        own = {sampled.track.path: sampled for sampled in self._every}
         played = {}
-        for dense, then in zip(every, before, strict=True):
-            at_frames = own[dense.track.path].values
+        for sampled, then in zip(every, before, strict=True):
+            at_frames = own[sampled.track.path].values
             middle = 0.5 * (at_frames[1:] + at_frames[:-1])
-            signs = np.sign((middle * then.values).sum(axis=1, keepdims=True)) if dense.track.is_rotation else 1.0
+            signs = np.sign((middle * then.values).sum(axis=1, keepdims=True)) if sampled.track.is_rotation else 1.0
             jumps = np.linalg.norm(signs * then.values - middle, axis=1) > self._wanted.error
-            jumps |= (dense.values == at_frames_now[dense.track.path][:-1]).all(axis=1)
-            played[dense.track.path] = np.where(jumps[:, np.newaxis], then.values, dense.values)
+            jumps |= (sampled.values == at_frames_now[sampled.track.path][:-1]).all(axis=1)
+            played[sampled.track.path] = np.where(jumps[:, np.newaxis], then.values, sampled.values)
         found = difference(before, played, frames)
         if wanted is not None and places is not None and self._places is not None:
             middle = 0.5 * (self._places[:, 1:] + self._places[:, :-1])
@@ -628,16 +634,16 @@ def _keys_in(fcurve: bpy.types.FCurve, frame_range: tuple[float, float] | None) 
 
 def _joinable(
     datablock: bpy.types.ID, tracks: Sequence[Track], frames: Float64Array, notes: list[Finding]
-) -> list[Dense]:
+) -> list[SampledTrack]:
     """Return the tracks' motion at the frames. Add notes on tracks whose new keys could not join the existing keys."""
     if len(frames) < _LEAST_FRAMES:
         raise AnimationError(Finding("REDUCE_SHORT_RANGE", name_of(datablock)))
     joins = has_beside(tracks, frames)
-    every = [sampled(track, frames, joins=joins) for track in tracks]
-    apart = {dense.track.path: reason_apart(dense.track, frames, dense.raw) for dense in every}
+    every = [sample_track(track, frames, joins=joins) for track in tracks]
+    apart = {sampled.track.path: reason_apart(sampled.track, frames, sampled.raw) for sampled in every}
     refused = {path: reason for path, reason in apart.items() if reason}
     _note_refused(len(refused) < len(every), list(refused.values()), notes)
-    return [dense for dense in every if dense.track.path not in refused]
+    return [sampled for sampled in every if sampled.track.path not in refused]
 
 
 def _note_refused(are_others: bool, refused: Sequence[Finding], notes: list[Finding]) -> None:

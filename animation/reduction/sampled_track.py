@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks with a sample at each frame, as Reduce reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ...interp import rotations
+from ...interp.fitting.reduction import low_pass
+from ..bake.plans.splines import quaternions_of
+from ..errors import AnimationError, Finding
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
+from ..sampling.transforms import plays
+from ..store.paths import BONES, split
+from ..store.tracks import Track
+from .beside_range import has_beside, sides, velocities_beside
+from .extrapolation import slopes_outside
+
+_STILL = 1e-6
+"""Relative to the largest value, or to 1. Tracks that move less than this keep one key."""
+
+
+@dataclass(eq=False)
+class SampledTrack:
+    """A track with its values at whole frames."""
+
+    track: Track
+    raw: Float64Array
+    """The channel values, shape (frames, components)."""
+    values: Float64Array
+    """The values, with rotations as unit quaternions."""
+    slopes: Float64Array
+    """The slopes of the channels per frame, before the first frame and after the last, shape (2, components)."""
+    stays: bool = False
+    """True if the track keeps its keys."""
+    joined: tuple[bool, bool] = (False, False)
+    """For the start and end of the range: True if the track has keys beyond it."""
+    ends: Float64Array | None = None
+    """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
+    own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
+    """The frames of the track's keys, from the first frame to the last."""
+    own_keys: int = 0
+    """The total number of keys at these frames in all channels."""
+
+    @property
+    def is_still(self) -> bool:
+        """Return whether the track does not move."""
+        size = max(1.0, float(np.abs(self.values).max()))
+        return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
+
+    @property
+    def written(self) -> int:
+        """Return the number of channels that get new keys. Rotations are keyed in all channels."""
+        return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
+
+    @property
+    def owner(self) -> str:
+        """Return the path of the bone or other part that owns the property, or "" for the datablock itself."""
+        return split(self.track.path)[0]
+
+    @property
+    def part(self) -> str:
+        """Return "location", "rotation", "scale" or the name of another property."""
+        name = split(self.track.path)[1]
+        return "rotation" if self.track.is_rotation and not name.startswith("delta") else name
+
+    @property
+    def is_of_bone(self) -> bool:
+        """Return whether the track moves a bone."""
+        return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
+
+
+def own_count(group: Sequence[SampledTrack]) -> int:
+    """Return the number of common keys that corresponds to the group's existing keys, by frames or by channel keys."""
+    frames = max(len(sampled.own_frames) for sampled in group)
+    return min(frames, sum(sampled.own_keys for sampled in group) // max(1, sum(sampled.written for sampled in group)))
+
+
+def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
+    """Return the whole frames in the range from the first to the last key of the tracks.
+
+    Raises AnimationError if the tracks would have more samples than the limit.
+    """
+    ends = [
+        read_coordinates(fcurve)[[0, -2]]
+        for track in tracks
+        for fcurve in track.channels.values()
+        if len(fcurve.keyframe_points)
+    ]
+    if not ends:
+        return np.zeros(0)
+    first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
+    if frame_range is not None:
+        first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
+    count = max(0.0, last - first + 1.0) * sum(len(track.rest) for track in tracks)
+    if not count <= limit:
+        raise AnimationError(Finding("REDUCE_SAMPLE_LIMIT", tracks[0].name, arguments=(float(count), limit)))
+    return np.arange(first, last + 1.0)
+
+
+def sample_track(
+    track: Track, frames: Float64Array, stays: bool = False, joins: tuple[bool, bool] = (False, False)
+) -> SampledTrack:
+    """Sample the track's F-curves at the frames. Raises AnimationError if values are not finite.
+
+    `joins` states, for each end of the range, whether a track has keys beyond it.
+    """
+    times = frames.tolist()
+    raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
+    for index, still in enumerate(track.rest):
+        fcurve = track.channels.get(index)
+        raw[:, index] = still if fcurve is None or not plays(fcurve) else [fcurve.evaluate(frame) for frame in times]
+        if fcurve is not None:
+            slopes[:, index] = slopes_outside(fcurve, frames)
+    if not np.isfinite(raw).all():
+        raise track.error("PLAYED_NOT_FINITE")
+    values = _quaternions(track, raw) if track.is_rotation else raw
+    keyed = [read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]
+    keyed = [each[~np.logical_or(*sides(each, frames))] for each in keyed]
+    own: Float64Array = union(keyed).astype(np.float64)
+    count = sum(map(len, keyed))
+    if stays or not any(joins):
+        return SampledTrack(track, raw, values, slopes, stays, own_frames=own, own_keys=count)
+    joined = has_beside([track], frames)
+    slopes[np.array(joined)] = np.nan
+    ends = velocities_beside(track, frames, raw, values, joins)
+    return SampledTrack(track, raw, values, slopes, stays, joined, ends, own, count)
+
+
+def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
+    q = quaternions_of(track, raw)
+    length = np.linalg.norm(q, axis=1, keepdims=True)
+    if not length.all():
+        raise track.error("ZERO_QUATERNION")
+    return rotations.unroll_signs(q / length)
+
+
+def filtered(sampled: SampledTrack, period: float, frames: Float64Array) -> SampledTrack:
+    """Remove oscillations with periods shorter than `period` frames from the track."""
+    values = low_pass(sampled.values, period)
+    if not sampled.track.is_rotation:
+        return replace(sampled, raw=values, values=values)
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    return replace(sampled, values=np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), sampled.values))
+
+
+def keys_of_values(sampled: SampledTrack, values: Float64Array, rows: IndexArray) -> Float64Array:
+    """Convert the values of keys in these rows, which are quaternions for rotations, to channel values.
+
+    If there are keys outside the frames, the keys at the ends get the exact channel values, and all other keys get
+    values close to the channel values.
+    """
+    found = values
+    track, is_joined = sampled.track, any(sampled.joined)
+    own = sampled.raw[rows] if is_joined else sampled.raw[0]
+    if track.is_rotation and is_joined:
+        values = values[:, np.newaxis]
+    if track.kind == "EULER":
+        found = rotations.follow_euler(values, track.order, own)
+    elif track.kind == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(values, own[..., 1:], own[..., 0])
+        found = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
+    if not is_joined:
+        return found
+    found = found.reshape(len(rows), -1).copy()
+    for side, row in ((0, 0), (1, -1)):
+        if sampled.joined[side]:
+            found[row] = sampled.raw[row]
+    return found
+
+
+def slopes_of_keys(sampled: SampledTrack, ends: Float64Array) -> Float64Array:
+    """Return the outer slopes of keys with the first and last values `ends`, shape (2, components).
+
+    The signs and lengths of the keys' quaternions may differ from the track's.
+    """
+    if sampled.track.kind != "QUATERNION":
+        return sampled.slopes
+    own = sampled.raw[[0, -1]]
+    scale = (ends * own).sum(axis=1, keepdims=True) / (own * own).sum(axis=1, keepdims=True)
+    slopes: Float64Array = scale * sampled.slopes
+    return slopes
+
+
+def is_posed(datablock: bpy.types.ID, every: Sequence[SampledTrack]) -> bool:
+    """Return whether any bone of the datablock moves."""
+    return (
+        any(sampled.track.path.startswith(BONES) for sampled in every) and getattr(datablock, "pose", None) is not None
+    )
