@@ -108,8 +108,8 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
 
 def active_part(context: bpy.types.Context) -> tuple[Any, str]:
-    """Return the active object, and its active bone in Pose Mode."""
-    bone = context.active_pose_bone if context.mode == "POSE" else None
+    """Return the active object, and the name of its bone in Pose Mode."""
+    bone = selection.active_bone(context)
     return context.object, bone.name if bone else ""
 
 

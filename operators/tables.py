@@ -58,7 +58,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         obj: Any = context.object
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(obj, read, how, active_bone(context), progress)
+            report = import_table(obj, read, how, bone_of(context), progress)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -67,9 +67,9 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 
-def active_bone(context: bpy.types.Context) -> str:
-    """Return the path of the active bone in Pose Mode, or an empty string."""
-    bone = context.active_pose_bone if context.mode == "POSE" else None
+def bone_of(context: bpy.types.Context) -> str:
+    """Return the path of the bone in the tab in Pose Mode, or an empty string."""
+    bone = selection.active_bone(context)
     return bone_path(bone) if bone else ""
 
 
@@ -95,7 +95,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     def execute(self: Any, context: bpy.types.Context) -> Status:
         obj: Any = context.object
         try:
-            made, report = export_table(obj, active_bone(context))
+            made, report = export_table(obj, bone_of(context))
             write_file(path_of(self.filepath), table.write(made))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))

@@ -75,7 +75,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
 
         owners = selection.owners_of(context, self.track)
         work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
-        return finish(self, work, rpt_("Set {:s}", work.counts))
+        return finish(self, work, rpt_("Changed the settings of {:s}", work.counts))
 
 
 class TCB_OT_turns_shortest(bpy.types.Operator):
@@ -107,7 +107,7 @@ class TCB_OT_turns_shortest(bpy.types.Operator):
                     report.errors += error.findings
                     continue
                 report.tracks += 1
-        return finish(self, report, rpt_("Set {:s}", report.counts))
+        return finish(self, report, rpt_("Turns are now Shortest on {:s}", report.counts))
 
 
 LEVEL_ITEMS = (

@@ -28,18 +28,20 @@ class BakePanel:
         redraw.begin()
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
-        is_baked = selection.any_baked(context) or any(track.is_baked for _, track in selection.active_tracks(context))
+        baked, tcb = selection.baked_of_tcb(context)
         # Only the operator examines the actions of strips.
-        is_baked |= bool(selection.in_strips_only(context)) and selection.has_tracks(context, "BAKED")
+        if selection.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
+            baked, tcb = 1, 1
         row = column.row(align=True)
-        if is_baked:
+        if baked and baked == tcb:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
+            bake_options.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
         else:
             bake_options.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
-        # Always visible, so that the layout does not shift under the mouse.
-        again = row.row(align=True)
-        again.enabled = is_baked
-        bake_options.copy(settings, again.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+            # Always visible, so that the layout does not shift under the mouse.
+            free = row.row(align=True)
+            free.enabled = bool(baked)
+            free.operator("tcb.free", text="", icon="UNLOCKED")
         row = column.row(align=True)
         row.prop(settings, "output", text="")
         step = row.row(align=True)

@@ -149,6 +149,9 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
         largest = max(findings, key=lambda note: note.size)
         button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""
         messages.append(_Message(text, short=_short_text(largest), button=button))
+    baked, tcb = selection.baked_of_tcb(context)
+    if 0 < baked < tcb:
+        messages.append(_Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb)))
     mixed = _state_beside_plain(context)
     if mixed:
         messages.append(_Message(mixed))

@@ -49,7 +49,7 @@ def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None
     if not (tracks or bones or lost or unused):
         _draw_nothing(context, layout)
         return
-    bone = context.active_pose_bone if context.mode == "POSE" else None
+    bone = selection.active_bone(context)
     if bone is not None:
         layout.label(text=bone.name, icon="BONE_DATA", translate=False)
     column = layout.column(align=True)
@@ -124,6 +124,6 @@ def _reason_for_no_tracks(context: bpy.types.Context) -> str:
     if context.object is None:
         return iface_("No active object")
     if context.mode == "POSE":
-        has_bone = context.active_pose_bone is not None
-        return iface_("The active bone has no keyframes") if has_bone else iface_("No active bone. Click a bone")
+        bone = selection.active_bone(context)
+        return iface_("The active bone has no keyframes") if bone else iface_("No active bone. Click a bone")
     return iface_("{:s} has no keyframes", context.object.name)

@@ -96,7 +96,7 @@ def steps():
     space.show_region_toolbar, view = False, space.region_3d
     view.view_perspective, view.view_rotation = 'PERSP', Euler((1.4, 0, -.12)).to_quaternion()
     view.view_distance, view.view_location = {distance}, {center}
-    win().scene.tcb_paths.show = win().scene.tcb_paths.by_speed = True
+    bpy.context.window_manager.tcb_show_paths = win().scene.tcb_paths.by_speed = True
     win().scene.frame_set({frame})
     yield .5
 """
@@ -154,7 +154,7 @@ def steps():
     from mathutils import Euler
     view.view_perspective, view.view_rotation = 'ORTHO', Euler((1.5708, 0, 0)).to_quaternion()
     view.view_distance, view.view_location = 8.4, (3.6, 0, -.5)
-    win().scene.tcb_paths.show = win().scene.tcb_paths.by_speed = True
+    bpy.context.window_manager.tcb_show_paths = win().scene.tcb_paths.by_speed = True
     win().scene.frame_set(16)
     yield .5
 """

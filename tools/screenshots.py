@@ -88,7 +88,7 @@ space.show_region_toolbar = space.overlay.show_cursor = space.overlay.show_extra
 view = space.region_3d
 view.view_perspective, view.view_rotation = 'PERSP', Euler((1.4, 0, -.2)).to_quaternion()
 view.view_distance, view.view_location = 14.5, (2.8, 0, 2.2)
-bpy.context.scene.tcb_paths.show = bpy.context.scene.tcb_paths.by_speed = True
+bpy.context.window_manager.tcb_show_paths = bpy.context.scene.tcb_paths.by_speed = True
 """
 SPLIT = """
 def steps():
@@ -312,7 +312,7 @@ def first_animation(window: Any, camera: Camera) -> None:
 
     buttons = window.buttons("VIEW_3D", height=520)
     click_until(window, place(buttons, "tcb.enable("), "bpy.data.objects['Cube'].animation_data.action.tcb_live")
-    window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
+    window.run("bpy.context.window_manager.tcb_show_paths = True; bpy.context.scene.frame_set(20)")
     _, last_slider = place(buttons, "tcb.ease_from")
     camera.screen()
     window.click((camera.region("VIEW_3D", "UI").left + TO_CURVE[0], last_slider + TO_CURVE[1]))

@@ -156,7 +156,7 @@ def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) 
     if context.object is None:
         operator.poll_message_set("No active object")
         return False
-    if context.mode == "POSE" and context.active_pose_bone is None:
+    if context.mode == "POSE" and selection.active_bone(context) is None:
         operator.poll_message_set("No active bone. Click a bone")
         return False
     return True

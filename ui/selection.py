@@ -133,6 +133,13 @@ def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
 
 
+def active_bone(context: bpy.types.Context) -> Any:
+    """Return the active bone in Pose Mode, or the first selected bone if none is active. Return None without a bone."""
+    if context.mode != "POSE":
+        return None
+    return context.active_pose_bone or next(iter(context.selected_pose_bones or ()), None)
+
+
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """Return the tracks in the sidebar: of the active bone in Pose Mode, or of the active object and its data."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
@@ -169,6 +176,24 @@ def baked_selection(context: bpy.types.Context) -> Iterator[BakedSelection]:
 def any_baked(context: bpy.types.Context) -> bool:
     """Return whether a selected object or bone is baked. This is fast enough for each viewport redraw."""
     return any(item.is_baked(item.starts) for item in baked_selection(context))
+
+
+@redraw.once
+def baked_of_tcb(context: bpy.types.Context) -> tuple[int, int]:
+    """Count the baked tracks and all TCB tracks of the selection and of the tab."""
+    chosen = selected_datablocks(context, use_data=True)
+    for datablock, track in active_tracks(context):
+        chosen.setdefault(datablock, [track.path])
+    baked = tcb = 0
+    for datablock, prefixes in chosen.items():
+        try:
+            channels = channels_of(datablock)
+        except AnimationError:
+            continue
+        table, starts = read_table(channels.action), "" if prefixes is None else tuple(prefixes)
+        baked += table.count_tracks(channels.slot_handle, starts, "BAKED")
+        tcb += table.count_tracks(channels.slot_handle, starts)
+    return baked, tcb
 
 
 @redraw.once
@@ -217,8 +242,8 @@ def _listed(
     if obj is None:
         return []
     if context.mode == "POSE":
-        bone = context.active_pose_bone
-        return [(obj, track) for track in tracks_in(obj, bone_path(bone))] if bone else []
+        bone = active_bone(context)
+        return [(bone.id_data, track) for track in tracks_in(bone.id_data, bone_path(bone))] if bone else []
     return [(datablock, track) for datablock in of_object(obj) for track in tracks_in(datablock, "")]
 
 
@@ -405,9 +430,9 @@ def _same_property(
     context: bpy.types.Context, datablock: bpy.types.ID, track: Track
 ) -> dict[bpy.types.ID, frozenset[str]]:
     """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
-    bone = context.active_pose_bone
+    bone = active_bone(context)
     delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
-    if context.mode == "POSE" and bone is not None:
+    if bone is not None:
         rest = track.path.removeprefix(bone_path(bone))
         paths: dict[bpy.types.ID, set[str]] = {}
         for each in context.selected_pose_bones or ():

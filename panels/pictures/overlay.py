@@ -242,8 +242,13 @@ def _highlight(path: Path, hovered: Picked) -> Any:
 
 def is_on(context: bpy.types.Context) -> bool:
     """Return whether paths are visible, that is, whether they are on or the tool that edits paths is active."""
-    scene: Any = context.scene
-    return bool(scene.tcb_paths.show) or is_tool_active(context)
+    return is_shown(context) or is_tool_active(context)
+
+
+def is_shown(context: bpy.types.Context) -> bool:
+    """Return whether paths are turned on in the tab."""
+    manager: Any = context.window_manager
+    return bool(manager.tcb_show_paths)
 
 
 def is_tool_active(context: bpy.types.Context) -> bool:

@@ -14,8 +14,8 @@ from ...ui.redraw import layout_of
 from . import overlay
 
 
-def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
-    overlay.switched(settings.show)
+def _on_switch(_settings: Any, context: bpy.types.Context) -> None:
+    overlay.switched(overlay.is_shown(context))
 
 
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
@@ -26,7 +26,6 @@ def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
 class TCBPaths(bpy.types.PropertyGroup):
     """Settings for paths of selected objects and bones."""
 
-    show: _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode")
     point: _setting(
         EnumProperty,
         "Point",
@@ -95,9 +94,7 @@ class TCB_PT_paths(bpy.types.Panel):
     bl_order = 5
 
     def draw_header(self, context: bpy.types.Context) -> None:
-        scene: Any = context.scene
-        layout = layout_of(self)
-        layout.prop(scene.tcb_paths, "show", text="")
+        layout_of(self).prop(context.window_manager, "tcb_show_paths", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
         scene: Any = context.scene
@@ -107,7 +104,7 @@ class TCB_PT_paths(bpy.types.Panel):
         layout.use_property_decorate = False
         row = layout.row()
         row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
-        layout.active = settings.show
+        layout.active = overlay.is_shown(context)
         layout.prop(settings, "point")
         if settings.point == "AXIS":
             layout.prop(settings, "axis")
@@ -128,7 +125,7 @@ class TCB_PT_paths(bpy.types.Panel):
             column = layout.column(align=True)
             column.prop(settings, "before")
             column.prop(settings, "after")
-        note = overlay.status(context) if settings.show else ""
+        note = overlay.status(context) if overlay.is_shown(context) else ""
         if note:
             layout.label(text=note, icon="INFO", translate=False)
 
@@ -136,12 +133,19 @@ class TCB_PT_paths(bpy.types.Panel):
 def register() -> None:
     bpy.utils.register_class(TCBPaths)
     bpy.utils.register_class(TCB_PT_paths)
-    owner: Any = bpy.types.Scene
-    owner.tcb_paths = PointerProperty(type=TCBPaths)
+    scene: Any = bpy.types.Scene
+    scene.tcb_paths = PointerProperty(type=TCBPaths)
+    # Blender adds no undo step for changes to the window manager.
+    manager: Any = bpy.types.WindowManager
+    manager.tcb_show_paths = _setting(
+        BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode"
+    )
 
 
 def unregister() -> None:
-    owner: Any = bpy.types.Scene
-    del owner.tcb_paths
+    manager: Any = bpy.types.WindowManager
+    del manager.tcb_show_paths
+    scene: Any = bpy.types.Scene
+    del scene.tcb_paths
     bpy.utils.unregister_class(TCB_PT_paths)
     bpy.utils.unregister_class(TCBPaths)

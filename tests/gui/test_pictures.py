@@ -177,7 +177,8 @@ def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
     assert not path("no_path.png").any()
     buttons = window.buttons("VIEW_3D")
     window.run(
-        "s = bpy.context.scene.tcb_paths; s.show, s.playhead = True, False; bpy.ops.ed.undo_push(message='paths')"
+        "bpy.context.window_manager.tcb_show_paths = True; bpy.context.scene.tcb_paths.playhead = False;"
+        "bpy.ops.ed.undo_push(message='paths')"
     )
     before = path("path.png")
     assert before.sum() > 300
@@ -241,7 +242,8 @@ armature.bones.active = last.bone
 bpy.ops.tcb.enable()
 bpy.ops.tcb.bake()
 settings = bpy.context.scene.tcb_paths
-settings.show, settings.point, settings.playhead = True, 'TAIL', False
+bpy.context.window_manager.tcb_show_paths = True
+settings.point, settings.playhead = 'TAIL', False
 """
 
 

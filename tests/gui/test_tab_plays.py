@@ -160,7 +160,7 @@ def test_a_dragged_handle_shows_its_keys_new_numbers(window):
 def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     window.run(TOP_VIEW)
     window.run(LIVE)
-    window.run("bpy.context.scene.tcb_paths.show = True; bpy.ops.ed.undo_push(message='path')")
+    window.run("bpy.context.window_manager.tcb_show_paths = True; bpy.ops.ed.undo_push(message='path')")
     settle(window)
     viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 60, win().height - r.y - 60)")
     window.run(f"{CURVES}{WATCH}")

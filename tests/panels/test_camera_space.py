@@ -32,7 +32,7 @@ def overlay(scene, pictures):
     """The overlay, turned on, in camera space, without stored paths."""
     pictures.overlay._forget()
     scene.frame_end = 60
-    scene.tcb_paths.show = True
+    bpy.context.window_manager.tcb_show_paths = True
     scene.tcb_paths.space = "CAMERA"
     yield pictures.overlay
     pictures.overlay._forget()

@@ -312,7 +312,7 @@ def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
 def overlay(scene, pictures):
     """The overlay, turned on, without stored paths."""
     pictures.overlay._forget()
-    scene.tcb_paths.show = True
+    bpy.context.window_manager.tcb_show_paths = True
     yield pictures.overlay
     pictures.overlay._forget()
 
@@ -373,7 +373,7 @@ def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
     for _ in range(3):
         overlay.draw_viewport()  # in no viewport
     assert capfd.readouterr().err.count("Traceback") == 1
-    bpy.context.scene.tcb_paths.show = True
+    bpy.context.window_manager.tcb_show_paths = True
     assert not overlay._state.failed
 
 
@@ -413,7 +413,7 @@ def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
         panel.draw_header(SimpleNamespace(layout=layout), bpy.context)
         panel.draw(SimpleNamespace(layout=layout), bpy.context)
     shown = str(layout.introspect())
-    assert shown.count("TCBPaths.show") == 1
+    assert shown.count("tcb_show_paths") == 1
     assert "TCBPaths.axis" not in shown
     for name in ("point", "frames", "playhead", "numbers", "every", "tangents", "by_speed", "around"):
         assert f"TCBPaths.{name}" in shown

@@ -414,10 +414,12 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, tcb_animation):
 def test_the_bake_panel_passes_its_options_on(cube, scene):
     scene.tcb.step = 0.5
     scene.tcb.use_scene_range = True
-    # the toggle, and the button that bakes again
-    calls = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
-    assert len(calls) == 2
-    assert all("step=0.5" in call and "use_scene_range=True" in call for call in calls)
+    # The toggle bakes at first, and then the button next to it bakes again.
+    for _ in range(2):
+        (call,) = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
+        assert "step=0.5" in call
+        assert "use_scene_range=True" in call
+        bpy.ops.tcb.bake()
 
 
 def test_curves_have_tolerances_where_samples_have_a_step(cube, scene):
@@ -442,11 +444,11 @@ def test_one_button_bakes_and_frees(cube):
     def calls():
         return [text.partition("(")[0] for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops")]
 
-    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.bake"]
+    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.free"]
     bpy.ops.tcb.bake()
     assert calls() == ["bpy.ops.tcb.free", "bpy.ops.tcb.bake"]
     bpy.ops.tcb.free()
-    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.bake"]
+    assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.free"]
 
 
 def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, states):
@@ -639,8 +641,37 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene):
     chosen = rig.pose.bones["Arm"] if bpy.app.version >= (5, 0, 0) else rig.data.bones["Arm"]
     chosen.select = True
     rig.data.bones.active = None
+    assert {"Arm", "bpy.ops.tcb.enable()"} <= set(drawn("TCB_PT_tracks"))
+    bpy.ops.tcb.enable()
     shown = drawn("TCB_PT_tracks")
-    assert {"No active bone. Click a bone", "bpy.ops.tcb.enable()"} <= set(shown)
+    assert "Off" in shown
+    assert "bpy.ops.tcb.enable()" not in shown
+    chosen.select = False
+    assert "No active bone. Click a bone" in drawn("TCB_PT_tracks")
+
+
+def test_a_selection_that_is_partly_baked_offers_both_and_says_how_much_is_baked(scene):
+    rig = new_rig("first", tail=(0, 1, 0))
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("second").tail = (0, 2, 0)
+    bpy.ops.object.mode_set(mode="POSE")
+    chosen = rig.pose.bones if bpy.app.version >= (5, 0, 0) else rig.data.bones
+    for bone in rig.pose.bones:
+        bone.keyframe_insert("location", frame=1)
+        bone.keyframe_insert("location", frame=9)
+    chosen["first"].select, chosen["second"].select = True, False
+    rig.data.bones.active = rig.data.bones["first"]
+    bpy.ops.tcb.bake()
+    assert begins(drawn("TCB_PT_bake"), "bpy.ops.tcb.free(")
+    chosen["second"].select = True
+    bpy.ops.tcb.enable()
+    buttons = [line for line in drawn("TCB_PT_bake") if line.startswith("bpy.ops.tcb.")]
+    assert buttons[0].startswith("bpy.ops.tcb.bake(")
+    assert buttons[1].startswith("bpy.ops.tcb.free(")
+    assert "1 of 2 tracks are baked." in " ".join(drawn("TCB_PT_messages"))
+    bpy.ops.tcb.bake()
+    assert begins(drawn("TCB_PT_bake"), "bpy.ops.tcb.free(")
+    assert "tracks are baked" not in " ".join(drawn("TCB_PT_messages"))
 
 
 def test_options_that_were_changed_say_which_tracks_they_change(cube, scene):

@@ -70,7 +70,7 @@ def computed():
     return pieces
 
 def steps():
-    settings.show = True
+    bpy.context.window_manager.tcb_show_paths = True
     settings.by_speed, settings.frames, settings.tangents = {look}
     pieces = computed()
     kept = dict(overlay._state.kept)

@@ -114,7 +114,8 @@ def look_at(rig: Any) -> Callable[[], object]:
 def paths(rig: Any) -> tuple[float, float]:
     """Return the milliseconds for computing all paths, and for the paths affected by a step."""
     scene: Any = bpy.context.scene
-    scene.tcb_paths.show = True
+    manager: Any = bpy.context.window_manager
+    manager.tcb_show_paths = True
     every = [((rig.session_uid, bone.name), overlay._trace(scene)) for bone in rig.pose.bones]
 
     def compute() -> None:

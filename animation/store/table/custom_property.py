@@ -307,12 +307,18 @@ class Table:
         `kind` is "BAKED" for baked tracks only, "PLAYED" for tracks played by a bake or by handles, or "" for all
         tracks.
         """
+        return any(self._plays(slot, starts, kind))
+
+    def count_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> int:
+        """Count the tracks of a slot, which are chosen as in `has_tracks`."""
+        return sum(self._plays(slot, starts, kind))
+
+    def _plays(self, slot: int, starts: str | tuple[str, ...], kind: str) -> Iterator[bool]:
+        """For each track of the slot, yield whether it has one of the paths and is of this kind."""
         least = {"": 0, "PLAYED": 1, "BAKED": _BAKED}[kind]
         plays = self.arrays["tracks"]["plays"]
-        return any(
-            own == slot and path.startswith(starts) and plays[place] >= least
-            for (own, path), place in self.rows_of_tracks.items()
-        )
+        for (own, path), place in self.rows_of_tracks.items():
+            yield bool(own == slot and path.startswith(starts) and plays[place] >= least)
 
     @property
     def has_unplaced(self) -> bool:
