@@ -80,8 +80,8 @@ BAKE = {
         n_("Form in which the bake stores the motion"),
         "SAMPLES",
         {
-            "SAMPLES": (n_("Samples"), n_("Linear keys at regular frames, exact at each of them, as in 3D Studio")),
-            "CURVES": (n_("Curves"), n_("The fewest Bezier keys within a tolerance, accurate between frames too")),
+            "SAMPLES": (n_("Samples"), n_("Linear keys at regular intervals, exact at each key, as in 3D Studio")),
+            "CURVES": (n_("Curves"), n_("Fewest Bezier keys within a tolerance, also accurate between frames")),
             "HANDLES": (n_("Handles"), n_("Your own keys only, with handles that approximate the motion")),
         },
     ),
@@ -107,7 +107,7 @@ ENABLE = {
 
 FREE = {
     "discard_edits": flag(
-        n_("Discard Edits"), n_("Also free tracks that were edited outside TCB, and discard the edits")
+        n_("Discard Edits"), n_("Also free tracks that were edited outside TCB, discarding the edits")
     ),
 }
 
@@ -135,7 +135,7 @@ RESTORE_CURVES = {
         precision=6,
     ),
     "rotation_tolerance": _rotation_tolerance(n_("Maximum deviation in rotation")),
-    "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB where parameters can reproduce the motion")),
+    "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB on tracks if parameters can reproduce the motion")),
 }
 
 REDUCE = {
@@ -257,9 +257,7 @@ RELAX = {
 }
 
 IMPORT_TABLE = {
-    "frame_start": Option(
-        n_("Start Frame"), n_("Scene frame that corresponds to frame 0, or second 0, in the table"), 0.0, "FRAMES"
-    ),
+    "frame_start": Option(n_("Start Frame"), n_("Scene frame that corresponds to time 0 in the table"), 0.0, "FRAMES"),
     "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB on the imported tracks"), default=True),
     "replace": flag(n_("Replace Keys"), n_("Delete existing keys of the properties in the table")),
     "known_only": flag(n_("Skip Unknown Columns"), n_("Skip columns that do not name a property of the object")),
@@ -285,8 +283,8 @@ VELOCITIES = {
         n_("Unit of time"),
         "FRAME",
         {
-            "FRAME": (n_("Per Frame"), n_("Units per frame, for accelerations per frame squared")),
-            "SECOND": (n_("Per Second"), n_("Units per second, for accelerations per second squared")),
+            "FRAME": (n_("Per Frame"), n_("Units per frame, or per frame squared for accelerations")),
+            "SECOND": (n_("Per Second"), n_("Units per second, or per second squared for accelerations")),
         },
     ),
     "step": _step(n_("Frames between samples"), soft_low=0.05),
@@ -299,7 +297,7 @@ TRACK = {
         "SINGLE",
         {
             "SINGLE": (n_("Single"), n_("Play once, and hold the first and last values")),
-            "REPEAT": (n_("Repeat"), n_("Repeat from the start as far as the baked frames extend")),
+            "REPEAT": (n_("Repeat"), n_("Repeat from the start throughout the baked frames")),
             "LOOP": (n_("Loop"), n_("Repeat smoothly. The first and last keys must have the same pose")),
         },
     ),
@@ -310,8 +308,8 @@ TRACK = {
         {
             "3DS": (n_("3D Studio"), n_("Treat the first and last segments as in 3D Studio 4")),
             "TANGENT": (
-                n_("As for Location"),
-                n_("Treat the first and last segments as in tracks of location and other values"),
+                n_("Same as Location"),
+                n_("Treat the first and last segments as in location tracks"),
             ),
         },
     ),

@@ -29,7 +29,7 @@ _TIMING = {
     ),
     "frame_rate": Option(
         n_("File Rate"),
-        n_("Frames per second of the file, which does not store a frame rate"),
+        n_("Frame rate of the file, which does not store one"),
         30.0,
         "NUMBER",
         low=1.0,
@@ -52,7 +52,7 @@ IMPORT = {
         context=contexts.id_action,
     ),
     "use_shorter_turns": flag(
-        n_("Shortest Turns"), n_("Take the shortest path, for files that store a turn of -3 degrees as 357")
+        n_("Shortest Turns"), n_("Take the shortest path. Use if the file stores -3 degrees as 357")
     ),
     "between": choice(
         n_("Rotation Algorithm"),
@@ -73,14 +73,12 @@ IMPORT = {
                 n_("Handles"),
                 n_("Play the motion through handles. Rotations with errors above 1 degree are baked as samples"),
             ),
-            "SAMPLES": (n_("Samples"), n_("Bake a linear key per frame")),
+            "SAMPLES": (n_("Samples"), n_("Bake one linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),
-            "NONE": (n_("None"), n_("Set keys and parameters only, and bake later")),
+            "NONE": (n_("None"), n_("Import only keys and parameters, to bake later")),
         },
     ),
-    "sample_limit": sample_limit(
-        5_000_000, n_("Maximum number of samples. Above this limit, the motion is played by handles")
-    ),
+    "sample_limit": sample_limit(5_000_000, n_("Maximum number of samples. Above this limit, handles play the motion")),
 }
 
 EXPORT = {

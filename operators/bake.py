@@ -243,7 +243,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Play your own curves again, and keep the TCB parameters for a later bake"""
+    """Restore your own curves, and keep the TCB parameters for a later bake"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"
@@ -273,7 +273,7 @@ class TCB_OT_apply(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_remove(OnSelection, bpy.types.Operator):
-    """Play your own curves again, and delete the TCB parameters and settings"""
+    """Restore your own curves, and delete the TCB parameters and settings"""
 
     bl_idname = "tcb.remove"
     bl_label = "Remove TCB"

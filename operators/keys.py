@@ -61,7 +61,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
     interpolation: EnumProperty(
         name="Interpolation",
-        description="Interpolation after the keys. Bezier uses TCB. Other types work as usual",
+        description="Interpolation after the keys. Bezier uses TCB, and other types work as usual",
         items=[
             (item.identifier, item.name, item.description, item.icon, item.value)
             for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items
@@ -219,7 +219,7 @@ class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
-    """Paste copied parameters onto the selected or shown keys, in order or one onto all"""
+    """Paste copied parameters onto selected or shown keys, in order or from one key"""
 
     bl_idname = "tcb.key_paste"
     bl_label = "Paste TCB Parameters"

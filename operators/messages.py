@@ -37,7 +37,7 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
 
 
 class TCB_OT_edit_tried(bpy.types.Operator):
-    """Before Blender's own shortcut runs, explain that baked tracks are locked"""
+    """Explain that baked tracks are locked, before Blender's own shortcut runs"""
 
     bl_idname = "tcb.edit_tried"
     bl_label = "Explain Locked Keys"

@@ -27,7 +27,7 @@ from .in_steps import Progress
 
 CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),
-    ("AT", "At a Point", "Keep the point at a point on another object or bone"),
+    ("AT", "At a Point", "Keep the point attached to a point on another object or bone"),
     ("LIMITS", "Rotation Limits", "Keep the local rotation of the object or bone, as Euler angles, within limits"),
 ]
 
@@ -52,7 +52,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         subtype="TRANSLATION",
     )
     target: StringProperty(name="Target", description="Name of the other object in the condition")
-    target_bone: StringProperty(name="Bone", description="Bone of the target. If empty, the target itself")
+    target_bone: StringProperty(name="Bone", description="Bone of the target object. If empty, the object itself")
     target_point: FloatVectorProperty(
         name="Target Point", description="Point in the target's local coordinates", size=3, subtype="TRANSLATION"
     )

@@ -79,7 +79,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
 
 
 class TCB_OT_turns_shortest(bpy.types.Operator):
-    """Turn by at most 180 degrees to the keys in this message"""
+    """Take the shortest path to the keys in this message"""
 
     bl_idname = "tcb.turns_shortest"
     bl_label = "Set Turns to Shortest"
@@ -112,7 +112,7 @@ class TCB_OT_turns_shortest(bpy.types.Operator):
 
 LEVEL_ITEMS = (
     ("TRACK", "Track", "Track shown in the sidebar"),
-    ("OBJECT", "Object", "All tracks of the object or object data that has this track"),
+    ("OBJECT", "Object", "All tracks of the object or object data that owns this track"),
     ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
 )
 

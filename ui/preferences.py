@@ -16,7 +16,7 @@ PACKAGE = __package__.rpartition(".")[0]
 
 _NUMBERS = [
     ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1"),
-    ("OF_50", "0 to 50", "3ds Max values, with defaults of 25, and 0 for eases"),
+    ("OF_50", "0 to 50", "3ds Max values, with a default of 25, or 0 for eases"),
 ]
 
 
@@ -45,7 +45,7 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     complete_rotations: BoolProperty(
         name="Key All Rotation Channels",
-        description="Key the remaining channels where only part of a rotation was keyed",
+        description="Key the remaining channels of a rotation when only some channels were keyed",
         default=True,
     )
 
@@ -57,7 +57,7 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     use_shortcuts: BoolProperty(
         name="Shortcuts",
-        description="Add shortcuts in Object and Pose Mode, Dope Sheet and Graph Editor",
+        description="Add shortcuts to Object Mode, Pose Mode, the Dope Sheet and the Graph Editor",
         default=False,
         update=_on_shortcuts,
     )

@@ -116,7 +116,7 @@ REDUCE_FRAMES = [
     (
         "SELECTED",
         "Selected Keys",
-        "Keys between the first and last selected keys of properties with selected keys",
+        "Keys between the first and last selected keys, in properties with selected keys",
     ),
     ("SCENE", "Scene Range", "Keys in the scene frame range. Motion outside the range is unchanged"),
     ("CUSTOM", "Custom Range", "Keys in a custom frame range. Motion outside the range is unchanged"),
@@ -177,7 +177,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
 
     relative: BoolProperty(
         name="Relative",
-        description=("Shift differing values by the same amount instead of making them equal (Alt)"),
+        description=("Shift all values by the same amount instead of making them equal (Alt)"),
         options=set(),
     )
     tension: key_parameter("tension")

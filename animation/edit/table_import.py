@@ -43,7 +43,7 @@ class TableKeys:
     """
 
     frame_start: float = IMPORT_TABLE["frame_start"].default
-    """Scene frame that corresponds to frame 0, or second 0, in the table."""
+    """Scene frame that corresponds to time 0 in the table."""
     rate: Positive = 24.0
     """Frames per second."""
     use_tcb: bool = IMPORT_TABLE["use_tcb"].default
