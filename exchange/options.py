@@ -59,7 +59,7 @@ IMPORT = {
         n_("Formulas for rotations between keys"),
         "BY_FILE",
         {
-            "BY_FILE": (n_("From File"), n_("Algorithm of the program that made the file")),
+            "BY_FILE": (n_("From File"), n_("Algorithm of the program that wrote the file")),
             "DE_CASTELJAU": (n_("3D Studio 4"), n_("Formulas of 3D Studio 4 (de Casteljau)")),
             "SQUAD": (n_("3ds Max"), n_("Formulas of 3D Studio R3 and 3ds Max (squad)")),
         },

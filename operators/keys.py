@@ -335,7 +335,7 @@ class TCB_OT_key_use_tcb(OnShownKeys, bpy.types.Operator):
 
 
 class TCB_OT_make_key(bpy.types.Operator):
-    """Insert a key on the motion at the current frame, in all listed TCB tracks"""
+    """Key the motion at the current frame in all listed TCB tracks"""
 
     bl_idname = "tcb.make_key"
     bl_label = "Make TCB Key"

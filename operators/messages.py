@@ -45,7 +45,7 @@ class TCB_OT_edit_tried(bpy.types.Operator):
 
     edit: EnumProperty(
         name="Edit",
-        description="Action of the shortcut",
+        description="Action that the shortcut performs",
         items=[
             ("KEY", "Insert Key", "Insert keys into selected tracks"),
             ("DRAG", "Drag", "Drag selected keys, or a selection box"),

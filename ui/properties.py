@@ -189,7 +189,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     key_frame: key_frame()
     whole_column: BoolProperty(
         name="Whole Column",
-        description="Move all keys of the selected objects or bones at this frame",
+        description="Move all keys at this frame of the selected objects or bones",
         default=True,
         options=set(),
     )

@@ -35,7 +35,7 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
 
 
 class _OnKey(InViewport, bpy.types.Operator):
-    """Base class for operators on a path key, under the mouse or given by a script."""
+    """Base class for operators on the path key under the mouse, or on a key given by a script."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
