@@ -48,7 +48,7 @@ def tcb(tcb_animation, scene, tmp_path, monkeypatch, capfd):
 def test_of_a_script_it_has_the_fields_of_a_report(tcb_animation):
     report = importlib.import_module(f"{tcb_animation.__name__}.animation.report")
     assert documented("A report") == {field.name for field in dataclasses.fields(report.Report)}
-    assert documented("Each track that handles play") == set(report.HandleError.__annotations__)
+    assert documented("Each track played by handles") == set(report.HandleError.__annotations__)
 
 
 def test_of_a_finding_it_has_what_is_printed(tcb):
