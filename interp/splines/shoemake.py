@@ -74,7 +74,7 @@ class BlendSpline(OrientationSpline):
 
     Notes
     -----
-    The published formula (Szirmay-Kalos, eq. 13.53) blends the segments on both sides of a key, here by slerp. A
+    The published formula (Szirmay-Kalos, equation 13.53) blends the segments on both sides of a key, here by slerp. A
     segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
     end. They are blended in the same way. The first and last segments of a track have one curve each, as published. The
     result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. The error bounds
