@@ -176,7 +176,7 @@ REDUCE = {
     ),
     "still": Option(
         n_("Error at Rest"),
-        n_("Maximum error for points at rest, such as planted feet. 0 means Max Error"),
+        n_("Maximum error for points at rest, such as planted feet. 0 uses Max Error"),
         None,
         "DISTANCE",
         low=0.0,
@@ -185,7 +185,7 @@ REDUCE = {
     ),
     "period": Option(
         n_("Smoothing Period"),
-        n_("Longest period, in frames, of oscillations to filter out before reducing. 0 means off"),
+        n_("Longest period, in frames, of oscillations to filter out before reducing. 0 disables the filter"),
         None,
         "FRAMES",
         low=0.0,

@@ -19,7 +19,7 @@ from ..ui.reporting import SHOWN_NOTES, Status, poll_active, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
-    """Find faults in cameras, targets and scales, including between frames"""
+    """Find faults in cameras, targets and scales, including faults between frames"""
 
     bl_idname = "tcb.check"
     bl_label = "Check"

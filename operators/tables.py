@@ -104,7 +104,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
 
 
 class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
-    """Write velocities of TCB tracks as animated custom properties, or remove them"""
+    """Write velocities of TCB tracks as animated custom properties, or remove these properties"""
 
     bl_idname = "tcb.velocities_write"
     bl_label = "Write Velocities"
