@@ -11,13 +11,13 @@
     animation.apply(datablock)
 
 Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
-...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks, and lists
-the datablocks that can't be processed in `errors`.
+...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks. Its
+report lists the datablocks that can't be processed under `errors`.
 
 `datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
-functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks that
-the error names are unchanged. An argument of the wrong type raises TypeError, and an invalid value raises ValueError.
-The error message names the argument.
+functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks named
+in the error are unchanged. An argument of the wrong type raises TypeError, and an invalid value raises ValueError. The
+error message names the argument.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ _MODULES = {
     ".report": ("Report",),
     ".store.table.options": ("Options",),
 }
-"""Names by module, imported on first access. Importing all of them at startup would make it a third slower."""
+"""Names by module, imported on first access. Importing all of them at startup would make the startup a third slower."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the arguments that scripts pass to the functions of `animation` against their annotations.
 
-A wrong type raises TypeError, and a value out of range raises ValueError. Both name the argument.
+A wrong type raises TypeError, and a value out of range raises ValueError. Both error messages name the argument.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID
 
 
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
-    """Return the path prefixes for each datablock: from the mapping, or the common `prefixes`."""
+    """Return the path prefixes for each datablock, from the mapping or else from the common `prefixes`."""
     if isinstance(datablocks, Mapping):
         return {datablock: None if own is None else list(own) for datablock, own in datablocks.items()}
     common = None if prefixes is None else list(prefixes)

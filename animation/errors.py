@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings and their exception. Findings are errors and notes, which remain data until they are shown."""
+"""Findings, and the exception that contains them.
+
+Findings are errors and notes, which remain data until they are shown.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Texts of all findings, indexed by codes that stay the same so that scripts and tools can use them.
 
-A pair has the singular text and the plural text. Its first argument is the number. In addition to Python's formats,
-`{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
+A pair contains the singular text and the plural text, and its first argument is the number. In addition to Python's
+formats, `{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
 """
 
 from __future__ import annotations
@@ -611,7 +611,7 @@ NOTHING_TO_DO = frozenset(
         "RELAX_NO_KEY",
     )
 )
-"""Codes of errors only where nothing else was done: some of several objects may have nothing to work on."""
+"""Codes that are errors only if nothing else was done, because some of several objects may have nothing to work on."""
 
 STANDING = frozenset(
     (

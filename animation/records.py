@@ -12,7 +12,9 @@ _Class = TypeVar("_Class")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(*, eq: bool = True) -> Callable[[type[_Class]], type[_Class]]:
-    """Turn a class into a dataclass that is frozen for type checkers. With `eq`, records compare and hash by field.
+    """Turn a class into a dataclass that is frozen for type checkers.
+
+    If `eq` is true, records are compared and hashed by field.
 
     A bake creates ten thousand records, and creating a dataclass that is frozen at run time takes five times as long.
     Classes that scripts fill in are frozen at run time, because their fields are checked only once.

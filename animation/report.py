@@ -15,7 +15,7 @@ from .number_text import size_text
 from .translation import counted, n_, rpt_
 
 _ROUNDING = 1e-4
-"""In units or degrees. Smaller changes in the motion are not visible."""
+"""Changes in the motion smaller than this, in units or degrees, are not visible."""
 
 
 class HandleError(TypedDict):
@@ -63,11 +63,11 @@ class Report:
     looks_kept: int = 0
     """Number of tracks whose keys received the parameters that best fit the previous motion of the F-curves."""
     value_change: float = 0.0
-    """The maximum change in the motion of these tracks, in the units of the properties."""
+    """The maximum change in motion that was to be preserved, in the units of the properties."""
     value_change_at: Finding | None = None
     """The track and the frame of the maximum change."""
     rotation_change: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum change in rotations, in radians."""
+    """The maximum change in rotations that were to be preserved, in radians."""
     rotation_change_at: Finding | None = None
     errors: list[Finding] = field(default_factory=list)
     """The errors. The tracks and datablocks named in them were not changed."""
@@ -111,7 +111,10 @@ class Report:
 
     @property
     def refused(self) -> list[Finding]:
-        """Return the errors. If any track was processed, omit errors about objects where there was nothing to do."""
+        """Return the errors.
+
+        If any track was processed, omit errors about objects for which there was nothing to do.
+        """
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 
     @property
@@ -185,8 +188,8 @@ def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     """Return a mapping from one line per kind of finding to the findings of that kind.
 
     Findings are of the same kind if they differ only in their numbers and the objects, tracks and frames they name. The
-    line is the text of the finding with the largest first number, or else of the first finding. It includes the number
-    of other findings.
+    line is the text of the finding with the largest first number, or else of the first finding. The line includes the
+    number of other findings.
     """
     kinds: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:

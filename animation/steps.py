@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work in steps: generators that yield the number of finished steps and the total, and return a result."""
+"""Work in steps: generators that yield the number of finished steps and the total number, and return a result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = False) -> Result:
     """Run all steps and return their result.
 
-    If `progress` raises an exception, the generator is closed, which undoes its changes. With `finishes`, which is for
-    steps that can't be undone, the remaining steps run first.
+    If `progress` raises an exception, the generator is closed, which undoes its changes. If `finishes` is true, which
+    is for steps that can't be undone, the remaining steps run first.
     """
     with collector_paused():
         while True:

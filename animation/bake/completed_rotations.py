@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add missing keys to rotation channels, because handles can play only complete poses.
 
-Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels then get keys on the
-current motion, so that pose and motion are preserved.
+Auto keying with *Only Insert Needed* keys only the channels that changed. Keys on the current motion are then added to
+the other channels, which preserves the pose and the motion.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from .plans.splines import values_at
 
 
 def _whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return the value of each component at each frame. It is the key's value, or the motion's if there is no key."""
+    """Return the value of each component at each frame.
+
+    The value comes from the key or, if there is no key, from the motion.
+    """
     return {
         index: _values(track, index, own[index], frames)
         if index in own
@@ -54,7 +57,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
 
 
 def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames of all channels' keys. Raise AnimationError if Blender would merge two of these keys."""
+    """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of the keys."""
     frames = union([each.keys.frames for each in own.values()])
     near = np.flatnonzero(np.diff(frames) <= APART)
     if len(near):

@@ -39,7 +39,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, BoolArray]:
-    """Return the key attributes that differ between two sets of channels, each with a mask of these channels.
+    """Return the key attributes that differ between two sets of channels, each with a mask of the differing channels.
 
     All channels have the same number of keys.
     """
@@ -52,10 +52,10 @@ def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, Bo
 
 
 def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> tuple[Keyframes, EnumArray]:
-    """Return each channel's keys by the animator, concatenated, with the handles that play the spline.
+    """Return the animator's keys in all channels, concatenated, with the handles that play the spline.
 
-    The keys of all channels are at the same frames. The second array contains flags of the handles placed by the bake,
-    as in the table, shape (channels, n).
+    The keys of all channels are at the same frames. The second array, shape (channels, n), flags the handles placed by
+    the bake, in the same form as in the table.
 
     `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
     of the channels that Blender extrapolates linearly.
@@ -101,10 +101,10 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
-    """Align the outer handles of the first and last keys with the inner ones, and return flags of the placed handles.
+    """Align the outer handles of the first and last keys with the inner handles, and return flags of the moved handles.
 
-    Blender extrapolates linearly along these handles, in the channels in `goes_on`. If an ease brings the motion to
-    rest at the key, the outer handle is horizontal. Only automatic handles are changed, and only if the animator did
+    Blender extrapolates linearly along these handles in the channels marked in `goes_on`. If an ease brings the motion
+    to rest at the key, the outer handle is horizontal. Only automatic handles are changed, and only if the animator did
     not choose their type.
     """
     if not goes_on.any():
@@ -127,7 +127,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     """Return the keys of all baked curves, one channel after another.
 
     Generated keys have the type GENERATED. The animator's keys keep their type, selection and identity. If Blender
-    plays the segment after one of these keys, the key also keeps all attributes that affect the segment.
+    plays the segment after an animator's key, the key also keeps all attributes that affect the segment.
     """
     shape, rows = keys.values.shape, keys.rows
     co = np.empty((*shape, 2), dtype=np.float32)
@@ -177,10 +177,10 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
 
 
 def _flat(arrays: Arrays) -> Keyframes:
-    """Return the keys given by arrays with one row per channel."""
+    """Flatten key arrays that have one row per channel."""
     return Keyframes(**{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return integers that differ if any bit differs, even for zeros and NaN."""
+    """Return float32 numbers as integers, so that a comparison finds every different bit, even in zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array

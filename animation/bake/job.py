@@ -33,7 +33,7 @@ from .sample_limit import count_samples, too_many
 
 @dataclass
 class Job:
-    """The bake of one set of F-curves. All its data are read and checked before anything is written."""
+    """The bake of one set of F-curves. All data are read and checked before anything is written."""
 
     datablocks: list[bpy.types.ID]
     """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
@@ -100,7 +100,7 @@ def collected_jobs(
 def _in_action_time(job: Job, options: Options) -> Options:
     """Return the options with `extend` converted to action time for F-curves played by NLA strips.
 
-    `extend` is in scene time, which strips offset and scale.
+    `extend` is in scene time. NLA strips can offset and scale action time.
     """
     ranges = [in_action_time(datablock, job.channels) for datablock in job.datablocks]
     played = [each for each in ranges if each is not None]
@@ -123,7 +123,7 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked or None.
+    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked, or None.
 
     If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
@@ -144,7 +144,7 @@ def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence
 
 
 def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
-    """Read each track's keys by the animator. Tracks that can't be baked get no keys."""
+    """Read the animator's keys on each track. Tracks that can't be baked get no keys."""
     own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
 
@@ -182,7 +182,7 @@ def _collect(
 def _options_again(track: Track, options: Options) -> Options:
     """Return the options for baking a track again.
 
-    A track that was baked in world space stays in world space, as samples.
+    A track that was baked in world space is again baked as samples in world space.
     """
     before = track.settings.options
     if before is None or not before.in_world or options.output == "HANDLES":
@@ -201,8 +201,9 @@ def job_of_edited(
 ) -> Job:
     """Return one job for the edited tracks, each with its current options or, if it has none, with `otherwise`.
 
-    `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles. A track that
-    can't be baked, or that would need more samples than `otherwise` allows, is reported and left out.
+    If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
+    played by handles. A track that can't be baked, or that would need more samples than `otherwise` allows, is reported
+    and skipped.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
     job = Job(list(datablocks), channels, [], [])
@@ -230,7 +231,8 @@ def _add_tracks(
 ) -> list[tuple[Track, AnimationError]]:
     """Add the tracks that have keys to the job, with parameters implied by edits.
 
-    Return the remaining tracks, each with its error. `complete` adds missing keys to rotations played by handles.
+    Return the remaining tracks, each with its error. If `complete` is true, missing keys are added to rotations played
+    by handles.
     """
     left_out = []
     implied = may_imply([track for track, _ in to_bake], own_keys)
@@ -251,7 +253,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return a note that explains why this track, which is not TCB, is not baked."""
+    """Return a note that explains why a track that is not TCB is not baked."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason
@@ -265,9 +267,9 @@ def too_near_keys(step: float) -> Finding | None:
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
-    """Plan the splines of a job, and return whether it has any. Report tracks that can't be planned.
+    """Plan the splines of a job, and return whether there are any. Report tracks that can't be planned.
 
-    With `whole`, return False if any track can't be planned.
+    If `whole` is true, return False if any track can't be planned.
     """
     planned = []
     functions = functions_of([track for track, _, _ in job.kept])
@@ -287,7 +289,7 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
-    """Plan a track. If the keys do not define a spline, raise AnimationError, which names the key."""
+    """Plan a track. If the keys do not define a spline, raise an AnimationError that names the key."""
     try:
         settings = track.settings
         settings = settings if settings.options is options else replace(settings, options=options)

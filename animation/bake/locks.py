@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Locks of baked channels, and of groups whose channels are all baked.
+"""Locking of baked channels, and of channel groups that are baked completely.
 
-Blender's editors show a padlock on locked channels and do not change them. A group is locked too, because its own
-padlock would otherwise look open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
+Blender's editors show a padlock on locked channels and do not change them. Groups are locked too, because their
+padlocks would otherwise appear open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
 transforms is therefore locked only if location, rotation and scale are all baked.
 """
 
@@ -46,7 +46,7 @@ def lock_groups(channels: Channels, table: Table) -> None:
 
 
 def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
-    """Lock tracks that were unlocked since the bake, and their groups.
+    """Lock tracks that have been unlocked since the bake, and their groups.
 
     `baked` contains all baked tracks in the channels. `is_changed` is true if new channels may have changed the groups.
     """
@@ -57,13 +57,13 @@ def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Tr
 
 
 def baked_curves(track: Track) -> list[bpy.types.FCurve]:
-    """Return the channels of a track that are baked."""
+    """Return the baked channels of a track."""
     bake = track.bake
     return [track.channels[index] for index in bake.channels if index in track.channels] if bake is not None else []
 
 
 def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Unlock channels that were baked, and their groups, which are locked only by bakes."""
+    """Unlock channels that were baked, and their groups. Only bakes lock groups."""
     for fcurve in fcurves:
         fcurve.lock = False
         group = fcurve.group
@@ -72,7 +72,7 @@ def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def _is_complete(fcurves: Iterable[bpy.types.FCurve]) -> bool:
-    """Return whether each object or bone in a group has all transforms that *Insert Keyframe* adds, or none."""
+    """Return whether each object or bone in a group has all transforms that *Insert Keyframe* adds, or none of them."""
     transforms: dict[str, set[str]] = {}
     for fcurve in fcurves:
         owner, _, name = fcurve.data_path.rpartition(".")

@@ -38,9 +38,9 @@ def bake(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks, as `bake_many` does. `prefixes` maps each datablock to its path prefixes.
+    """Bake the TCB tracks of the datablocks (see `bake_many`). `prefixes` maps each datablock to its path prefixes.
 
-    If `progress` raises an exception, the bake is completed first.
+    If `progress` raises an exception, the bake is completed before the exception is raised again.
     """
     return run_steps(bake_steps(datablocks, options, prefixes, whole), progress, finishes=True)
 
@@ -52,7 +52,7 @@ def bake_steps(
     whole: bool = False,
     at_once: int | None = None,
 ) -> Steps[Report]:
-    """Bake step by step, as `bake` does. Yield the number of finished tracks and the total number of tracks.
+    """Bake step by step (see `bake`). Yield the number of finished tracks and the total number of tracks.
 
     `at_once` is the number of datablocks whose splines are evaluated together, or None for all datablocks.
     """
@@ -84,7 +84,7 @@ def bake_steps(
 
 
 def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
-    """Yield the start and end index of each range of jobs to write together.
+    """Yield the start and end indices of each range of jobs to write together.
 
     A job with a bake in world space is written separately, because its motion depends on earlier writes.
     """
@@ -104,7 +104,8 @@ def rebake(
 ) -> Report:
     """Bake the tracks of editable channels again, each with its current options or, if it has none, with `otherwise`.
 
-    `anew` uses `otherwise` for all tracks. `complete` adds missing keys to rotations played by handles.
+    If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
+    played by handles.
 
     `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent the others
     from being baked.
@@ -150,7 +151,7 @@ def _evaluated(
     """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
 
     For some methods, only evaluation shows that a track's keys do not define a motion. Such a track is reported and
-    left out. With `whole`, its entire job is left out.
+    skipped. If `whole` is true, the track's entire job is skipped.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
@@ -165,7 +166,7 @@ def _evaluated(
 
 
 def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
-    """Return whether the track can be evaluated. If it can't, report it."""
+    """Return whether the track can be evaluated, and report any failure."""
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
@@ -175,7 +176,7 @@ def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
 
 
 def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> list[list[Baked]]:
-    """Evaluate and fit the splines of all jobs. Raises KeysError, which does not name the track."""
+    """Evaluate and fit the splines of all jobs. Raises a KeysError that does not name the track."""
     plans = [part for job in jobs for plan in job.plans for part in plan.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preview of handles during a drag. It is prepared once, and each step writes only the handles that change.
+"""Preview of handles during a drag. A preview is prepared once, and each step writes only the handles that change.
 
 A preview changes only handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so
 writing the old handles again removes the preview.

@@ -116,7 +116,7 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Restore the animator's curves of played tracks to their state without TCB, and turn the tracks off.
 
-    Returns each track's keys by the animator. Does not write the tracks' table entries.
+    Returns the animator's keys on each track. Does not write the tracks' table entries.
     """
     for track in tracks:
         recreate_channels(channels, track)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes after each step of a drag. The drag specifies the tracks to bake, so Live can wait until it ends.
+"""Bake after each step of a drag. The drag specifies the tracks to bake, so Live can wait until the drag ends.
 
 Some drags show a preview instead (see `preview.py`), and write nothing before they end.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sample limit. If the estimated number of samples is too large, the bake stops before sampling."""
+"""Stop a bake before sampling if the estimated number of samples is too large."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _cycle(track: Track) -> str:
 
 @memoized
 def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
-    """Return the approximate number of samples for a channel with these keys. It is 0 if a frame is not finite."""
+    """Return the approximate number of samples for a channel with these keys. Return 0 if a frame is not finite."""
     if not np.isfinite(keys).all():
         return 0.0
     first, last = float(keys[0]), float(keys[-1])

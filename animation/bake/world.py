@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolate in world space for bones, and for objects with a parent.
+"""World-space interpolation of bones, and of objects with a parent.
 
 Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
 parent's space. For example, consider a hand with keys at two frames where its world-space pose is the same. With
@@ -124,7 +124,7 @@ class WorldMotion:
         return spline.spline(self.frames.astype(np.float64))
 
     def _parent(self, frames: Float32Array) -> Matrices:
-        """Return matrices from the local space of the object or bone to world space."""
+        """Return matrices that convert from the local space of the object or bone to world space."""
         at: Frames = frames.astype(np.float64)
         prefix = f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
         n = len(at)
@@ -149,7 +149,7 @@ def bone_of(item: Any, track: Track) -> str:
 
 
 def depth(item: Any, track: Track) -> int:
-    """Return the number of parents of a track's bone. Parents are baked before the children that depend on them."""
+    """Return the number of ancestors of a track's bone. Parents are baked before the children that depend on them."""
     bone = bone_of(item, track)
     return len(item.pose.bones[bone].parent_recursive) if bone else 0
 

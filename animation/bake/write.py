@@ -275,7 +275,7 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
 
 
 def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
-    """Return the channels' keys by the animator, with their identities in all floats that the curves do not use.
+    """Return the animator's keys in the channels, with key identities in all floats that the curves do not use.
 
     `plays` is a mask of the keys that begin a segment of the spline.
     """
@@ -413,7 +413,7 @@ def _saved(members: Sequence[tuple[_Member, ChannelKeys]], own: OwnKeys, count: 
 def _keep_selection(
     are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
 ) -> None:
-    """Copy the curves' current selection to the animator's keys, because the saved one is from the first bake."""
+    """Copy the curves' current selection to the animator's keys, because the saved selection is from the first bake."""
     again = [number for number, is_baked in enumerate(are_baked) if is_baked]
     if not again or not len(rows):
         return

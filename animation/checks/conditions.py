@@ -39,13 +39,12 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)
-"""In radians. A view direction closer to the up axis than this makes the object roll over within one or two frames."""
+"""Angle in radians. A view direction closer to the up axis makes the object roll over within one or two frames."""
 _ZERO = 1e-6
 _REFINED = 1e-3
 """Tolerance, in frames, for the time of a zero crossing."""
 _JUMP = 0.5
-"""Relative to the change between samples. A curve that changes by more than this within `_REFINED` frames jumps past
-zero."""
+"""Fraction of the change between samples. A curve that changes by more within `_REFINED` frames jumps past zero."""
 
 _LEAST = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
@@ -169,8 +168,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames are skipped, and so are conditions on values that are not finite. They are listed in
-    `errors` and `notes` of the result.
+    Objects with too many frames and conditions on values that are not finite are skipped, and listed in the result's
+    `errors` and `notes`.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def check(
 
 
 def not_checked(reason: Finding) -> Finding:
-    """Return a finding about a check that was skipped for this reason."""
+    """Return a finding about a check that was skipped for the given reason."""
     return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
 
@@ -300,7 +299,7 @@ class _ObjectCheck:
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Yield the frames at which the values change sign. Clear `zero` at samples of 0 where the sign changes."""
+        """Yield the frames at which the values change sign. Clear `zero` at zero samples where the sign changes."""
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])
@@ -346,7 +345,7 @@ class _ObjectCheck:
                 )
 
     def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
-        """Return the directions from the object to the target, the forbidden directions, and the name of the latter.
+        """Return the directions from the object to the target, the forbidden directions, and the forbidden axis's name.
 
         The directions to the target have the shape (frames, 3). All directions are in a space in which the forbidden
         directions are constant. Raises UnknownMotionError.
@@ -407,7 +406,7 @@ class _ObjectCheck:
         excess: Values,
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """Yield a violation for each run of bad samples. Its worst sample is the one with the largest `excess`."""
+        """Yield a violation for each run of bad samples. The worst sample of a run has the largest `excess`."""
         track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
@@ -446,7 +445,7 @@ def _in(matrices: Matrices, way: Values) -> Values:
 
 
 def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """Return, between each two samples, the smallest angle between the direction and any pole, and its position.
+    """Return the smallest angle between the direction and any pole between neighboring samples, and its position.
 
     The position is a fraction from 0 to 1 between the two samples.
     """

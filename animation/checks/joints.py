@@ -26,7 +26,7 @@ class Gap:
     """The name of the child object or bone."""
     parent: str
     distance: float
-    """In world units."""
+    """The maximum distance, in world units."""
     frame: float
     """The frame of the maximum distance."""
     samples: int

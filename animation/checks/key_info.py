@@ -25,7 +25,7 @@ from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 
 AT = 0.02
-"""In frames. A key within this distance of the current frame counts as a key at that frame."""
+"""Tolerance in frames. A key within this distance of the current frame counts as a key at that frame."""
 
 
 class Segment(NamedTuple):
@@ -160,7 +160,7 @@ class Turn(NamedTuple):
     """The frame of the last key before `end`, or `end` itself if there is none."""
     end: float
     angle: float
-    """In radians."""
+    """The angle in radians."""
     axis: tuple[float, float, float]
 
 

@@ -2,7 +2,7 @@
 """The parameters that affect the motion at keys, and the reasons why others do not.
 
 Ease to acts through the left handle of a key, ease from through the right handle, and tension, continuity and bias
-through both. Parameters have no effect on a side of a key without a segment, or with a segment played by Blender. If
+through both. Parameters have no effect on a side of a key that has no segment, or whose segment Blender plays. If
 handles play the track, parameters have no effect on a handle whose type was chosen by the animator. At the ends of a
 spline of values, continuity and bias have no effect.
 """
@@ -44,7 +44,7 @@ class Obstacle:
 
 @record()
 class PlayedParameters:
-    """The parameters that affect the motion at one or more keys, and the obstacles to the others."""
+    """The parameters that affect the motion at one or more keys, and the reasons why the others do not."""
 
     names: frozenset[str]
     obstacles: tuple[Obstacle, ...]
@@ -66,7 +66,7 @@ class _Channel:
 
 
 def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
-    """Return the parameters that affect the motion at one or more keys, and the obstacles to the others."""
+    """Return the parameters that affect the motion at one or more keys, and the reasons why the others do not."""
     names: set[str] = set()
     interpolations: set[int] = set()
     handles: set[int] = set()

@@ -21,7 +21,8 @@ class Smoothness:
     """The smoothness of all splines of a track."""
 
     continuity: str
-    """C0, C1 or C2, of the least smooth spline. Empty if the value jumps, for example between the cycles of a loop."""
+    """Continuity of the least smooth spline: C0, C1 or C2. Empty if the value jumps, for example between the cycles of
+    a loop."""
     jumps: list[Jump]
     """The largest jump in the value, and in each derivative that exists for all splines."""
 

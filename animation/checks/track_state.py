@@ -29,7 +29,7 @@ STATES = {
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of the bone with this path or, if it is empty, the datablock's tracks outside bones.
+    """Return the tracks of the bone with this path or, if the path is empty, the datablock's tracks outside bones.
 
     The list is empty if there is no animation.
     """
@@ -62,7 +62,10 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether any track in use with one of the path prefixes is not TCB. None selects all tracks."""
+    """Return whether any track in use with one of the path prefixes is not TCB.
+
+    If `prefixes` is None, all tracks are checked.
+    """
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:
@@ -81,7 +84,7 @@ def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
 
 
 def state(track: Track) -> str:
-    """Return the state of a track, a key of `STATES`.
+    """Return the state of a track as a key of `STATES`.
 
     PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
     keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves have been changed

@@ -30,7 +30,7 @@ def bake(  # noqa: PLR0913
     rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of the datablock. If there are none, enable and bake all its tracks.
+    """Bake the TCB tracks of the datablock. If the datablock has none, enable and bake all its tracks.
 
     Tracks enabled by this function get the default parameters (0 or `defaults`), which changes their motion. To
     preserve the motion, call `enable(datablock, keep_look=True)` first.
@@ -44,27 +44,27 @@ def bake(  # noqa: PLR0913
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
         SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that play the motion
-        within the tolerances, between frames as well. Both lock the channels, and `free` restores the animator's keys.
-        HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track that is already
-        baked is freed first.
+        within the tolerances, between frames as well. SAMPLES and CURVES lock the channels, and `free` restores the
+        animator's keys. HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track
+        that is already baked is freed first.
     step : float
-        Frames between samples, which may be less than 1.
+        Interval between samples in frames, which may be less than 1.
     extend : (float, float), optional
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
-        Maximum number of samples. If a bake would need more, nothing is baked.
+        Maximum number of samples. If a bake would need more samples, nothing is baked.
     defaults : mapping, optional
         Parameters by name, for keys that have none of their own.
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        Maximum error of curves and handles, in the property's units. A note reports a larger error of handles. Default:
-        1e-4 of the range of the track's keys.
+        Maximum error of curves and handles, in the property's units. A note reports handles with a larger error.
+        Default: 1e-4 of the range of the track's keys.
     rotation_tolerance : float
         Maximum error in rotations, in radians. Default: 0.01 degree.
     progress : callable, optional
         Called with the number of finished tracks and the total number of tracks. If `progress` raises an exception, the
-        bake is completed first.
+        bake is completed before the exception is raised again.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def bake_many(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of several datablocks, as `bake` does. If there are none, enable and bake all tracks.
+    """Bake the TCB tracks of several datablocks (see `bake`). If there are none, enable and bake all tracks.
 
     Tracks enabled by this function get the default parameters (0, or those in `options`), which changes their motion.
 
@@ -129,7 +129,7 @@ def bake_many(
     progress : callable, optional
         See `bake`.
     whole : bool
-        If true, a datablock is left unchanged if one of its tracks has an invalid key. If false, its other tracks are
+        If true, a datablock with an invalid key on one of its tracks is left unchanged. If false, its other tracks are
         baked.
 
     Returns

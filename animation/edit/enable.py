@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: makes tracks TCB, and fits parameters to the motion of their Bezier keys."""
+"""Make tracks TCB, and fit parameters to the motion of their Bezier keys."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def enable(
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
-    """Make the datablock's tracks TCB. They are off until a bake.
+    """Make the datablock's tracks TCB. The tracks are off until they are baked.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def enable(
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        Turns of rotations between keys, as in `choose`. Default: as in `enable_many`.
+        How rotations turn between keys, with the same options as in `choose`. Default: as in `enable_many`.
 
     Returns
     -------
@@ -124,11 +124,11 @@ def enable_many(
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
-        An angle in radians, and a fraction of a track's range. Larger changes to the preserved motion count as visible
-        and are reported.
+        Limits of visible change: an angle in radians, and a fraction of a track's range. Larger changes to the
+        preserved motion are reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        Turns of rotations between keys, as in `choose`. Default: AS_KEYED for angles, SHORTEST for quaternions, and
-        with `keep_look` the path that changes the motion less.
+        How rotations turn between keys, with the same options as in `choose`. Default: AS_KEYED for angles, SHORTEST
+        for quaternions, and with `keep_look` the path that changes the motion less.
 
     Returns
     -------
@@ -210,13 +210,13 @@ def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: _Prefixes) 
 
 
 class _OwnKeysOfTracks:
-    """A cache of each track's keys by the animator."""
+    """A cache of the animator's keys on each track."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Track, dict[int, OwnKeys]]] = {}
 
     def read(self, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-        """Return each track's keys by the animator. Only keys that are not cached are read."""
+        """Return the animator's keys on each track. Only keys that are not cached are read."""
         fresh = [track for track in tracks if id(track) not in self._known]
         self._known |= {id(track): (track, own) for track, own in zip(fresh, read_all_own_keys(fresh), strict=True)}
         return [self._known[id(track)][1] for track in tracks]
@@ -225,7 +225,10 @@ class _OwnKeysOfTracks:
 def _find_plain(
     editable: EditableSets, sets: Sequence[_FoundSet], own_keys: _OwnKeysOfTracks, made: _Made, report: Report
 ) -> None:
-    """Add a datablock's tracks to enable to `made`, but shared tracks only once. Raise AnimationError if none exist."""
+    """Add a datablock's tracks that can be enabled to `made`, without duplicates.
+
+    Raise AnimationError if there are none.
+    """
     datablock = sets[0].datablock
     report.errors += editable.refused
     if editable.left:
@@ -286,8 +289,8 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
     """Return the track's keys, with all interpolations except Bezier recorded as chosen, and add a note on them.
 
-    If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The same
-    applies to tracks with only linear keys.
+    If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The keys of
+    tracks with only linear keys are also returned unchanged.
     """
     if _have_parameters(originals):
         return dict(originals)
@@ -384,7 +387,7 @@ def _keep_look(
 def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
     """Return a list with a note on the first turn of 180 to 360 degrees kept as keyed, or an empty list.
 
-    Longer turns need no note. They must be intended, because they consist of whole turns.
+    Longer turns need no note. They must be intended, because they include whole turns.
     """
     for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
         turns = np.empty(0) if spline.turns is None else spline.turns

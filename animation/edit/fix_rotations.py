@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fix Rotations: finds keys at which a rotation flips or jumps, and replaces their values with equivalent values.
+"""Find keys at which a rotation flips or jumps, and replace their values with equivalent values.
 
-The pose at every key is preserved. This works on plain and TCB tracks, and on every action, played or not. See
-`interp/rotations/equivalent.py` for the mathematics.
+The pose at every key is preserved. Fix Rotations works on plain and TCB tracks, and on every action, even if it is not
+played. See `interp/rotations/equivalent.py` for the mathematics.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RotationFault:
     """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within one frame. TURN: more
     than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
-    """Frames of the keys, in action time. For a flip, jump or turn, the frame of its second key."""
+    """Frames of the keys, in action time. For a flip, jump or turn, the frame of the second key."""
     repairable: bool
     """True if `fix_rotations` repairs the fault with the same options."""
     reason: Finding | None
@@ -76,7 +76,8 @@ def find_rotation_faults(
     Parameters
     ----------
     datablock : bpy.types.ID
-        A datablock with animation, or an action. All rotations in all slots of an action are checked, played or not.
+        A datablock with animation, or an action. All rotations in all slots of an action are checked, even if they are
+        not played.
     prefixes : iterable of str, optional
         Check only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
@@ -85,7 +86,7 @@ def find_rotation_faults(
     Returns
     -------
     list of RotationFault
-        The faults in the order of the F-curves. Nothing is changed.
+        The faults, in the order of the F-curves. Nothing is changed.
 
     Raises
     ------
@@ -117,21 +118,21 @@ def fix_rotations(
     Parameters
     ----------
     datablock : bpy.types.ID
-        A datablock with animation, or an action. All rotations in all slots of an action are repaired, played or not.
-        For an action without users, the Euler order is unknown, so only signs and whole turns are repaired.
+        A datablock with animation, or an action. All rotations in all slots of an action are repaired, even if they are
+        not played. For an action without users, the Euler order is unknown, so only signs and whole turns are repaired.
     prefixes : iterable of str, optional
         Repair only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        The rule for Euler angles or axis-angles that turn by more than 180 degrees between two keys. They may be an
-        intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin can't be
-        recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the shortest
+        The rule for Euler angles or axis-angles that turn by more than 180 degrees between two keys. Such a turn may be
+        an intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin can't
+        be recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the shortest
         path.
 
     Returns
     -------
     Report
-        Counts of repaired tracks and changed keys. `notes` lists the repaired faults and the faults that were left, and
-        `errors` the faults that could not be repaired.
+        Counts of repaired tracks and changed keys. `notes` lists the repaired faults and the faults that were left
+        unchanged. `errors` lists the faults that could not be repaired.
 
     Raises
     ------
@@ -308,7 +309,10 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier can change the pose if keys get equivalent values. Only Cycles without offset can't."""
+    """Return whether a modifier can change the pose if keys get equivalent values.
+
+    Only a Cycles modifier without an offset can't.
+    """
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)

@@ -43,7 +43,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     Returns
     -------
     Report
-        `tracks` counts the tracks with new keys, and `keys` the frames with new keys. `errors` are the reasons why
+        `tracks` counts the tracks with new keys, and `keys` the frames with new keys. `errors` lists the reasons why
         other tracks have no new keys.
 
     Raises
@@ -108,8 +108,8 @@ def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping
 def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
     """Insert unselected keys into a channel of the restored track, as Blender does.
 
-    Blender's insertion divides the segments of free handles, which preserves the motion. The handles and selection of
-    `completed` are for keys that TCB plays.
+    Blender's insertion divides the segments of free handles, which preserves the motion. The handles and selection in
+    `completed` apply only to keys that TCB plays.
     """
     if not len(co):
         return

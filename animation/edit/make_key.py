@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make TCB Key: inserts a key on the current motion at a frame."""
+"""Insert a key on the current motion at a frame, for Make TCB Key."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
-    """Return the keys with an additional key that has the attributes of the previous key or, if first, of the next."""
+    """Return the keys with a new key, which has the attributes of the previous key or, if it is first, the next."""
     previous = max(0, int(np.searchsorted(keys.frames, frame)) - 1)
     place = np.array([[frame, value]], dtype=np.float32)
     one_frame = np.array([[1.0, 0.0]], dtype=np.float32)

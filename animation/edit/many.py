@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Functions for several datablocks.
 
-They take the same arguments as the functions for one datablock. The report lists the datablocks that can't be
-processed.
+These functions take the same arguments as the functions for one datablock. The report lists the datablocks that can't
+be processed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., 
     """Call the function for each datablock with its prefixes, and add up the reports. List failures in `errors`.
 
     F-curves that several datablocks share are processed with the first of these datablocks. It is therefore not an
-    error if nothing remains to be done for the others.
+    error if nothing is left to do for the other datablocks.
     """
     report = Report()
     for datablock, prefixes in datablocks.items():
@@ -86,7 +86,7 @@ Report
 def fix_rotations_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
-    """Fix the rotations of several datablocks or actions, as `fix_rotations` does.
+    """Fix the rotations of several datablocks or actions (see `fix_rotations`).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def fix_rotations_many(
 def free_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
-    """Free the bakes of several datablocks, as `free` does.
+    """Free the bakes of several datablocks (see `free`).
 
     Examples
     --------
@@ -115,7 +115,7 @@ def free_many(
 @checked
 @_described
 def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore the F-curves of several datablocks, as `restore` does.
+    """Restore the F-curves of several datablocks (see `restore`).
 
     Examples
     --------
@@ -129,7 +129,7 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
 @checked
 @_described
 def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore and remove the TCB tracks of several datablocks, as `remove` does.
+    """Restore and remove the TCB tracks of several datablocks (see `remove`).
 
     Examples
     --------
@@ -143,7 +143,7 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
 @checked
 @_described
 def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Convert the F-curves of several datablocks to plain animation, as `apply` does.
+    """Convert the F-curves of several datablocks to plain animation (see `apply`).
 
     Examples
     --------
@@ -157,7 +157,7 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
 @checked
 @_described
 def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
-    """Key all rotation channels of several datablocks, as `key_whole` does.
+    """Key all rotation channels of several datablocks (see `key_whole`).
 
     Examples
     --------
@@ -179,12 +179,12 @@ def key_set_many(
     interpolation: str | None = None,
     **parameters: float,
 ) -> Report:
-    """Set parameters of the key at `frame` on the same track of several datablocks, as `key_set` does.
+    """Set parameters of the key at `frame` on the same track of several datablocks (see `key_set`).
 
     Raises
     ------
     ValueError
-        There is no such interpolation or parameter, or a number is not finite. Nothing was changed.
+        An interpolation or parameter does not exist, or a number is not finite. Nothing was changed.
 
     Examples
     --------
@@ -198,12 +198,12 @@ def key_set_many(
 @checked
 @_described
 def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
-    """Change settings of the same track of several datablocks, as `choose` does.
+    """Change settings of the same track of several datablocks (see `choose`).
 
     Raises
     ------
     ValueError
-        There is no such setting or option.
+        A setting or option does not exist.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
 def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
     """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved to these frames.
 
-    Keys can't be moved on a track that can't be edited, outside Blender's range of frames, or to the frame of another
+    Keys can't be moved on a track that can't be edited, to a frame outside Blender's range, or to the frame of another
     key.
     """
     _, track = writable(keys.datablock, keys.track)

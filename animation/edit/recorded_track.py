@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of tracks before an edit, for example a drag. It is restored if the edit is canceled."""
+"""The state of tracks before an edit such as a drag, restored if the edit is canceled."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RecordedTrack:
     def revert(self) -> None:
         """Restore the track, even if it was baked again. Remove channels that were added.
 
-        Channels and table entries that were deleted are created again. These channels are not selected and have no
+        Channels and table entries that were deleted are created again. Recreated channels are not selected and have no
         modifiers. If the edit has copied a linked action, assign the linked action again.
         """
         channels = ensured_channels(self.datablock)
@@ -85,6 +85,6 @@ def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[Recorded
 
 
 def revert_tracks(recorded: Sequence[RecordedTrack]) -> None:
-    """Restore several tracks. A track that was recorded twice gets its first state."""
+    """Restore several tracks. A track that was recorded twice returns to the state recorded first."""
     for track in reversed(recorded):
         track.revert()

@@ -71,7 +71,7 @@ def free(
 ) -> Report:
     """Free the bake of the datablock's tracks, that is, restore the animator's keys and unlock the channels.
 
-    Each track returns to its state before the bake, in which it was either played by handles or off.
+    Each track returns to its state before the bake, either played by handles or off.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Restore the F-curves of the datablock's tracks to their state without TCB, but keep later edits.
 
-    Parameters and settings are kept. If no track of the action is played any longer, Live is turned off.
+    Parameters and settings are kept. If no track of the action is still played, Live is turned off.
 
     Parameters
     ----------
@@ -224,8 +224,8 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
     """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
 
-    For example, the path `size` does not include `size_y`, whereas the prefix `size` does. `only` is the identity of
-    the F-curves to search.
+    For example, the path `size` does not match `size_y`, whereas the prefix `size` does. `only` is the identity of the
+    F-curves to search.
     """
 
     def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[_Done | None]:
@@ -245,7 +245,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
     """Return a note if the datablock's last TCB track was removed but the datablock's frame function remains.
 
-    This frame function is kept, because it belongs to no track, and an animator may have edited it. The next bake will
+    The frame function is kept, because it belongs to no track, and an animator may have edited it. The next bake will
     use it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
@@ -365,7 +365,7 @@ def _unlocked(tracks: Sequence[Track], report: Report, task: _Task) -> Iterator[
 def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int]) -> _Done | None:
     """Call `strip` for a track whose table entry is damaged or missing. Return None for other tracks.
 
-    Appends the identity of a damaged entry to `damaged`.
+    Append the identity of a damaged entry to `damaged`.
     """
     if track.table.error:
         strip(channels, track)
@@ -389,7 +389,7 @@ def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: _Task) -> list
 
 
 def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
-    """Write the tracks' states to the table, or remove these entries and damaged entries."""
+    """Write the tracks' states to the table, or remove the tracks' entries and damaged entries."""
     gone = [*(state.identity for state in states), *damaged]
     if gone and removes:
         remove_entries(action, gone)
@@ -407,7 +407,7 @@ def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     """Remove entries of tracks whose slot was removed from the datablock's action.
 
-    Return true if any entry was removed.
+    Return whether any entry was removed.
     """
     if datablock.library is not None:
         return False

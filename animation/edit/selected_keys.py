@@ -33,7 +33,8 @@ def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
     """Yield all of the animator's keys on each track with an F-curve shown in an editor.
 
-    With `only_selected`, F-curves without selected keys are ignored, and tracks without other F-curves are omitted.
+    If `only_selected` is true, F-curves without selected keys are ignored, and tracks without other F-curves are
+    omitted.
     """
     wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
     for datablock, channels, pointers in _users_of(wanted):
@@ -63,7 +64,7 @@ def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.ty
 
 
 def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
-    """Yield the datablocks and channels of each action of the F-curves, with the pointers of its given F-curves."""
+    """Yield datablocks and channels of each action that contains given F-curves, with pointers to these F-curves."""
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
     for fcurve in fcurves:

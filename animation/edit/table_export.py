@@ -32,10 +32,10 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     Parameters
     ----------
     item : bpy.types.Object
-        The object. In the table, properties have their paths relative to the object.
+        The object. In the table, property paths are relative to the object.
     bone : str
-        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported, with their paths
-        relative to the bone, so that another bone can import them.
+        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported, with paths
+        relative to the bone, so that they can be imported for another bone.
 
     Returns
     -------

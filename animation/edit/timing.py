@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Create and remove frame functions, which retime motion. `store/frame_functions.py` reads them.
 
-A new frame function is an ordinary F-curve with a few keys, which the animator can edit. It has a modifier if its keys
-repeat or their values run from 0 to 1.
+A new frame function is an ordinary F-curve with a few keys, which the animator can edit. The F-curve has a modifier if
+its keys repeat, or if their values range from 0 to 1.
 """
 
 from __future__ import annotations
@@ -71,24 +71,21 @@ def retime(  # noqa: PLR0913
     length: Positive = RETIME["length"].default,
     defaults: Parameters | None = None,
 ) -> Timing:
-    """Create or replace the frame function of a track, datablock or scene. Then bake to play the new timing.
+    """Create or replace the frame function of a track, datablock or scene. Bake afterward to play the new timing.
 
     Parameters
     ----------
     datablock
         Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
-        AS_IT_IS keeps the timing, F(t) = t.
-        SCALE multiplies the duration by `scale`, starting at the first key.
-        REVERSE reverses the motion.
-        HOLD holds the pose at `frame` for `length` frames.
-        LOOP repeats the motion from the first to the last key.
-        PING_PONG repeats it too, and reverses every second repeat.
-        FRACTION has keys with values 0 and 1, which an Envelope modifier maps to the first and the last key.
-        CONSTANT_SPEED keeps a constant speed along the path of the track, or of the track `by`.
-        CONSTANT_SPEED_KEYS keeps a constant speed between neighboring keys.
+        AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, starting at the first key.
+        REVERSE reverses the motion. HOLD holds the pose at `frame` for `length` frames. LOOP repeats the motion from
+        the first to the last key. PING_PONG repeats the motion, and reverses every second repetition. FRACTION has keys
+        with values 0 and 1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED keeps a
+        constant speed along the path of the track, or of the track `by`. CONSTANT_SPEED_KEYS keeps a constant speed
+        between neighboring keys.
     track : str
-        Path of the track to retime. If empty, the datablock is retimed, with all its tracks.
+        Path of the track to retime. If empty, all tracks of the datablock are retimed.
     by : str
         Path of the track whose speed is to be constant. Default: `track`.
     of : bpy.types.ID, optional
@@ -107,7 +104,7 @@ def retime(  # noqa: PLR0913
     AnimationError
         There is no motion to which the shape can be applied, or the datablock can't be edited.
     ValueError
-        There is no such shape, or a number is out of range.
+        The shape does not exist, or a number is out of range.
 
     Examples
     --------
@@ -146,7 +143,7 @@ def retime(  # noqa: PLR0913
 
 @checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
-    """Remove the frame function of the datablock or of one of its tracks. Then bake to play the original timing.
+    """Remove the frame function of the datablock or of one of its tracks. Bake afterward to play the original timing.
 
     Parameters
     ----------
@@ -200,7 +197,7 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
 def _keys(
     shape: str, first: float, last: float, *, scale: float, held: float, length: float
 ) -> Sequence[tuple[float, float]]:
-    """Return the keys of a shape that is not a constant speed, as frames and values."""
+    """Return the keys of a shape other than constant speed, as frames and values."""
     unchanged = [(first, first), (last, last)]
     return {
         "AS_IT_IS": unchanged,
@@ -226,7 +223,7 @@ def _writable_channels(datablock: bpy.types.ID, track: str) -> Channels:
 
 
 def _cleared_curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
-    """Return the F-curve of the frame function, unmuted and without modifiers. Create it if it is missing.
+    """Return the F-curve of the frame function, unmuted and without modifiers. Create the F-curve if it is missing.
 
     A track's F-curve also gets a named property. Existing keys are replaced later.
     """
@@ -261,7 +258,7 @@ def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurv
 
 
 def _write_lines(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
-    """Write linear keys. Their VECTOR handles keep the curve straight if the animator makes them Bezier keys."""
+    """Write linear keys. VECTOR handles keep the curve straight if the animator changes the keys to Bezier."""
     frames, values = np.array(keys).T
     key_curve(fcurve, frames, values)
     for point in fcurve.keyframe_points:

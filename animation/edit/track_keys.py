@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys of a track, found by track, path or frame."""
+"""The animator's keys on a track, found by track, path or frame."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TrackKeys:
     def velocities(self) -> Numbers:
         """Return the velocities, with one row per key and one column per component.
 
-        For rotations, these are angular velocities. Velocities that are not set are 0.
+        For rotations, the velocities are angular. Velocities that are not set are 0.
         """
         return read_velocities(self.track, self.own, self.frames)
 
@@ -96,7 +96,7 @@ def goes_by_velocities(track: Track) -> bool:
 
 
 def interpolations_of(keys: TrackKeys) -> set[str]:
-    """Return the interpolations with which the keys are played. It is "BEZIER" where a spline segment begins."""
+    """Return the interpolations with which the keys are played. Keys that begin a spline segment have "BEZIER"."""
     names = {number: name for name, number in INTERPOLATION.items()}
     found = set()
     for own in keys.own.values():
@@ -120,7 +120,7 @@ def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
     Returns
     -------
     TrackKeys
-        The keys. `take` selects a subset of them by a mask with one boolean per key.
+        The keys. To select a subset, call `take` with a mask that has one boolean per key.
 
     Raises
     ------

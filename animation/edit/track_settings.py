@@ -89,8 +89,8 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     track : str
         Path of the track, as for `find_track`.
     **choices : str
-        Settings with the identifiers of `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for the
-        motion outside the keys. Rotations also have `ends`, the TCB method's rule for the first and last keys, and
+        Settings, with the same identifiers as in `bpy.ops.tcb.track_choose`. All tracks have `method`, and `cycle` for
+        the motion outside the keys. Rotations also have `ends`, the TCB method's rule for the first and last keys, and
         `construction`, the formulas between keys. `path` specifies whether rotations take the shortest path. `angles`
         is the method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored but
         have no effect.
@@ -98,9 +98,9 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     Raises
     ------
     AnimationError
-        There is no such TCB track, or it does not support the method. Nothing was changed.
+        There is no such TCB track, or the track does not support the method. Nothing was changed.
     ValueError
-        There is no such setting or option.
+        A setting or option does not exist.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Velocities and accelerations of TCB tracks as custom properties.
 
-They are the derivatives of the splines through the keys, and do not depend on the samples of a bake.
+The values are the derivatives of the splines through the keys, and do not depend on the samples of a bake.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Velocities:
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
-        Quantities to write. For rotations, these are angular quantities in radians, relative to the parent's axes. The
-        speed is the magnitude of the velocity.
+        Quantities to write. For rotations, all quantities are angular, in radians and relative to the parent's axes.
+        The speed is the magnitude of the velocity.
     step : float
-        Frames between samples, which may be less than 1.
+        Interval between samples in frames, which may be less than 1.
     unit : "FRAME" or "SECOND"
         Unit of time.
     rate : float
@@ -132,8 +132,8 @@ def write_velocities(
     Notes
     -----
     The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed. Their
-    F-curves have ordinary linear keys, and are not tracks. Bakes, Restore, Remove and edits do not change these
-    F-curves. The F-curves change only when they are written again. If a frame function retimes the track, the
+    F-curves have ordinary linear keys, and are not treated as tracks. Bakes, Restore, Remove and edits do not change
+    these F-curves. The F-curves change only when they are written again. If a frame function retimes the track, the
     properties describe the retimed motion.
 
     Examples

@@ -39,7 +39,7 @@ class Channels:
     def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
         """Add an unselected F-curve in a channel group.
 
-        `group` is a group or the name of one, which is created if it is missing.
+        `group` is a group, or the name of a group that is created if it is missing.
         """
         fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
         # Blender selects new F-curves. As long as any channel is selected, Blender pastes and inserts keys only in
@@ -61,7 +61,7 @@ class Channels:
 
 
 def channels_of(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate `datablock`. In NLA tweak mode, these are the F-curves of the tweaked strip.
+    """Return the F-curves that animate `datablock`. In NLA tweak mode, return the F-curves of the tweaked strip.
 
     Raises AnimationError with the reason if there are none.
     """
@@ -150,7 +150,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 
 
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves, as `channels_of` does. Create the action or channelbag if it is missing."""
+    """Return the same F-curves as `channels_of`. Create the action or channelbag if it is missing."""
     if is_without_curves(datablock):
         animation = animation_data(datablock)
         if animation is None or animation.action is None:
@@ -173,8 +173,8 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
 def evaluate_anew(action: bpy.types.Action) -> None:
     """Make Blender reevaluate the action at the current frame.
 
-    This discards unkeyed poses. Calling only `update_tag` would keep them, but would not evaluate keys that were
-    written in bulk.
+    This discards unkeyed poses. Calling only `update_tag` would preserve these poses, but would not evaluate keys that
+    were written in bulk.
     """
     action.update_tag(refresh={"TIME"})
 

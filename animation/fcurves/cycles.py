@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's, and the extension's, which repeat curves played by handles."""
+"""Cycles modifiers of F-curves, added by the animator, or by the extension to repeat curves played by handles."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def repeats_by_us(fcurve: bpy.types.FCurve) -> bool:
 
 
 def remove_cycles(fcurve: bpy.types.FCurve) -> None:
-    """Turn our modifier into an ordinary one by renaming it."""
+    """Turn our Cycles modifier into an ordinary modifier by renaming it."""
     for modifier in _ours(fcurve):
         modifier.name = _PLAIN
 

@@ -40,7 +40,7 @@ class Segments:
     change: Float64Array
     """Value of the second key minus value of the first key."""
     duration: Float64Array
-    """In frames."""
+    """Duration in frames."""
     back: Float64Array
     amplitude: Float64Array
     period: Float64Array
@@ -49,8 +49,8 @@ class Segments:
 def progress(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
     """Return the change in value in segments of one type at `t`, with its derivatives with respect to t.
 
-    All three have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of `segments`
-    may also have a single element, which applies to all segments.
+    All three arrays have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of
+    `segments` may also have a single element, which applies to all segments.
     """
     none = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:

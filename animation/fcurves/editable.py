@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check whether a datablock's animation can be edited. Linked data can't, but an override gets a local copy."""
+"""Check whether a datablock's animation can be edited.
+
+Linked data can't be edited, but a library override gets a local copy.
+"""
 
 from __future__ import annotations
 

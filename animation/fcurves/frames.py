@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sets of key frames. Frames that differ only by rounding are equal."""
+"""Sets of key frames. Frames that differ only by rounding count as equal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAME_FRAME = 1e-3
 """Keys closer together than this, in frames, are at the same frame. The errors from moving a key in float32 are far
 smaller, and Blender merges keys at ten times this distance."""
 ONE_KEY = 0.0101
-"""In frames. Blender replaces a key within 0.01 of a pasted or moved key."""
+"""Distance in frames. Blender replaces a key within 0.01 frames of a pasted or moved key."""
 LAST_FRAME = 1_048_574
 """Blender's last frame."""
 

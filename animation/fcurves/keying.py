@@ -11,7 +11,7 @@ from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOL
 
 _EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
 """Blender's defaults for new keys. Keys added in bulk have 0, so Back or Elastic would have no effect if an animator
-later chooses them."""
+chose them later."""
 
 
 def key_curve(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Selection flags of keys that are written in bulk. They are the slowest attributes to write."""
+"""Selection flags of keys that are written in bulk. These flags are the slowest attributes to write."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Writer:
         """Written F-curves by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-        """Write keys, as `write_joined` does. If Blender can deselect all keys at once, postpone the selection."""
+        """Write keys with `write_joined`. If Blender can deselect all keys at once, postpone the selection."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if not CAN_DESELECT:
             return
@@ -86,8 +86,8 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
 def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
     """Deselect all keys of the written F-curves and return True, or change nothing and return False.
 
-    The selection on all other F-curves of the action must be restored. If they have more than `most` keys, nothing is
-    changed.
+    The selection on all other F-curves of the action must be restored. If these F-curves have more than `most` keys,
+    nothing is changed.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > most:

@@ -20,11 +20,11 @@ from ...interp import rotations
 from ...interp.keys import Float64Array
 
 _PRIOR = 1e-6
-"""The weight of the prior relative to the poses. It affects only directions in which the poses do not move."""
+"""The weight of the prior relative to the poses. The prior affects only directions in which the poses do not move."""
 _ROUNDS = 3
 _SNAPPED = 2e-5
-"""Within this tolerance, elements of a turn snap to 0 or 1, and sizes snap to powers of ten. It covers float32
-rounding."""
+"""Within this tolerance, elements of a turn snap to 0 or 1, and sizes snap to powers of ten. The tolerance covers
+float32 rounding."""
 _LEAST = 1e-9
 
 

@@ -107,13 +107,13 @@ def fit(
         Frames of the keys.
     evaluate : callable
     segments : ndarray of bool, shape (n,)
-        The segments to fit. The others are straight.
+        The segments to fit. Other segments are straight.
     representation : str or None
         The representation of rotations, or None for values.
     numbers : ndarray, shape (n, channels), or None
         For rotations, the keys of the channels.
     tolerance : float or None
-        Add keys until the error is below this. If None, add no keys.
+        Add keys until the error is less than this tolerance. If None, add no keys.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
     if tolerance is None:

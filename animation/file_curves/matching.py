@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Match objects and bones with nodes of a file and actions with takes, and find their conversions."""
+"""Match objects and bones with the nodes of a file, and actions with takes, and find the conversion of each node."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale
 _IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 _SAME_RATE = 1e-4
 _SAME_START = 2e-3
-"""Frames."""
+"""Tolerance, in frames, for a start at a whole frame."""
 _SAME_KEY = 0.01
-"""Frames."""
+"""Maximum distance, in frames, between a key of the file and the corresponding key of the F-curve."""
 _VALUES_FIT = 1e-3
 """Maximum deviation of a pose, as a fraction of the range of the property's keys."""
 _ROUNDED = 2e-5
@@ -102,7 +102,7 @@ def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
 
 
 def _truncated(name: str) -> str:
-    """Return a name as long as Blender allows."""
+    """Truncate a name to the maximum length in Blender."""
     return name.encode()[:_LONGEST].decode(errors="ignore")
 
 
@@ -140,7 +140,7 @@ class Matcher:
     def _matches(
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
     ) -> tuple[list[Match], float]:
-        """Return the matches for these axes, and minus the number of top-level items that contradict the axes."""
+        """Return the matches for these axes, and the negated number of top-level items that contradict the axes."""
         # The node of each item, or -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []

@@ -22,16 +22,16 @@ _PLACES = np.arange(1, 128) / 128.0
 _FOLLOWED = 24
 """Samples per segment at which Euler angles follow a rotation, to keep full turns."""
 _EXACT_VALUES = 1e-6
-"""Fraction of the range. Curves with a smaller error are exact apart from float32 rounding in Blender."""
+"""Fraction of the range. Curves with a smaller error are exact, except for float32 rounding in Blender."""
 _EXACT_ANGLES = 1e-6
 _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""
 _ROUNDED = 1e-6
-"""Units. A smaller range is only rounding."""
+"""Smallest range, in units. A smaller range is only rounding."""
 _WHOLE = 1e-4
-"""Frames. Keys within this distance of a whole frame snap to it."""
+"""Distance in frames. Keys within this distance of a whole frame snap to the whole frame."""
 _NEXT_KEY = 0.02
-"""Frames. Slightly more than Blender's minimum distance between keys."""
+"""Distance in frames, slightly more than Blender's minimum distance between keys."""
 _OVERLAP = 1.0 + 1e-6
 """Blender shortens two handles whose total length exceeds their segment."""
 
@@ -44,7 +44,7 @@ class Timing:
     start: float
 
     def frames(self, times: Float64Array) -> Float64Array:
-        """Return frames as Blender stores them, snapped to whole frames because files round times to float32."""
+        """Return frames as Blender stores them, snapped to whole frames because files have times in float32."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
         near = np.abs(frames - whole) < _WHOLE
@@ -112,7 +112,8 @@ def play_values(
         Converts the file's values (m, 3) to Blender's, as `matrix` and `shift` do.
     timing : Timing
     tolerance : float or None
-        A fraction of the range. Add keys where the error of a channel is larger. If None, use only the file's keys.
+        A fraction of the range. Keys are added where the error of a channel is larger. If None, only the file's keys
+        are used.
     """
     of_file = timing.evaluated(track)
 
@@ -267,7 +268,8 @@ def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
     """Return the curve with a key at each step that occurs before its key.
 
     A segment that holds the value of its second key, after a segment that is not a step, needs two values at its first
-    key. `add_keys` adds a key with the second value right after it. Otherwise, the step occurs at the second key.
+    key. If `add_keys` is true, a key with the second value is added right after the first key. Otherwise, the step
+    occurs at the second key.
     """
     step = curve.interpolation == CONSTANT
     early = step & (curve.held != curve.values)

@@ -48,7 +48,7 @@ from .played import Played, Timing, play_rotation, play_values
 _KINDS = {CONSTANT: "CONSTANT", LINEAR: "LINEAR", CUBIC: "BEZIER"}
 _THIRD = 1.0 / 3.0
 _ALONE = 3.0
-"""Frames. The segment length for the handles of a key without adjacent segments."""
+"""The segment length, in frames, for the handles of a key without adjacent segments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def restore_curves(
     use_tcb : bool
         Enable TCB on tracks if parameters reproduce the motion within the tolerances.
     progress : callable, optional
-        Called with the number of finished steps and the total.
+        Called with the number of finished steps and the total number of steps.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def restore_curves(
     Raises
     ------
     AnimationError
-        The file cannot be read, or none of the objects match it. Nothing was changed.
+        The file can't be read, or none of the objects match the file. Nothing was changed.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def _keyframes_of(curve: Curve) -> Keyframes:
 
 
 def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
-    """Enable TCB on the tracks whose motion can be preserved by parameters. Leave the others unchanged."""
+    """Enable TCB on the tracks whose motion can be preserved by parameters. Leave all other tracks unchanged."""
     for each in written:
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:

@@ -110,7 +110,7 @@ class KeyTangents:
         return False
 
     def bent(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> Bent | None:
-        """Return the parameters that best fit the goals, which are tangents by side.
+        """Return the parameters that best fit the goal tangents, given by side.
 
         Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
         without a segment. `stays` is the weight of the current tangent on a side without a goal, relative to the other
@@ -132,7 +132,7 @@ class KeyTangents:
 
     @cached_property
     def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords before and after the key, and each segment's fraction of the two segments' duration."""
+        """Return the chords before and after the key, and each segment's fraction of their combined duration."""
         run, place = self.runs[0]
         widths = np.diff(run.frames[place - 1 : place + 2].astype(np.float64))
         shares = widths / widths.sum()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The meaning of edits: parameters implied by edits to keys. They are found by comparing keys with their records.
+"""The meaning of edits: parameters implied by edits to keys, found by comparing keys with their records.
 
 `mirrored_keys` finds keys mirrored in time. On a track played by handles, a key inserted by Blender preserves the
 curve, and a dragged handle changes it. In both cases, the key gets the tension, continuity and bias that best fit the
@@ -11,8 +11,8 @@ These conditions distinguish a drag from Blender's own changes to handles:
 - The key has not moved, but a handle placed by the bake has a different slope.
 - The handle is selected without its key, or no key of the track has moved.
 
-A handle with the same slope but a different length does not change any parameter, because this also happens if a key is
-inserted next to it in Blender and then deleted.
+A handle with the same slope but a different length does not change any parameter, because the length also changes when
+a neighboring key is inserted in Blender and then deleted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
 _SHORTEST = 1e-3
-"""In frames. Handles that are shorter in time, such as vertical handles, are treated as if they had this length."""
+"""Length in frames. Handles that are shorter in time, such as vertical handles, are treated as if they had this
+length."""
 _ROUNDED = 1e-6
 """Rounding error of handles in frame and value, relative to the key's frame or value, or to 1 if that is larger."""
 _STEP = 1e-3
@@ -278,7 +279,7 @@ def _slope(keys: Keyframes, key: int, side: str) -> float:
 
 
 def _inserted(track: Track, own: OwnChannels) -> _Goals:
-    """Return the goals at keys that were inserted on the curves since these were written."""
+    """Return the goals at keys that were inserted on the curves since the curves were written."""
     fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
     if not fresh.any():
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys mirrored in time. Their bias is negated, and their eases are swapped.
+"""Keys mirrored in time, whose bias is negated and whose eases are swapped.
 
 Mirrored keys are found by comparing keys with their records, so the result is the same after every undo, and with Live
 on or off.
@@ -22,7 +22,7 @@ from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 
 _SNAPPED = 1.02
-"""In frames. Blender snaps moved keys to whole frames, each key separately."""
+"""Tolerance in frames. Blender snaps moved keys to whole frames, each key separately."""
 _PARAMETERS = len(PARAMETERS)
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
@@ -88,7 +88,7 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
     """Mirror the frames in `every` as the keys were mirrored from `before` to `now`.
 
-    Return None if they were not mirrored.
+    Return None if the keys were not mirrored.
     """
     moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[moved], kind="stable")

@@ -5,9 +5,9 @@ Blender reports that an action has changed, but not which keys have changed. The
 compared with the keys at the last check. A track counts as edited if any of its channels differs. The result of a check
 depends only on the keys and the table, not on the number of checks or on previous undo steps.
 
-Baked tracks are locked. As long as their curves are unchanged since the bake, they are baked again if their parameters,
-settings or timing have changed, and locked again if a user has unlocked them. Tracks edited outside TCB are not
-changed.
+Baked tracks are locked. As long as the curves of a baked track are unchanged, the track is baked again if its
+parameters, settings or timing have changed, and locked again if a user has unlocked it. Tracks edited outside TCB are
+not changed.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Watch:
         return self._worth_trying(changed)
 
     def not_outside(self, tracks: Sequence[Track]) -> list[Track]:
-        """Return the tracks without baked tracks that were edited outside TCB, which are never updated."""
+        """Return the tracks, except baked tracks that were edited outside TCB. Such tracks are never updated."""
         outside = dict(zip([track.path for track in tracks], edited_outside(tracks), strict=True))
         for path, is_outside in outside.items():
             (self.outside.add if is_outside else self.outside.discard)(path)
@@ -185,7 +185,7 @@ class Watch:
         return self._worth_trying([track for track in waiting if track.in_use])
 
     def _worth_trying(self, tracks: list[Track]) -> list[Track]:
-        """Return the tracks without those that could not be baked in their current state."""
+        """Return the tracks, except tracks that could not be baked in their current state."""
         result = []
         for track in tracks:
             number = self.refused[track.path][0] if track.path in self.refused else 0
@@ -240,12 +240,12 @@ def refresh(
 ) -> Report:
     """Update the action's played tracks that were edited since the last check.
 
-    This fast check does not find all edits. `check_remaining` finds the others.
+    This fast check does not find all edits. `check_remaining` finds the remaining edits.
 
     Parameters
     ----------
     watches
-        States at the last check, by action and slot. The function updates them.
+        States at the last check, by action and slot, which the function updates.
     action
         An editable action. Slots without users are skipped.
     options_for
@@ -380,7 +380,7 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """A reader of the keys of tracks, which are given by their paths and their channels' keys."""
+    """A reader of the keys on tracks that are given by their paths and their channels' keys."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths

@@ -16,7 +16,10 @@ from .points import Spot, moving_tracks
 
 
 def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
-    """Return the tracks that move the point and have a key at its frame. Raise AnimationError if one is locked."""
+    """Return the tracks that move the point and have a key at its frame.
+
+    Raise AnimationError if any of them is locked.
+    """
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]
     if not keyed:

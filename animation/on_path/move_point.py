@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moves of a path's point at a key, by changing the key's location or rotation."""
+"""Move a path's point at a key by changing the key's location or rotation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROUNDS = 6
 """Number of attempts to reach the target if constraints or drivers move the point away from its computed position."""
 _STEPS = 30
 _NEAR = 1e-6
-"""Relative to the distance from the old position. Misses smaller than this are rounding."""
+"""Misses smaller than this fraction of the distance from the old position are rounding errors."""
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
@@ -73,8 +73,8 @@ class _World:
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
 
-        `values` replace the keys' values. If more than F-curves and parents move the object, they are written into the
-        keys.
+        `values` replace the keys' values, and are written into the keys if anything other than F-curves and parents
+        moves the object.
         """
         if self._at_once is None:
             if values is not None:

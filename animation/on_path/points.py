@@ -19,7 +19,7 @@ LOCATIONS = ("location", "delta_location")
 _AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
 
 Vector = npt.NDArray[np.float64]
-"""Shape (3,)."""
+"""A vector, shape (3,)."""
 
 
 @record()

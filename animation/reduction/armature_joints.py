@@ -113,8 +113,8 @@ def _still(owner: Any) -> dict[str, Float64Array]:
 def places_of(obj: Any, frames: Float64Array, played: Sequence[SampledTrack] = ()) -> Float64Array:
     """Return the world positions of all bone heads and tails, shape (points, frames, 3).
 
-    `played` contains tracks whose values are used instead of their F-curves. Raises UnknownMotionError if more than
-    F-curves and parents move a bone.
+    `played` contains tracks whose values are used instead of their F-curves. Raises UnknownMotionError if anything
+    other than F-curves and parents moves a bone.
     """
     moved = {
         (

@@ -34,7 +34,7 @@ _TIGHTER = 0.8
 def check_evaluated(obj: Any) -> None:
     """Raise AnimationError if an active rigid body moves the object or a parent.
 
-    The simulation depends on previous frames. Passive rigid bodies only move as they are animated.
+    The simulation depends on previous frames. Passive rigid bodies follow only their animation.
     """
     above = obj
     while above is not None:
@@ -69,11 +69,11 @@ def tightened_search(
     search: Callable[[Float64Array], Generator[float, None, list[NewKeys]]],
     excess_of: Callable[[Sequence[NewKeys]], Float64Array],
 ) -> Generator[float, None, list[NewKeys]]:
-    """Repeat the search with smaller tolerances while evaluated bones exceed theirs. Return the most accurate keys.
+    """Repeat the search with smaller tolerances while evaluated bones exceed the original tolerances.
 
-    Yields the progress of each search. `keys` contains the initial keys. `search` finds keys within fractions of the
-    bones' tolerances, shape (bones, frames). `excess_of` returns the errors of the bones relative to the tolerances,
-    with the same shape.
+    Yields the progress of each search, and returns the most accurate keys. `keys` contains the initial keys. `search`
+    finds keys within fractions of the bones' tolerances, shape (bones, frames). `excess_of` returns the errors of the
+    bones relative to the tolerances, with the same shape.
     """
     excess = excess_of(keys)
     smallest_excess = excess.max()

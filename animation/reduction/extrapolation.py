@@ -31,7 +31,7 @@ def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[floa
 def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
     """Give a curve of Bezier keys linear extrapolation, with outer handles of these slopes.
 
-    An end beyond which there are other keys has NaN.
+    The slope is NaN at an end with other keys beyond it.
     """
     points = fcurve.keyframe_points
     if fcurve.extrapolation != "LINEAR" or not len(points):
@@ -54,9 +54,10 @@ def key_straight(
     types: EnumArray,
     slopes: Float64Array,
 ) -> None:
-    """Replace the keys with linear and constant keys. If these would extrapolate differently, an end gets a Bezier key.
+    """Replace the keys with linear and constant keys.
 
-    If the first key is Bezier, it plays a line to an additional key one frame later.
+    If linear and constant keys would extrapolate differently at an end, that end gets a Bezier key. If the first key is
+    Bezier, it plays a straight line to an additional key one frame later.
     """
     starts = ends = False
     if fcurve.extrapolation == "LINEAR":
@@ -76,7 +77,7 @@ def key_straight(
 
 
 def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
-    """Return whether linear and constant keys would extrapolate with other slopes at the start, and at the end."""
+    """Return whether linear and constant keys would extrapolate with different slopes at the start, and at the end."""
     plain = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
     if is_held:
         plain[0] = 0.0

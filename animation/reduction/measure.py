@@ -33,7 +33,10 @@ class Difference:
     angle_at: str = ""
 
     def with_points(self, points: Difference) -> Difference:
-        """Combine the deviation of values and rotations with the points' deviation. The mean is the points' mean."""
+        """Combine the deviation of values and rotations with the points' deviation.
+
+        The mean deviation is the mean over the points.
+        """
         larger = points if points.largest >= self.largest else self
         return Difference(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 
@@ -51,7 +54,7 @@ def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]
 
 
 def difference(wanted: Sequence[SampledTrack], played: Mapping[str, Float64Array], frames: Float64Array) -> Difference:
-    """Return the deviation of the played values, which are given by path. Transforms of bones are ignored.
+    """Return the deviation of the played values, given by path. Transforms of bones are ignored.
 
     Rotations are unit quaternions.
     """

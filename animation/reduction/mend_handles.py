@@ -37,7 +37,10 @@ class WantedMotion(NamedTuple):
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
-    """Add keys in the middle of segments that handles do not play accurately. Return None if this does not help."""
+    """Add keys in the middle of segments that handles do not play accurately.
+
+    Return None if the additional keys do not help.
+    """
     # Handles are exact for values without eases.
     able = {
         keys.sampled.track.path: keys

@@ -100,8 +100,8 @@ class NewKeys:
 def made_of_few(sampled: SampledTrack, limit: float, method: Method) -> NewKeys | None:
     """Return the keys from which a track's curves were generated, or None if they are not found or use another method.
 
-    `limit` is the tolerance for values computed from tension, continuity and bias. Lines and steps are recovered for
-    either method.
+    `limit` is the tolerance for values computed from tension, continuity and bias. Straight lines and steps are
+    recovered for either method.
     """
     own = [*sampled.track.channels]
     found = recover_keys(sampled.raw[:, own])
@@ -162,7 +162,7 @@ def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], li
 
 
 def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, Numbers]:
-    """Return the velocities for each channel: all three components for rotations, and the channel's own otherwise."""
+    """Return the velocities for each channel: all three components for rotations, otherwise the channel's component."""
     if sampled.track.is_rotation:
         turning: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
         return {index: turning for index in range(sampled.raw.shape[1])}  # noqa: C420
@@ -205,7 +205,10 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
 
 
 def enable(datablock: bpy.types.ID, copy: Channels, every: Sequence[NewKeys], frames: Float64Array) -> None:
-    """Enable TCB on the tracks that have settings. Blender plays lines, and all segments outside the frames."""
+    """Enable TCB on the tracks that have settings.
+
+    Blender plays straight lines, and all segments outside the frames.
+    """
     by_path = {keys.sampled.track.path: keys for keys in every if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
     chosen = [by_path[track.path] for track in tracks]

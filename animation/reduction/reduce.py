@@ -73,7 +73,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     datablock : bpy.types.ID
         The datablock with the tracks to reduce. Tracks that are already TCB are skipped, and a note lists them.
     prefixes : iterable of str, optional
-        Reduce only tracks whose paths start with one of these.
+        Reduce only tracks whose paths start with one of the prefixes.
     error : float
         Maximum error at whole frames. For armatures, this is the distance of any bone's head or tail from its original
         position, in scene units. For other datablocks, it is the deviation of locations and other values, in their own
@@ -81,12 +81,12 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     angle : float
         Maximum error of object rotations, in radians.
     key_count : int, optional
-        Maximum number of keys, counted as in `Reduction.diamonds`. It replaces the error as the limit. Up to eight
+        Maximum number of keys, counted as in `Reduction.diamonds`. This limit replaces the maximum error. Up to eight
         errors are tried, starting with `error` and `angle`.
     still : float, optional
-        Maximum error of bone heads and tails, or of locations, while they are at rest, in scene units, if smaller than
-        `error`. A point is at rest while it stays within a ball of this radius for at least 8 frames. The ball is
-        centered on the bounding box of the point's positions.
+        Maximum error of bone heads and tails, or of locations, while they are at rest, in scene units. Only a limit
+        smaller than `error` has an effect. A point is at rest while it stays within a ball of this radius for at least
+        8 frames. The ball is centered on the bounding box of the point's positions.
     period : float, optional
         Shortest period to keep, in frames, greater than 2. Faster oscillations are treated as noise and filtered out
         before the reduction. Errors are relative to the filtered motion, and the filter's effect is measured
@@ -102,7 +102,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         The type of the new keys. HERMITE keys have velocities, with which locations and rotations need the fewest keys.
         TCB keys have one tension and one bias for each location, rotation or scale.
     sample_limit : int
-        Maximum number of samples, that is, frames times components. If a reduction would need more, nothing is changed.
+        Maximum number of samples, that is, frames times components. If a reduction would need more samples, nothing is
+        changed.
     progress : callable, optional
         Called with the number of finished steps and the total number of steps.
 
@@ -110,7 +111,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     -------
     Reduction
         Key counts before and after the reduction, the time it took, and errors measured on the motion that the handles
-        play. If no fewer keys were found, `is_minimal` is true, and nothing was changed.
+        play. If the number of keys could not be reduced, `is_minimal` is true, and nothing was changed.
 
     Raises
     ------
@@ -145,7 +146,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Reduction], list[Finding]]:
-    """Reduce dense curves of several datablocks, as `reduce` does.
+    """Reduce dense curves of several datablocks (see `reduce`).
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     Returns
     -------
     list of Reduction, list of Finding
-        The reductions, and the errors about datablocks that could not be reduced, which are unchanged.
+        The reductions, and the errors for datablocks that could not be reduced. These datablocks are unchanged.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     Returns
     -------
     list of KeyCount
-        Counts in the order of the errors.
+        The key counts, in the order of the errors.
 
     Raises
     ------
@@ -227,8 +228,8 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
 def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
     """Reduce several datablocks step by step. Yield the number of finished steps and the total number of steps.
 
-    Nothing is changed before all keys are found. Returns the reductions, and the errors about datablocks that could not
-    be reduced, which are unchanged.
+    Nothing is changed before all keys are found. Returns the reductions, and the errors for datablocks that could not
+    be reduced. These datablocks are unchanged.
     """
     found: list[DatablockReduction] = []
     results: list[Reduction] = []
@@ -286,7 +287,7 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
 
 
 def _parts(number: int, total: int, steps: Generator[float, None, T], start: float, end: float) -> Steps[T]:
-    """Run the steps of one of several datablocks, from one fraction of its work to another."""
+    """Run the steps for one of several datablocks. Its finished fraction increases from `start` to `end`."""
     while True:
         try:
             part = start + (end - start) * next(steps)

@@ -246,7 +246,7 @@ class DatablockReduction:
     def _fewest(
         self, groups: Sequence[Sequence[SampledTrack]], error: float, angle: float, of_bones: Float64Array | None
     ) -> Generator[float, None, list[NewKeys]]:
-        """Return common keys for the tracks in each group, or the recovered keys if there are no more of them.
+        """Return common keys for the tracks in each group, or the recovered keys if they are at least as few.
 
         Groups with the same structure are searched together. Groups that already have as few keys are omitted.
         """
@@ -508,7 +508,7 @@ class DatablockReduction:
         return found
 
     def _from_unfiltered(self, now: Played) -> Difference:
-        """Return the deviation from the unfiltered motion. Without a filter, there is none."""
+        """Return the deviation from the unfiltered motion. Without a filter, the deviation is 0."""
         if self._unfiltered is None:
             return Difference()
         every, places = self._unfiltered
@@ -518,7 +518,10 @@ class DatablockReduction:
         return off.with_points(difference_of_points(self._names, places, now.places, self._frames))
 
     def say_who_shares(self) -> None:
-        """Add a note on other users of the original action. All reduced datablocks must have been written before."""
+        """Add a note on other users of the original action.
+
+        Call this method after all reduced datablocks have been written.
+        """
         original = self._channels.action
         (users,) = users_of_channels([self._channels])
         self._notes += [
@@ -569,7 +572,7 @@ def _reducible(
     wanted: ReduceRequest,
     notes: list[Finding],
 ) -> list[Track]:
-    """Return the tracks that can be reduced. Add notes on why others can't.
+    """Return the tracks that can be reduced. Add notes on why other tracks can't.
 
     Raises AlreadyMinimalError if no track has more than two keys, or if the keys are far apart. Raises AnimationError
     if there are no tracks.
@@ -654,7 +657,10 @@ def _note_refused(are_others: bool, refused: Sequence[Finding], notes: list[Find
 
 
 def _modified(track: Track) -> Finding | None:
-    """Return an error if the track has F-curve modifiers. Cycles is allowed, because it acts only outside the keys."""
+    """Return an error if the track has F-curve modifiers.
+
+    A Cycles modifier is allowed, because it acts only outside the keys.
+    """
     modifiers = (modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers)
     acting = sorted({modifier.type for modifier in modifiers if not modifier.mute and modifier.type != "CYCLES"})
     return track.finding("REDUCE_MODIFIERS", ", ".join(acting)) if acting else None

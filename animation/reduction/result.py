@@ -34,7 +34,7 @@ class Reduction:
     wanted_still: float | None = None
     """The requested maximum error of points at rest. None if not requested."""
     is_minimal: bool = False
-    """True if no fewer keys were found and nothing was changed."""
+    """True if the number of keys could not be reduced and nothing was changed."""
     tracks: int = 0
     keys_before: int = 0
     """The number of frames with keys before the reduction, summed over tracks."""
@@ -60,7 +60,7 @@ class Reduction:
     """The maximum deviation of a point at rest, if a limit for it was requested."""
     still_at: str = ""
     noise: float = 0.0
-    """The maximum distance by which the filter moved a point or a value. Not included in the error."""
+    """The maximum distance by which the filter moved a point or a value. This distance is not included in the error."""
     noise_at: str = ""
     noise_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle by which the filter changed a rotation other than a bone rotation, in radians."""

@@ -22,7 +22,7 @@ from .beside_range import has_beside, sides, velocities_beside
 from .extrapolation import slopes_outside
 
 _STILL = 1e-6
-"""Relative to the largest value, or to 1. Tracks that move less than this keep one key."""
+"""Tracks that move less than this, relative to the largest value or to 1, keep one key."""
 
 
 @dataclass(eq=False)
@@ -39,7 +39,7 @@ class SampledTrack:
     stays: bool = False
     """True if the track keeps its keys."""
     joined: tuple[bool, bool] = (False, False)
-    """For the start and end of the range: True if the track has keys beyond it."""
+    """For the start and the end of the range, true if the track has keys beyond it."""
     ends: Float64Array | None = None
     """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
     own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
@@ -108,7 +108,7 @@ def sample_track(
 ) -> SampledTrack:
     """Sample the track's F-curves at the frames. Raises AnimationError if values are not finite.
 
-    `joins` states, for each end of the range, whether a track has keys beyond it.
+    `joins` states, for each end of the range, whether a track has keys beyond that end.
     """
     times = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
@@ -150,7 +150,7 @@ def filtered(sampled: SampledTrack, period: float, frames: Float64Array) -> Samp
 
 
 def keys_of_values(sampled: SampledTrack, values: Float64Array, rows: IndexArray) -> Float64Array:
-    """Convert the values of keys in these rows, which are quaternions for rotations, to channel values.
+    """Convert the values of the keys in these rows (quaternions for rotations) to channel values.
 
     If there are keys outside the frames, the keys at the ends get the exact channel values, and all other keys get
     values close to the channel values.

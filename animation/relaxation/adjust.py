@@ -101,8 +101,8 @@ def relax(  # noqa: PLR0913
     condition : StaysAt, StaysAbove or TurnsWithin
         The condition.
     keys : sequence of TrackKeys
-        The keys that may change, as returned by `track_keys`. They must belong to location and rotation tracks of the
-        object, the bone or their parents.
+        The keys that may change, as returned by `track_keys`. The keys must belong to location and rotation tracks of
+        the object, the bone or their parents.
     bone : str
         The name of a bone of the armature `item`.
     point : sequence of 3 floats
@@ -110,7 +110,7 @@ def relax(  # noqa: PLR0913
     tolerance : float
         The maximum error, in world units, or in radians for rotation limits.
     frame_range : (float, float), optional
-        The frames in which the condition must hold. Default: the scene's frame range, extended to include all keys.
+        The frames at which the condition must hold. Default: the scene's frame range, extended to include all keys.
     defaults : mapping, optional
         Parameters by name, for keys on unbaked tracks that have none of their own.
     scene : bpy.types.Scene, optional
@@ -197,7 +197,10 @@ def _relax(
 def _relaxed(
     coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
-    """Return numbers that satisfy the condition, or come closest to satisfying it. If necessary, use finer frames."""
+    """Return numbers that satisfy the condition, or come closest to satisfying it.
+
+    If necessary, use more closely spaced frames.
+    """
     numbers = start
     for motion in (coarse, judge):
         weights, longest = motion.costs()

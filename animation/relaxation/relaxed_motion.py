@@ -30,7 +30,7 @@ from ..store.tracks import EULER_ORDERS, Track, find_tracks
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3
-"""In radians. Rotations up to this angle move points along nearly straight paths."""
+"""Angle in radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
 """Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
@@ -209,7 +209,7 @@ class Motion:
         return motion
 
     def costs(self) -> tuple[Values, Values]:
-        """Return the cost of changing each number, and the maximum change to it per round.
+        """Return the cost of changing each number, and the maximum change per round.
 
         The cost is the distance that the point moves if the number changes by 1.
         """
@@ -237,7 +237,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame. They are all below the tolerance only if the condition holds within it."""
+        """Return numbers for each frame, all of which are below the tolerance only if the condition holds within it."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):
@@ -274,8 +274,8 @@ class Motion:
     def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
         """Return the matrices of the object or bone.
 
-        Blender evaluates objects that more than F-curves and parents move, unless the variable keys affect these
-        objects.
+        Blender evaluates objects moved by anything other than F-curves and parents, unless the variable keys affect
+        these objects.
         """
         try:
             return world.matrices(item, bone)

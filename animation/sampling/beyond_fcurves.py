@@ -13,7 +13,7 @@ _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """Raised for objects whose motion does not come only from F-curves and parents. `finding` names the cause."""
+    """Raised for objects that are moved by anything other than F-curves and parents. `finding` names the cause."""
 
     def __init__(self, code: str, *arguments: Any) -> None:
         self.finding = Finding(code, arguments=arguments)

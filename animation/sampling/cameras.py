@@ -19,13 +19,13 @@ from .transforms import Frames, Matrices, TransformSampler
 Cuts = tuple[tuple[int, int], ...]
 """Pairs of start frame and `session_uid` of cameras. The first camera also applies before its start frame."""
 View = npt.NDArray[np.float64]
-"""Shape (4, 4)."""
+"""A matrix, shape (4, 4)."""
 _FLAT = 1e-9
 """Minimum determinant. A camera with a scale of zero has no camera space."""
 
 
 def cameras_of(scene: Any) -> Cuts:
-    """Return the cameras of the scene's frames: those bound by markers, or else the active camera."""
+    """Return the cameras of the scene's frames: cameras bound to markers, or else the active camera."""
     bound: dict[int, int] = {}
     for marker in scene.timeline_markers:
         # Blender ignores cameras that are hidden in renders. If several are bound at a frame, it uses the first one.
@@ -108,7 +108,7 @@ class Cameras:
         return matrices
 
     def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
-        """Return fingerprints of the cameras. They are equal as long as no camera's motion changes."""
+        """Return fingerprints of the cameras, which are equal as long as no camera's motion changes."""
         return tuple((first, self._mark(objects[uid], inputs)) for first, uid in cuts)
 
     def _mark(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
@@ -153,7 +153,7 @@ class Cameras:
         self._keep(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
 
     def _of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _Sampled:
-        """Return the camera's matrices, which cover all frames. Raise IsSteppedError if they are not known."""
+        """Return the camera's matrices, which cover all frames. Raise IsSteppedError if the matrices are not known."""
         uid = camera.session_uid
         kept, mark = self._sampled.get(uid), inputs.of(camera)
         if kept is not None and not kept.holds(mark):
@@ -175,7 +175,7 @@ class Cameras:
         return self._keep(uid, mark, world.read(camera), missing, matrices)
 
     def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
-        """Add the matrices to those that are cached for other frames."""
+        """Add the matrices to the matrices cached for other frames."""
         into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
         old = self._sampled.get(uid)
         if old is not None and old.mark == mark and (mark is not None or not old.stale):

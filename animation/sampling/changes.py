@@ -29,11 +29,11 @@ _TOP_SHARE = 0.7
 _AROUND = np.arange(1.0, 16.0) / 16.0
 """Positions of samples around a maximum, as fractions between the samples before and after it."""
 _FAR = 2.0
-"""Radians."""
+"""Difference in radians."""
 _STEP = 0.25
 """Frames between samples where a quaternion changes sign or the difference exceeds `_FAR`."""
 _MOST_SAMPLES = 200
-"""Maximum number of such samples in one segment."""
+"""Maximum number of samples in one such segment."""
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class Look:
     """The range of the values. 0 for rotations."""
 
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
-        """Return the differences at the samples, shape (m,). They are 0 where the motion is unknown."""
+        """Return the differences at the samples, shape (m,), which are 0 where the motion is unknown."""
         if self.track.is_rotation:
             return _angles(values, played)
         largest: Float64Array = np.abs(values - played).max(axis=1)
@@ -85,7 +85,7 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
 
     The motions are compared at the samples of the fit. Segments with large differences get additional samples,
     especially around the maxima. If the components of a quaternion change sign, the rotation may turn by 180 degrees
-    within a frame, so it is also compared every quarter of a frame.
+    within a frame, so the rotation is also compared every quarter of a frame.
     """
     every: list[_Compared] = []
     found: list[tuple[Float64Array, Float64Array]] = []
@@ -194,7 +194,7 @@ def _around_tops(
 def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
     """Return the rounding errors of differences at the frames. Errors and frames have the shape (segments, samples).
 
-    They come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
+    The errors come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
     """
     steps = np.diff(part.samples, axis=1)
     # The chord between two quaternions is half as long as the rotation angle.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Let Blender evaluate the transforms of objects and bones, frame by frame.
 
-This is used for objects that are animated by more than F-curves and parents.
+This module is used for objects that are animated by anything other than F-curves and parents.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def stepped(
 def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
     """Return the matrices of the object or one of its bones at ascending frames.
 
-    If only F-curves and parents animate the object, the matrices are computed from these. Otherwise, Blender steps
-    through the frames.
+    If only F-curves and parents animate the object, the matrices are computed from the F-curves. Otherwise, Blender
+    steps through the frames.
     """
     try:
         return TransformSampler(frames).matrices(item, bone)
@@ -96,8 +96,8 @@ def _matrix(item: Any, bone: str) -> Any:
 def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Callable[[float], Any]]:
     """Yield a function that evaluates these objects at a frame of `scene` and returns the depsgraph.
 
-    It evaluates a temporary scene that contains only these objects, so unkeyed poses do not change. Handlers are
-    disabled.
+    The function evaluates a temporary scene that contains only these objects, so unkeyed poses do not change. Handlers
+    are disabled.
     """
     handlers = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
     held = [list(each) for each in handlers]

@@ -27,9 +27,9 @@ _NO_ROTATION = 1e-5
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
-    """Return the splines of each track, with the values that its F-curves have.
+    """Return the splines of each track, with the values of its F-curves.
 
-    The list is empty for a track whose values are not finite or not a rotation.
+    The list is empty for a track whose values are not finite or do not represent a rotation.
     """
     samples = [
         (track, originals, spline, sample_frames(spline.frames.astype(np.float64)).ravel())
@@ -43,7 +43,7 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
 def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
     """Return the F-curves' motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
 
-    The result is NaN where the values are not a rotation.
+    The result is NaN where the values do not represent a rotation.
     """
     played = []
     for (track, *_), raw in zip(samples, _raw(samples), strict=True):
@@ -74,7 +74,10 @@ def _parts(
 
 
 def _played(track: Track, raw: Float64Array) -> Float64Array | None:
-    """Return the values, or unit quaternions for rotations. Return None if they are not finite or not a rotation."""
+    """Return the values, or unit quaternions for rotations.
+
+    Return None if the values are not finite or do not represent a rotation.
+    """
     if track.is_rotation:
         raw = quaternions_of(track, raw)
         if not raw.any(axis=1).all():
@@ -129,7 +132,7 @@ def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channel values. Plain Bezier segments are vectorized, and Blender evaluates all others."""
+    """Fill in the channel values. Plain Bezier segments are vectorized, and Blender evaluates all other segments."""
     if not channels:
         return
     keys = Joined.of([channel.original.keys for channel in channels])

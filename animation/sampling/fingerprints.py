@@ -29,7 +29,7 @@ _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type",
 class Fingerprints:
     """A cache of fingerprints of objects and bones, including their parents, which is valid while nothing changes.
 
-    Two fingerprints are equal only if all inputs of `TransformSampler` are equal. These include F-curves with the
+    Two fingerprints are equal only if all inputs of `TransformSampler` are equal. The inputs include F-curves with the
     identities of their keys, unanimated values, rest bones and parents.
     """
 

@@ -30,7 +30,7 @@ from .beyond_fcurves import (
 
 Frames = npt.NDArray[np.float64]
 Matrices = npt.NDArray[np.float64]
-"""Shape (frames, 4, 4), for column vectors."""
+"""Matrices for column vectors, shape (frames, 4, 4)."""
 
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]

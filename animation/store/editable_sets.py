@@ -44,7 +44,8 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
     """Return all of the datablock's F-curves that can be edited. Raise AnimationError if there are none.
 
     If the datablock has its own action, only strips with TCB tracks are included. Otherwise, and in tweak mode, all
-    strips are included. Without `takes_plain`, only strips with TCB tracks are included, and the result may be empty.
+    strips are included. If `takes_plain` is false, only strips with TCB tracks are included, and the result may be
+    empty.
     """
     strips = action_strips(datablock)
     if not strips:

@@ -91,7 +91,7 @@ def _are_eased(interpolation: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
 
 
 def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return the row and the floats of each key that has an identity, and the index of the first one per channel."""
+    """Return the row and the floats of each key with an identity, and the index of the first such key per channel."""
     keys = joined.keys
     floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
     # On generated keys, these floats are 0.

@@ -31,8 +31,8 @@ from .tracks import Track
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """Interpolation types that depend only on keys and handles."""
 _DIFFERENCE = 0.125
-"""In frames. At smaller steps, float32 rounding dominates a second difference. At larger steps, the shape of the curve
-dominates."""
+"""Step in frames. At smaller steps, float32 rounding dominates a second difference. At larger steps, the shape of the
+curve dominates."""
 _SHARP = 0.02
 """Minimum difference between the derivatives on the two sides of a corner, in frames per frame."""
 _JUMP = 8.0
@@ -53,8 +53,8 @@ class FrameFunction:
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return F(t) and its first and second derivatives, computed from differences on each side.
 
-        The differences extend a quarter of a frame to each side. At a corner, the derivatives are right-hand
-        derivatives. Before a jump and at the last key, they are left-hand derivatives.
+        The differences extend a quarter of a frame to each side. At a corner, right-hand derivatives are returned.
+        Before a jump and at the last key, left-hand derivatives are returned.
         """
         at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
         back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))

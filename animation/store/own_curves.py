@@ -40,7 +40,7 @@ def keys_of_saved(saved: SavedKeys) -> Keyframes:
 
 
 def own_channels(track: Track) -> list[int]:
-    """Return the components with an F-curve by the animator, that is, without F-curves that a bake created."""
+    """Return the components with an F-curve of the animator, excluding F-curves that a bake created."""
     bake = track.bake
     if bake is None:
         return list(track.channels)

@@ -2,7 +2,8 @@
 """The animator's keys on a track, as they would be without TCB.
 
 The keys are on the animator's curves, that is, on the track's F-curves or, for a baked track, among the saved keys.
-Frames and values are read from the keys. `restored_keys.py` recovers the handles from before they were placed.
+Frames and values are read from the keys. `restored_keys.py` recovers the handles as they were before a bake placed
+them.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ class OwnArrays:
     keys : Keyframes
         Ordered by frame within a channel. `back`, `amplitude` and `period` contain the identities.
     identities : array, shape (n,)
-        0 for keys without identities.
+        Identities of the keys, or 0 for keys without identities.
     numbers : array, shape (n, k)
-        Parameters and velocities, in the columns of `rows.ROW`, or NaN if not set.
+        Parameters and velocities, in the columns of `rows.ROW`, with NaN for unset numbers.
     rows : array, shape (n,)
         Rows of the keys on the animator's curve.
     chosen : array of uint8, shape (n,)
@@ -251,7 +252,7 @@ class OwnKeys:
 
     @property
     def shape(self) -> bytes:
-        """Return frames, spline ends and parameters as bytes. They are equal for splines that differ only in values."""
+        """Return frames, spline ends and parameters as bytes, equal for splines that differ only in values."""
         return self.every.shape[self.span].tobytes()
 
     def with_(self, **arrays: Any) -> OwnKeys:
@@ -480,7 +481,7 @@ def _without_handles(
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Return the numbers of the keys with the session rows `at`, shape (n, k), NaN if not set."""
+    """Return the numbers of the keys with the session rows `at`, shape (n, k), with NaN for unset numbers."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
     known = at >= 0
     if known.any():
@@ -493,14 +494,14 @@ def numbers_of(at: IndexArray) -> Float32Array:
 
 
 def numbers_in(rows: Fields) -> Float32Array:
-    """Return the numbers in the rows, shape (n, k), NaN if not set."""
+    """Return the numbers in the rows, shape (n, k), with NaN for unset numbers."""
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Give a rotation's keys without identities the numbers of keys in other channels at the same frame."""
+    """Copy numbers to a rotation's keys without identities from keys at the same frame in other channels."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == identity.NONE
@@ -558,8 +559,8 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
     """Mark in `chosen` the new keys with an interpolation other than Bezier that was set by the animator.
 
     A new key in Blender inherits the interpolation of the previous key, or of the next key if the new key is the first.
-    It is marked if that key is marked. A channel's only key is not marked if it is linear, because the preferences can
-    set that.
+    The new key is marked if that key is marked. A channel's only key is not marked if it is linear, because the
+    preferences can make new keys linear.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):

@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
-    """Read the numbers for the keys at these frames, shape (n, numbers per row), NaN if not set.
+    """Read the numbers for the keys at these frames, shape (n, numbers per row), with NaN for unset numbers.
 
     If channels have different numbers at a frame, the numbers are from the first channel with a key at this frame.
     """
@@ -47,7 +47,7 @@ def read_parameters(
 ) -> dict[str, Numbers]:
     """Read each parameter, with one value per key. Keys without a value get the default.
 
-    If a value is out of range, raises AnimationError, which names the key.
+    Raises an AnimationError that names the key if a value is out of range.
     """
     return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
 
@@ -76,9 +76,9 @@ def velocity_size(track: Track) -> int:
 
 
 def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Numbers:
-    """Read the keys' velocities per frame, shape (n, components), 0 if not set.
+    """Read the keys' velocities per frame, shape (n, components), with 0 for unset velocities.
 
-    For rotations, these are angular velocities in the parent's frame, in radians, with the components x, y, z.
+    For rotations, the result contains the components x, y, z of angular velocities in the parent's frame, in radians.
     """
     velocities = np.zeros((len(frames), velocity_size(track)))
     if not own:

@@ -53,7 +53,10 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the path is a frame function by index, which has no effect. Keying *Available* creates them."""
+    """Return whether the path addresses a frame function by index, which has no effect.
+
+    Keying *Available* creates such paths.
+    """
     return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
 

@@ -179,7 +179,8 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
     """Write the identities of the animator's keys into float attributes of the keys on the curves.
 
-    Attributes that a key uses are not written. If they contain an identity from before they were used, it is removed.
+    Attributes that a key uses are not written. If such an attribute contains an identity from before it was used, the
+    identity is removed.
     """
     if not channels:
         return

@@ -32,7 +32,8 @@ from .table.rows import Columns, Fields
 from .table.session import session
 
 PUSHED = 0.01
-"""In frames. Blender moves handles off their keys by 0.001 when it snaps them or changes their type to ALIGNED."""
+"""Tolerance in frames. Blender moves handles off their keys by 0.001 when it snaps them or changes their type to
+ALIGNED."""
 _HANDLE_MOVED = 1e-4
 """Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
@@ -82,7 +83,10 @@ def without_handles(
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make new keys among played keys smooth, like new keys in Blender. Attributes that were set since are kept."""
+    """Make new keys among played keys smooth, like new keys in Blender.
+
+    Attributes that have been set since then are kept.
+    """
     if not fresh.any():
         return own
     automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
@@ -152,9 +156,10 @@ def written_of(identities: Identities, channel: Channel | None) -> Written:
 
 
 def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> tuple[Keyframes, EnumArray]:
-    """Replace placed handles by those in the rows, but keep later edits. Return the keys and flags of placed handles.
+    """Replace placed handles with the handles in the rows, but keep later edits.
 
-    `read` contains the keys on the animator's curves, and `own` the same keys with the animator's values.
+    Return the keys, and flags of placed handles. `read` contains the keys on the animator's curves, and `own` the same
+    keys with the animator's values.
     """
     here = np.isfinite(written["co"][:, 0])
     placed = _placed(own, written, here)

@@ -216,8 +216,8 @@ def default_settings(track: Track) -> Settings:
     """Return the settings that Enable would choose for the track.
 
     Turns of more than 180 degrees between keys are preserved for Euler angles and axis-angles, whose keys can represent
-    them. Quaternion keys can't represent them with either sign. If every channel has a Cycles modifier, it determines
-    the cycle.
+    them. Quaternion keys can't represent such turns with either sign. If every channel has a Cycles modifier, the
+    modifiers determine the cycle.
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
@@ -306,7 +306,7 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
 
 
 def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
-    """Find the tracks of the given F-curves, as `find_tracks` does."""
+    """Find the tracks of the given F-curves (see `find_tracks`)."""
     return _tracks_among(datablock, channels, fcurves)
 
 
@@ -318,7 +318,7 @@ def _tracks_among(
 ) -> list[Track]:
     """Find the tracks of F-curves.
 
-    `before` contains tracks by path. Their states are reused if their table is unchanged.
+    `before` contains tracks by path. The states of these tracks are reused if the table is unchanged.
     """
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
@@ -401,8 +401,8 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
 def _follow_keys(tracks: Sequence[Track]) -> None:
     """If a track's keys come from a track that has lost its F-curves, copy the state of that original track.
 
-    The original track was renamed or moved with its slot. If several tracks have its keys, the track with most of them
-    gets the state.
+    The original track was renamed or moved with its slot. If several tracks have its keys, the track with the most of
+    these keys gets the state.
     """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, owners in _owners_of_keys(tracks):
@@ -483,7 +483,7 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
 def _track(datablock: bpy.types.ID, title: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
     """Create the track of a property, without F-curves. Return None if the path is not a float property.
 
-    `owners` is a cache of owners by path. The owner of this path is added.
+    `owners` is a cache of owners by path, to which the owner of this path is added.
     """
     owner_path, name = split(path)
     owners = {} if owners is None else owners
@@ -525,7 +525,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
-    """Return notes on `users` of the F-curves whose rotation mode differs from that used to read the tracks."""
+    """Return notes on `users` of the F-curves whose rotation mode differs from the mode used to read the tracks."""
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():
@@ -547,7 +547,7 @@ def looks_baked(track: Track) -> bool:
     """Return whether a track without a readable table entry has locked curves, as it would after a bake.
 
     Tracks that do not move, or that Blender plays, have no generated keys and look like TCB tracks locked by the
-    animator. If the entire table is lost, these tracks are treated as baked too.
+    animator. If the entire table is lost, such tracks are also treated as baked.
     """
     if (track.slot, track.path) in track.table.baked:
         return True

@@ -19,12 +19,12 @@ from .splines import TrackSpline
 _NO_ROUNDING = 1e-5
 """Relative difference that exceeds float32 rounding."""
 _ASIDE = 1.0 / 256.0
-"""In frames. Slopes at the ends of a motion are finite differences over this distance."""
+"""Slopes at the ends of a motion are finite differences over this distance in frames."""
 
 
 @record()
 class ComponentKeys:
-    """The keys of components at m frames, including the animator's keys, whose frames all components share."""
+    """The keys of several components at m frames. The animator's keys are at the same frames in all components."""
 
     components: list[int]
     own: Float32Array
@@ -73,7 +73,7 @@ class ComponentKeys:
     def may_have(self, frames: Float32Array) -> BoolArray:
         """Return a mask of the frames where the components may have keys.
 
-        True for the frames of the animator's keys, and for all frames outside the segments played by Blender.
+        The mask is true at the animator's keys, and at all frames outside the segments played by Blender.
 
         If Blender plays the first or last segment, it also plays the motion before the first or after the last key.
         """
@@ -108,7 +108,7 @@ def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
 
 
 def frames_aside(keys: Float32Array) -> Float64Array:
-    """Return frames close to the first and last keys, at which to compute the slopes there, shape (4,)."""
+    """Return frames close to the first and last keys, from which to compute the slopes at these keys, shape (4,)."""
     first, last = float(keys[0]), float(keys[-1])
     aside = min(_ASIDE, (last - first) / 4.0)
     return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
@@ -129,7 +129,7 @@ def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -
 
 
 def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
-    """Return a boolean for each of the first and last keys: true if an ease brings the spline to rest at the key."""
+    """Return whether an ease brings the spline to rest at the first key and at the last key."""
     eases = spline.spline.keys.parameters[3:]
     return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
 
@@ -221,9 +221,9 @@ def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[Comp
 
 
 def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
-    """Return keys on the given keys' curves, at exactly these frames. Values are constant outside the keys.
+    """Return keys at exactly these frames, on the curves of the given keys. Values are constant outside the keys.
 
-    Keys that are too close to a frame are moved to it.
+    Keys that are too close to one of the frames are moved to that frame.
     """
     at, knots = frames.astype(np.float64), keys.frames.astype(np.float64)
     if keys.incoming is None or keys.outgoing is None:
@@ -248,7 +248,7 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
 def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
     """Return the values and derivatives at the frames, each on the piece after the given key.
 
-    Key -1 means before the first key.
+    Key -1 stands for the piece before the first key.
     """
     assert keys.incoming is not None
     assert keys.outgoing is not None
@@ -273,7 +273,7 @@ def hermite(
     values: tuple[Float64Array, Float64Array],
     derivatives: tuple[Float64Array, Float64Array],
 ) -> tuple[Float64Array, Float64Array]:
-    """Evaluate, at t in [0, 1], the cubics with these values and derivatives per frame at their starts and ends.
+    """Evaluate cubics at t in [0, 1], given the values and the derivatives per frame at their starts and ends.
 
     Return values and derivatives per frame.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output CURVES: the fewest Bezier keys that play the splines within a tolerance."""
+"""The CURVES output: the fewest Bezier keys that play the splines within a tolerance."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Curves(Plan):
         return result
 
     def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
-        """If a component has linear extrapolation, add keys to it at the ends of the sampled range."""
+        """Add keys at the ends of the sampled range to each component with linear extrapolation."""
         (component,) = keys.components
         if self.scope.track.extrapolation(component) != "LINEAR" or len(keys.frames) < 2:
             return keys
@@ -134,7 +134,7 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
 
 
 def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
-    """Return a rotation's fit with the maps applied, which removes the jumps at keys."""
+    """Apply the maps to a rotation's fit, which removes the jumps at keys."""
     factors, terms = maps
     arriving = np.concatenate((factors[:1], factors[:-1])), np.concatenate((terms[:1], terms[:-1]))
     knots = []
@@ -155,7 +155,7 @@ def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
 def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
     """Add the animator's keys that are missing from segments played by Blender.
 
-    `numbers` contains the values of all of the animator's keys, shape (components, k).
+    `numbers` contains the values of all the animator's keys, shape (components, k).
     """
     missing = ~is_among(keys.own, keys.frames)
     if not missing.any():
@@ -173,7 +173,7 @@ def _with_own(keys: ComponentKeys, numbers: Float64Array) -> ComponentKeys:
 
 
 def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> ComponentKeys:
-    """Add a key to a component, on a line before the first key (`row` 0) or after the last key (`row` -1).
+    """Add a key to a component, on a straight line before the first key (`row` 0) or after the last key (`row` -1).
 
     `length` is in frames, negative before the first key. `slope` is per frame.
     """
@@ -259,7 +259,8 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
     """Return the values or derivatives at the starts and ends of all pieces, shape (2, c, m).
 
-    A piece ends with the value at the start of the next piece. The `last` piece before a key ends with `arriving`.
+    A piece ends with the value at the start of the next piece. `last` marks the last piece before each key, which ends
+    with `arriving`.
     """
     ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
     ends[:, last] = arriving

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output HANDLES: no keys are generated, and the handles of the animator's keys approximate the splines."""
+"""The HANDLES output: no keys are generated, and the handles of the animator's keys approximate the splines."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ class OwnHandles(Plan):
 
 
 def _count_turned(maps: Maps) -> int:
-    """Return the number of turns that take the shortest path, which are segments between keys with different maps."""
+    """Return the number of segments between keys with different maps, in which the rotation takes the shortest path."""
     # Terms of one map are multiples of pi.
     return int(np.count_nonzero((np.abs(np.diff(maps.terms, axis=0)) > 1.0).any(axis=1)))
 

@@ -20,11 +20,11 @@ LARGEST = 1e37
 """Upper limit for values. TCB overshoots by less than ten times the key values, and the largest float32 is 3.4e38."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
-"""In radians per frame. This is more than a hundred turns per frame, and faster rotations can't be sampled."""
+"""Maximum speed in radians per frame, more than a hundred turns per frame. Faster rotations can't be sampled."""
 _LOOKS = np.arange(1, 8) / 8
 """Local parameters at which each segment's values are checked, for methods other than TCB."""
 _ROUNDED = 1e-5
-"""In radians. If an angle exceeds a half or whole turn by less than this, the excess is a rounding error."""
+"""If an angle exceeds a half or whole turn by less than this, in radians, the excess is a rounding error."""
 
 
 def check_frames(track: Track, frames: Float32Array) -> None:
@@ -65,7 +65,7 @@ def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) ->
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
     """Raise AnimationError if a motion exceeds the float32 range.
 
-    Nothing else limits the velocities of keys and the polynomials.
+    No other check limits the velocities of keys or the polynomials.
     """
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
@@ -77,7 +77,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
 
 
 def check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
-    """If the angle between two keys exceeds the method's limit, raise AnimationError, which names the key."""
+    """If the angle between two keys exceeds the method's limit, raise an AnimationError that names the key."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planning of a track's bake from the animator's keys."""
+"""Plan the bake of a track from the animator's keys."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plan_track(
     """Return the plan of a track, retimed by the track's frame function if it has one.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
-    the track, if only evaluation reveals this.
+    the track, if the fault is found only during evaluation.
     """
     if function is not None and options.output == "HANDLES":
         raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))

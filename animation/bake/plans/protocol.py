@@ -37,7 +37,7 @@ OwnChannels = Mapping[int, OwnKeys]
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 
 _LEAST_RANGE = 1e-5
-"""Relative to a track's largest value. A hundredth of this is below the resolution of float32."""
+"""Smallest range relative to a track's largest value. A hundredth of this is below the resolution of float32."""
 STILL = 1e-6
 """A component without an F-curve gets one if the motion deviates from its current value by at least this much. Smaller
 deviations are float32 rounding."""
@@ -108,7 +108,7 @@ class HandleKeys:
     repeats: bool = False
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
     rests: tuple[bool, bool] = (False, False)
-    """The states of the first and last keys: True if an ease brings the motion to rest at the key."""
+    """For the first and last keys, true if an ease brings the motion to rest at the key."""
     per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
 
     @property
@@ -143,7 +143,7 @@ class Baked:
 
     channels: list[ChannelKeys] = field(default_factory=list)
     handles: list[HandleKeys] = field(default_factory=list)
-    """Replaces `channels` if handles play the track."""
+    """The keys that replace `channels` if handles play the track."""
     notes: list[Finding] = field(default_factory=list)
     error: float = 0.0
     """Maximum error of curves or handles, in units of the value, or an angle in radians."""
@@ -176,7 +176,7 @@ def _generated(keys: ChannelKeys) -> int:
 class Results:
     """Results of evaluation and fitting.
 
-    The plans consume their results in turn, each as many as it requested.
+    Each plan in turn consumes as many results as it requested.
     """
 
     values: Iterator[Float64Array]
@@ -224,7 +224,7 @@ class TrackPlan:
     """Largest absolute value of the keys, 0 for rotations."""
 
     def compose(self, results: Results) -> Baked:
-        """Compose the keys of all plans, with the largest error."""
+        """Compose the keys of all plans, and find the largest error."""
         every = [plan.compose(results) for plan in self.plans]
         if len(every) == 1 and not self.notes:
             return every[0]
@@ -255,7 +255,7 @@ class Scope:
     """True if a rotation takes the shortest path between keys."""
 
     def tolerance(self, splines: Sequence[TrackSpline]) -> float:
-        """Return the maximum error of the track's curves, in units of the property or in radians."""
+        """Return the maximum permitted error of the track's curves, in units of the property or in radians."""
         if self.track.is_rotation:
             return self.options.rotation_tolerance
         if self.options.value_tolerance is not None:

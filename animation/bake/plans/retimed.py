@@ -30,9 +30,10 @@ from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
 _JUMP = 2 * APART
-"""In frames. A change in the frame function over a shorter time is a jump, with samples just before and after it."""
+"""Number of frames. A change in the frame function over a shorter time is a jump, with samples just before and after
+it."""
 _LEAST_JUMP = 0.25
-"""In frames of the motion. A smaller change within a frame is never a jump."""
+"""Smallest jump, in frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
 """Smallest distance between samples for unwrapping the turns of a rotation, in frames of the motion."""
 _MOST_ORIENTATIONS = 2_000_000
@@ -126,7 +127,7 @@ class RetimedSamples(Plan):
 
 @record()
 class RetimedCurves(RetimedSamples):
-    """Curves fitted to dense samples of a track as timed by its frame function."""
+    """Curves fitted to dense samples of a track as retimed by its frame function."""
 
     jumps: BoolArray
     """Mask of the frames just before a jump in the function."""
@@ -147,7 +148,7 @@ class RetimedCurves(RetimedSamples):
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
-    """Return the approximate number of samples of the retimed track. Curves are fitted to samples as well."""
+    """Return the approximate number of samples of the retimed track. Curves are also fitted to samples."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
@@ -156,9 +157,10 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """Return the first and last frames to bake. They enclose all keys of the track and the function, and the range.
+    """Return the first and last frames to bake.
 
-    If the function varies outside its keys, they also enclose the scene range.
+    The bounds enclose the range, and all keys of the track and the function. If the function varies outside its keys,
+    the bounds also enclose the scene range.
     """
     places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
     scene = bpy.context.scene
@@ -247,7 +249,7 @@ def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Flo
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
     """Return a mask of the frames to sample.
 
-    If F is constant at the ends, outside the keys, these frames are omitted.
+    Frames outside the keys are omitted if F is constant from there to the end of the range.
     """
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
@@ -260,7 +262,7 @@ def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> B
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
     """Return frames of a rotation that include all played frames and are dense enough to unwrap the angles.
 
-    The frames start at the first key. Raises AnimationError if their range is too large.
+    The frames start at the first key. Raises AnimationError if the range is too large.
     """
     first = float(spline.frames[0])
     low, high = min(first, float(played.min())), max(first, float(played.max()))
@@ -282,7 +284,7 @@ def _is_followable(spline: TrackSpline, frames: Float64Array) -> bool:
 
 
 def _size(kind: str, change: Float64Array) -> Float64Array:
-    """Return the sizes of changes in channel values. For a rotation, these are upper bounds of the angles."""
+    """Return the sizes of changes in channel values. For a rotation, the sizes are upper bounds of the angles."""
     size: Float64Array
     if kind == "VECTOR":
         size = np.abs(change).max(axis=1)

@@ -25,7 +25,7 @@ _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
     """Return the spline with the channel values at the keys.
 
-    If the motion passes through the keys, these are the keys' values.
+    If the motion passes through the keys, the channel values are the values of the keys.
     """
     if spline.spline.interpolating:
         return spline
@@ -56,7 +56,7 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
 
 @record()
 class Followed:
-    """Samples of a rotation as channel values that are continuous from each key on."""
+    """Samples of a rotation as channel values, continuous from each key to the next."""
 
     numbers: Float64Array
     """Channel values of the samples, shape (m, components)."""
@@ -89,7 +89,7 @@ def _signed(_track: Track, quaternions: Float64Array, raw: Float64Array, key_row
 
 
 def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Return angles that are continuous from each key's values on."""
+    """Unwrap the angles after each key, starting from the key's values."""
     jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
     first = int(key_rows[0])
     chain = _follow(track, quaternions[first:], raw[0])

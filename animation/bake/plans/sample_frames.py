@@ -16,9 +16,10 @@ from ...records import record
 GUARD = 1 / 32
 """Number of frames in which a channel returns to its start value at the end of a repeated cycle."""
 PICKED = 0.5
-"""In frames. Closer keys can't be selected separately in the Dope Sheet."""
+"""Distance in frames. Keys that are closer together can't be selected separately in the Dope Sheet."""
 APART = 0.0125
-"""In frames. Blender merges keys closer than 0.01 frames, and may keep the sample instead of the key."""
+"""Minimum distance in frames. Blender merges keys closer than 0.01 frames, and may keep the sample instead of the
+key."""
 
 
 @record()
@@ -34,8 +35,8 @@ class Sampling:
     def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
         """Return the frames of samples between and outside the keys, except frames close to a key.
 
-        Outside the keys, samples cover the repeated cycles. If the cycle is SINGLE and the motion `goes_on` linearly,
-        there is only one sample at each end of the range.
+        Outside the keys, samples cover the repeated cycles. If the cycle is SINGLE and the motion continues linearly
+        (`goes_on`), only one sample is added at each end of the range.
         """
         if len(keys) < 2:
             return keys[:0]
@@ -112,7 +113,7 @@ def has_merged(frames: Float32Array) -> bool:
 
 
 def thinned(frames: Float32Array, apart: float) -> Float32Array:
-    """Return the ascending frames without those within `apart` of the previous remaining frame."""
+    """Return the ascending frames, except frames within `apart` of the previous remaining frame."""
     if (np.diff(frames) > apart).all():
         return frames
     kept: list[float] = []

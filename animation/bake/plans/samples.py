@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output SAMPLES: linear keys on the splines, at regular intervals and at the animator's keys."""
+"""The SAMPLES output: linear keys on the splines, at regular intervals and at the animator's keys."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ValueSamples(Plan):
 
 
 def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
-    """Return the frames, with additional frames from which to compute the slopes at the first and last keys."""
+    """Return the frames, and additional frames from which to compute the slopes at the first and last keys."""
     return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
 
 

@@ -19,7 +19,7 @@ _SHORT = 1.0
 def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
     """Return maps that make the angles continuous along the motion, shape (keys, components).
 
-    Return None if the keys' angles are continuous. The signs of quaternions are chosen with their handles.
+    Return None if the keys' angles are continuous. The signs of quaternions are chosen together with the handles.
     """
     if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
         return None

@@ -44,7 +44,7 @@ _Made = Callable[[slice], tuple[Spline, Float64Array | None]]
 
 @record()
 class TrackSpline:
-    """A spline of a track, which interpolates the rotation, or the components that are keyed at the same frames."""
+    """A spline that interpolates a track's rotation, or the components of a track that are keyed at the same frames."""
 
     components: list[int]
     frames: Float32Array
@@ -102,7 +102,7 @@ def track_splines(
 ) -> list[TrackSpline]:
     """Return the splines of the track. `defaults` contains the parameters of keys that have none of their own.
 
-    If the keys or their parameters do not define a spline, raises AnimationError, which names the key.
+    Raises an AnimationError that names the key if the keys or their parameters do not define a spline.
     """
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
@@ -115,7 +115,7 @@ def track_splines(
 
 
 def _pieces(between: BoolArray) -> list[slice]:
-    """Return the keys of each spline as a slice. Consecutive single-key runs are combined, which saves time.
+    """Return the keys of each spline as a slice. Consecutive single-key runs are combined to save time.
 
     The first and the last run stay separate, because the motion outside the keys continues from them.
     """
@@ -132,7 +132,7 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment. This takes a quarter of the time of `any`."""
+    """Return whether Blender plays any segment. This is four times as fast as `any`."""
     return b"\1" in between[:-1].tobytes()
 
 
@@ -389,7 +389,7 @@ def _rotation_spline(
 
 
 def _on_way(keys: Keys, walk: Float64Array) -> Keys:
-    """Return quaternion keys with signs for which the arcs between keys match the rotation vectors of `walk`."""
+    """Return quaternion keys with signs chosen so that the arcs between keys match the rotation vectors in `walk`."""
     q = keys.values
     reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
     flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
@@ -444,5 +444,5 @@ def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:
-    """Return whether the channel's F-curve plays the animator's keys unchanged, without bake or modifiers."""
+    """Return whether the channel's F-curve plays the animator's keys unchanged, without a bake or modifiers."""
     return not track.is_played and not len(track.channels[index].modifiers)

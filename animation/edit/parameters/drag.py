@@ -2,7 +2,7 @@
 """Parameter drags. A drag is prepared once, shown at each step, and written at the end.
 
 For live tracks played by handles, each step shows a preview of the handles. When the drag ends, the preview is removed
-and the parameters are set as by any other edit, so the result does not depend on the drag. To cancel a drag, it is
+and the parameters are set as in any other edit, so the result does not depend on the drag. To cancel a drag, it is
 enough to remove the preview. Other tracks, for example baked tracks, are written at each step.
 """
 
@@ -34,11 +34,12 @@ All tracks have the same names. Only tracks with velocities also have velocity n
 """
 
 QUICK, REST = 0.04, 0.1
-"""In seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is shown."""
+"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is
+shown."""
 
 
 class Pace:
-    """A limit for the rate of slow steps, so that they never queue up."""
+    """A limit on the rate of slow steps, so that they never queue up."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -61,7 +62,7 @@ class Pace:
 
 
 class ParameterDrag:
-    """A drag that shows parameters of keys, and then sets the new parameters or restores the old ones.
+    """A drag that shows new parameters of keys, and then applies or cancels them.
 
     Parameters
     ----------

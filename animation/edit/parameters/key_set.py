@@ -47,18 +47,18 @@ def key_set(
         Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
         velocity x, y, z in the parent's frame, in radians.
     interpolation : str, optional
-        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. Any other
-        interpolation is played by Blender, and the spline ends at the key.
+        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. With any
+        other interpolation, Blender plays the segment, and the spline ends at the key.
     **parameters : float
         `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Parameters that are not
-        given are unchanged.
+        given remain unchanged.
 
     Raises
     ------
     AnimationError
-        There is no such track or key, or a parameter is out of range. Nothing was changed.
+        The track or key does not exist, or a parameter is out of range. Nothing was changed.
     ValueError
-        There is no such interpolation or parameter, or a number is not finite. Nothing was changed.
+        An interpolation or parameter does not exist, or a number is not finite. Nothing was changed.
 
     Examples
     --------

@@ -30,11 +30,11 @@ def set_parameters(
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
 ) -> None:
-    """Set parameters and the interpolation of keys. Each parameter has one value for all keys, or one per key.
+    """Set the parameters and the interpolation of keys. Each parameter has one value for all keys, or one per key.
 
-    A plain track becomes TCB. `defaults` contains the parameters of keys that have none of their own. If given, a value
-    of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed or a value is
-    out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is changed.
+    A plain track becomes TCB. `defaults` contains the parameters of keys that have none of their own. If `defaults` is
+    given, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed
+    or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is changed.
     """
     for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
         raise error
@@ -46,9 +46,9 @@ def set_parameters_of_each(
     interpolation: str | None = None,
     is_drag_step: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys on several tracks, as `set_parameters` does.
+    """Set parameters of keys on several tracks (see `set_parameters`).
 
-    With `is_drag_step`, live tracks are updated immediately. Apart from this, the action is not evaluated.
+    If `is_drag_step` is true, live tracks are updated immediately. Otherwise, the action is not evaluated.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -102,7 +102,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
     """Return the keys with their current channels and track, ready for writing.
 
-    Parameters implied by earlier edits are set first. Otherwise, they would later replace the new parameters.
+    Parameters implied by earlier edits are set first, because they would otherwise replace the new parameters later.
     """
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):

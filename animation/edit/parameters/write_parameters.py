@@ -46,7 +46,7 @@ KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
 
 @record()
 class Change:
-    """New numbers for keys of a TCB track at some frames."""
+    """New numbers for the keys of a TCB track at the given frames."""
 
     channels: Channels
     track: Track
@@ -55,7 +55,7 @@ class Change:
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column of a number in a channel's rows, or None if its rows do not contain the number.
+    """Return the column that contains the named number in a channel's rows, or None if the rows do not contain it.
 
     The rows of a value channel contain only the velocity component of this channel.
     """
@@ -67,8 +67,8 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
     """Write new rows for keys on different tracks of one action, with the numbers that each change's `changed` returns.
 
-    An `interpolation` is recorded as chosen by the animator. With `is_drag_step`, live tracks are updated immediately,
-    because a step of a drag has no undo step.
+    An `interpolation` is recorded as chosen by the animator. If `is_drag_step` is true, live tracks are updated
+    immediately, because a step of a drag has no undo step.
     """
     edited: list[OwnChannel] = []
     owners: list[int] = []
@@ -128,7 +128,8 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
     """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
 
-    Bezier keys are played by TCB. If Blender played a Bezier segment before, the spline then places its handles.
+    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places its
+    handles.
     """
     kinds = np.where(is_chosen, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     is_bezier = interpolation == "BEZIER"

@@ -19,7 +19,7 @@ def is_live(action: bpy.types.Action) -> bool:
 
 
 def switch_off(action: Any) -> list[Finding]:
-    """Turn Live off for the action. If it was on, return a note."""
+    """Turn Live off for the action. Return a note if Live was on."""
     was_live = is_live(action)
     if was_live:
         action.tcb_live = False

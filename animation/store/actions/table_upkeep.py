@@ -26,7 +26,7 @@ from ..tracks import find_tracks
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:
-    """Add TCB tracks that were moved into the action with their slots to its table."""
+    """Add an entry to the action's table for each TCB track that was moved into the action with its slot."""
     table = read_table(action)
     at = session.rows.find(_spelled(action))
     owners = set(session.rows["track"][at[at >= 0]].tolist())
@@ -57,7 +57,7 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Remove rows that no key uses from the action's table. The session still remembers them.
+    """Remove rows that no key uses from the action's table. The session still remembers these rows.
 
     Rows of keys from other actions are added. Unreadable tables, and tables of actions with several layers, are not
     changed.

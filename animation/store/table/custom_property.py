@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table, a custom property of an action. It contains key rows, TCB tracks, and the animator's keys on baked tracks.
+"""The table of an action: a custom property with key rows, TCB tracks, and the animator's keys on baked tracks.
 
-It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
-copies unchanged, and of a string for the paths. If a table is unreadable, it is not changed, and its `error` contains
-the reason.
+The table is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which
+Blender copies unchanged, and of a string for the paths. If a table is unreadable, it is not changed, and its `error`
+contains the reason.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ class Bake:
     digest: int
     """Digest of the state to which Free Bake returns."""
     options: Options | None
-    """Options of that state if handles play the track. If None, the track is off."""
+    """Options of the state to which Free Bake returns, if handles play the track in that state. If None, the track is
+    off."""
 
 
 @record()
@@ -200,7 +201,7 @@ class Error:
     """The maximum error of the F-curves that play a track."""
 
     size: float
-    """In the property's units, or radians for rotations."""
+    """The error in the property's units, or in radians for rotations."""
     frame: float
     """Frame of the maximum error, or NaN if there was nothing to play."""
     is_approximate: bool
@@ -216,8 +217,8 @@ class TrackState:
     path: str
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
-    """Channels with placed handles, by index. For a baked track, these are from before the bake. Empty if handles don't
-    play the track, or if keys have changed during the bake."""
+    """Channels with placed handles, by index. For a baked track, the records are from before the bake. Empty if handles
+    don't play the track, or if keys have changed during the bake."""
     error: Error | None = None
     """Maximum error of handles. If None, handles don't play the track."""
     bake: Bake | None = None
@@ -406,7 +407,7 @@ class Table:
         return self._hand_on_states(Table({**self.arrays, "rows": rows}, self.paths))
 
     def with_tracks(self, added: Sequence[TrackState], removed: Iterable[int]) -> Table:
-        """Return a table with some tracks added and others removed, the latter given by their identities."""
+        """Return a table with some tracks added, and with others, given by their identities, removed."""
         gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
         fresh = _arrays_of(added)
         kept = {
@@ -430,7 +431,7 @@ class Table:
         return [(name, self.arrays[name]["track"]) for name in _PARTS]
 
     def _hand_on_states(self, table: Table, changed: Iterable[int] = ()) -> Table:
-        """Copy the cached tracks to another table, except those with changed identities, and return that table."""
+        """Copy the cached tracks to another table, except tracks with changed identities, and return that table."""
         others = self._states.keys() - set(changed)
         table._states.update((identity, self._states[identity]) for identity in others)
         return table
@@ -545,7 +546,7 @@ def _plays(action: bpy.types.Action) -> int:
 
 
 def read_table(action: Any) -> Table:
-    """Read the action's table. If it is unreadable, its `error` contains the reason."""
+    """Read the action's table. If the table is unreadable, its `error` contains the reason."""
     if PROPERTY not in action:
         return NO_TABLE
     before = remembered_tables().get(action.session_uid)
@@ -561,8 +562,8 @@ def read_table(action: Any) -> Table:
 def known_table(action: Any) -> Table:
     """Return the session's table of the action if its stamp matches. Otherwise, read it.
 
-    This is for frequent checks, because comparing all rows takes longer than comparing a track's keys. If another
-    program changes the arrays but not the stamp, the change is found only at the next read.
+    Use this function for frequent checks, because comparing all rows takes longer than comparing a track's keys. If
+    another program changes the arrays but not the stamp, the change is found only at the next read.
     """
     known = remembered_tables().get(action.session_uid)
     return known if known is not None and known.stamp == table_stamp(action) else read_table(action)
@@ -656,7 +657,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _check_channels(channels: npt.NDArray[np.void], name: str, tracks: frozenset[int]) -> None:
-    """If channels or bakes do not conform to the schema, raise ValueError, which names the array."""
+    """If channels or bakes do not conform to the schema, raise a ValueError that names the array."""
     flags = _MADE | _REPEATED | _SHARED | _MOVED if name == "bakes" else _EDITED
     limits = {"extrapolation": len(_EXTRAPOLATIONS), "written": len(_EXTRAPOLATIONS), "flags": flags + 1}
     for field_name in limits.keys() & set(channels.dtype.names or ()):
@@ -702,7 +703,7 @@ def update(
     """Add rows and tracks to the action's table, and remove tracks by their identities. Return the new table.
 
     The action must be editable, its table must not have an error, and the session must know the rows. `known` is a
-    table that was read before. If this is still the session's last table, the table is not read again.
+    table that was read earlier. If it is still the session's last table, the table is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)
@@ -751,7 +752,7 @@ def _is_same(array: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
 
 
 def _options(numbers: npt.NDArray[np.float32]) -> Options:
-    """Return stored options. Raise ValueError if they are damaged."""
+    """Return stored options. Raise ValueError if the options are damaged."""
     try:
         return Options.from_numbers(numbers.tolist())
     except (ValueError, OverflowError) as error:

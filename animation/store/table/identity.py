@@ -50,7 +50,7 @@ def codes(identities: Identities) -> npt.NDArray[np.uint32]:
 
 
 def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the codes that an identity may have. These exclude 0 and the code of Blender's default."""
+    """Return a mask of the codes that an identity may have, that is, neither 0 nor the code of Blender's default."""
     may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
     return may
 
@@ -96,7 +96,7 @@ def are_plain(amplitude: Float32Array) -> bool:
 
 
 def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys whose floats contain an identity, so that `back` matches the other two."""
+    """Return a mask of the keys whose floats contain an identity, so that `back` matches the other two floats."""
     spelt = spelled(keys.amplitude, keys.period)
     named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
     return named
@@ -134,10 +134,10 @@ def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Id
     """Return identities as hashes of rows of words, shape (n, k), and of serials, shape (n,).
 
     The hash is multilinear: the sum of the words multiplied by odd 64-bit multipliers, modulo 2^64. Rows that differ in
-    one word never have the same sum. For other rows, the probability is at most 2^-32, as with random multipliers, or
-    2^-63 if the words also differ in their lowest bits. The bits of the sums are mixed, so any 32 bits collide only as
-    often as random numbers, even for similar rows. If two rows have the same identity, `rows.identify` compares them,
-    and hashes one of them with another serial.
+    one word never have the same sum. For other rows, the probability of equal sums is at most 2^-32, as with random
+    multipliers, or 2^-63 if the words also differ in their lowest bits. The bits of the sums are mixed, so any 32 bits
+    collide only as often as random numbers, even for similar rows. If two rows have the same identity, `rows.identify`
+    compares them, and hashes one of them with another serial.
     """
     factors = multipliers(words.shape[1] + 1)
     sums = serials.astype(np.uint64) * factors[-1]

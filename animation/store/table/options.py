@@ -29,12 +29,12 @@ class Options:
         SAMPLES writes linear keys every `step` frames. CURVES writes the fewest Bezier keys within the tolerances.
         HANDLES generates no keys. The handles of the animator's keys approximate the motion.
     step : float
-        Frames between samples, which may be less than 1.
+        Interval between samples in frames, which may be less than 1.
     extend : (float, float) or None
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
         If None, the bake extends from the first to the last key.
     sample_limit : int
-        Maximum number of samples. If a bake would need more, nothing is baked.
+        Maximum number of samples. If a bake would need more samples, nothing is baked.
     defaults : mapping of parameter name to float
         Parameters of keys that have none of their own.
     value_tolerance : float or None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rows: key data that are stored in the table instead of the key.
 
-A row is written once and never changes. If the parameters of a key are set, it gets a new row with a new identity.
+A row is written once and never changes. If the parameters of a key are set, the key gets a new row with a new identity.
 Copied and pasted keys, and keys restored by undo, therefore keep their meaning.
 """
 
@@ -20,7 +20,7 @@ from . import identity
 from .identity import Identities
 
 VELOCITY = "velocity"
-"""Velocities have one number per component. For rotations, these are the components x, y and z of the angular
+"""Velocities have one number per component. For rotations, the numbers are the components x, y and z of the angular
 velocity."""
 _COMPONENTS = 3
 """Number of velocity components per row. A value channel uses one component. Each channel of a rotation uses all
@@ -115,7 +115,7 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
 class Columns:
     """The fields of records as contiguous arrays, created on first access.
 
-    For pairs of floats inside records, NumPy is thirty times slower.
+    NumPy is thirty times slower with pairs of floats inside records.
     """
 
     def __init__(self, records: npt.NDArray[np.void]) -> None:
@@ -161,7 +161,7 @@ def _float_words(dtype: np.dtype[Any]) -> slice:
 
 
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the distinct numbers in ascending order. This takes a tenth of the time of `np.unique`."""
+    """Return the distinct numbers in ascending order. This is ten times as fast as `np.unique`."""
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), dtype=np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -181,7 +181,7 @@ def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.in
     order = low[np.argsort((identities >> np.uint32(16)).astype(np.uint16)[low], kind="stable")]
     ordered = identities[order]
     if (ordered[1:] != ordered[:-1]).all():
-        # This takes a tenth of the time.
+        # This is ten times as fast as `np.unique`.
         return ordered, order
     return np.unique(identities, return_index=True)
 
@@ -212,9 +212,9 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 
 
 def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), NaN if not set."""
+    """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), with NaN if unset."""
     none = np.isnan(numbers)
-    # There are eight numbers.
+    # Eight numbers fit into one byte of flags.
     return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
 
 

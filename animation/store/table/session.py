@@ -17,7 +17,7 @@ from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float32]
-"""Parameters and velocities, shape (n, k), NaN if not set."""
+"""Parameters and velocities, shape (n, k), with NaN for unset numbers."""
 
 
 class KnownRows:
@@ -108,7 +108,7 @@ class Session:
 
     @property
     def rows(self) -> KnownRows:
-        """Return all rows. The rows of tables read since the last call are first added, all together."""
+        """Return all rows. Rows of tables that were read since the last call are added first, all together."""
         if self._fresh:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)

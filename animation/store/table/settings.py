@@ -24,7 +24,7 @@ CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, opt
 class Settings:
     """The settings of one track.
 
-    `method` is a name in `METHODS`. `angles` is the method for the angles, for rotation methods that interpolate
+    `method` is a name in `METHODS`. For rotation methods that interpolate angles, `angles` is the method for the
     angles.
     """
 
