@@ -22,7 +22,7 @@ class Finding:
     """An error or a note about one track, key or datablock. `str` returns its text."""
 
     code: str
-    """The code of the message, such as LOCKED. It is the same in all languages and versions."""
+    """The code of the message, such as LOCKED, which is the same in all languages and versions."""
     object: str = ""
     """The name of the datablock, such as `Ball`, or `Cam (camera)` for a datablock other than an object. Empty for a
     file."""

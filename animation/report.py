@@ -27,9 +27,9 @@ class HandleError(TypedDict):
     error: float
     """The maximum error of any component, in the property's units or, for rotations, as an angle in degrees."""
     frame: float | None
-    """The frame of the maximum error. None if nothing was fitted."""
+    """The frame of the maximum error, or None if nothing was fitted."""
     range: float
-    """The value range of the track's keys. 0 for rotations."""
+    """The value range of the track's keys, or 0 for rotations."""
     approximate: bool
     """True if the error exceeds the tolerance of a bake."""
 
@@ -54,7 +54,7 @@ class Report:
     rotation_error: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum error in rotations, in radians."""
     values_exact: bool = True
-    """False if any error exceeds the rounding of Blender's numbers to float32."""
+    """False if any error exceeds the float32 rounding of numbers in Blender."""
     rotations_exact: bool = True
     handles: list[HandleError] = field(default_factory=list)
     """One entry for each track that is played by handles."""

@@ -151,7 +151,10 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 
 
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
-    """Return left and right handles at thirds of the segments. The handles of linear keys coincide with the keys."""
+    """Return left and right handles, each a third of its segment away from the key.
+
+    The handles of linear keys coincide with the keys.
+    """
     if keys.incoming is None or keys.outgoing is None:
         return [co, co]
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))

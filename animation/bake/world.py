@@ -3,7 +3,7 @@
 
 Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
 parent's space. For example, consider a hand with keys at two frames where its world-space pose is the same. With
-interpolation in parent space, the hand moves with its arm between them. In world space, the hand stays in place.
+interpolation in parent space, the hand moves with its arm between the keys. In world space, the hand stays in place.
 
 Source: docs/formulas, "Hierarchies".
 """

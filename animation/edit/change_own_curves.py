@@ -85,7 +85,7 @@ def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
 
 
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
-    """Bake baked tracks again.
+    """Rebake baked tracks.
 
     If this fails, restore the table entries in `before` and raise AnimationError.
     """

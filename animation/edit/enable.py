@@ -387,7 +387,7 @@ def _keep_look(
 def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
     """Return a list with a note on the first turn of 180 to 360 degrees kept as keyed, or an empty list.
 
-    Longer turns need no note. They must be intended, because they include whole turns.
+    Longer turns need no note, because they include whole turns and must be intended.
     """
     for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
         turns = np.empty(0) if spline.turns is None else spline.turns

@@ -31,7 +31,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     """Insert keys into all channels of the datablock's rotations, at every frame where any channel has a key.
 
     The new keys get the values of the current motion and the parameters of the other channels' keys. Baked tracks are
-    baked again and keep their motion. The motion of Bezier curves with automatic handles changes slightly.
+    rebaked and keep their motion. The motion of Bezier curves with automatic handles changes slightly.
 
     Parameters
     ----------

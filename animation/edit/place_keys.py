@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Functions that move keys in time and set their values.
 
-Keys keep their identities and therefore their parameters. Baked tracks are baked again. Tracks played by handles are
+Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
 updated later, in the same way as after an edit in an animation editor.
 """
 

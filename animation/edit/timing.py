@@ -51,7 +51,7 @@ class Timing:
         The F-curve of the frame function.
     speed_change : float or None
         For constant speed, the maximum relative error in the distance per frame, with the curve evaluated by Blender.
-        None for all other shapes.
+        For all other shapes, None.
     """
 
     curve: bpy.types.FCurve

@@ -80,7 +80,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     """Change settings of a TCB track.
 
-    A baked track is baked again. For other tracks, the settings take effect at the next update.
+    A baked track is rebaked. For other tracks, the settings take effect at the next update.
 
     Parameters
     ----------

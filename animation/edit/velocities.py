@@ -115,7 +115,7 @@ def write_velocities(
     datablock : bpy.types.ID
         The datablock with the tracks.
     prefixes : iterable of str, optional
-        Write only tracks whose paths start with one of the prefixes.
+        Write velocities only for tracks whose paths start with one of the prefixes.
     how : Velocities, optional
         Options. If there are no quantities, previously written properties are removed.
 
@@ -131,10 +131,10 @@ def write_velocities(
 
     Notes
     -----
-    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed. Their
-    F-curves have ordinary linear keys, and are not treated as tracks. Bakes, Restore, Remove and edits do not change
-    these F-curves. The F-curves change only when they are written again. If a frame function retimes the track, the
-    properties describe the retimed motion.
+    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration and tcb_grip_speed. The
+    F-curves of the properties have ordinary linear keys, and are not treated as tracks. Bakes, Restore, Remove and
+    edits do not change these F-curves. The F-curves change only when they are written again. If a frame function
+    retimes the track, the properties describe the retimed motion.
 
     Examples
     --------

@@ -131,7 +131,7 @@ class _Segments(NamedTuple):
 def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Array) -> Float64Array:
     """Return the polar form (blossom) of the cubics with these control points, shape (n, 2).
 
-    Its value at (a, a, b) is the first handle of the part from a to b, and its value at (a, b, b) is the second handle.
+    The value at (a, a, b) is the first handle of the part from a to b, and the value at (a, b, b) is the second handle.
     """
     x, y, z = 1.0 - a, 1.0 - b, 1.0 - c
     weights = np.stack([x * y * z, a * y * z + x * b * z + x * y * c, a * b * z + a * y * c + x * b * c, a * b * c])

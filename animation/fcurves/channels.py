@@ -26,7 +26,7 @@ class Channels:
     slot_handle: int
     """Handle of the slot, or 0 if the action has no slots."""
     bag: Any
-    """The channelbag, or the action in 4.2. Both have `fcurves` and `groups`."""
+    """The channelbag, or the action in 4.2, either of which has `fcurves` and `groups`."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -173,8 +173,8 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
 def evaluate_anew(action: bpy.types.Action) -> None:
     """Make Blender reevaluate the action at the current frame.
 
-    This discards unkeyed poses. Calling only `update_tag` would preserve these poses, but would not evaluate keys that
-    were written in bulk.
+    Reevaluation discards unkeyed poses. Calling only `update_tag` would preserve these poses, but would not evaluate
+    keys that were written in bulk.
     """
     action.update_tag(refresh={"TIME"})
 

@@ -124,13 +124,13 @@ KINDS = ("handle_left_type", "handle_right_type", "interpolation")
 
 
 def both(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), whose elements are both true. This is ten times as fast as `all`."""
+    """Return a mask of the pairs, shape (n, 2), whose elements are both true, ten times as fast as `all`."""
     true: BoolArray = pairs[:, 0] & pairs[:, 1]
     return true
 
 
 def either(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with at least one true element. This is ten times as fast as `any`."""
+    """Return a mask of the pairs, shape (n, 2), with at least one true element, ten times as fast as `any`."""
     true: BoolArray = pairs[:, 0] | pairs[:, 1]
     return true
 
@@ -213,7 +213,7 @@ def are_consecutive(parts: Sequence[slice]) -> bool:
 
 
 def in_parts(array: npt.NDArray[Any], counts: Sequence[int]) -> list[npt.NDArray[Any]]:
-    """Split an array into parts with the given row counts. This is ten times as fast as `np.split`."""
+    """Split an array into parts with the given row counts, ten times as fast as `np.split`."""
     return [array[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
@@ -356,7 +356,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: bool = True) -> None:
-    """Replace all keys of the F-curves. This is fastest if nearly all handles are on their keys.
+    """Replace all keys of the F-curves. Writing is fastest if nearly all handles are on their keys.
 
     If `flags` is true, the selection is also written, which takes the most time. `FCurve.update` is not called, because
     it would move handles and merge keys.
@@ -379,8 +379,8 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, flags: boo
             points.clear()
             points.add(count)
         if few[place]:
-            # Setting co_ui also moves the handles. The handles of new keys are at (0, 0). This takes a third of the
-            # time of writing all three arrays.
+            # Setting co_ui also moves the handles, which are at (0, 0) for new keys. Writing co_ui takes a third of the
+            # time needed to write all three arrays.
             put("co_ui", parts["co"][place])
             for at in range(bounds[place], bounds[place + 1]):
                 point = points[int(apart[at]) - ends[place]]

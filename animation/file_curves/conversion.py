@@ -113,7 +113,10 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
-    """Return the displacements and rotation axes of the poses, each (n, 3). Both rotate with the space of the poses."""
+    """Return the displacements and rotation axes of the poses, each (n, 3).
+
+    Displacements and axes rotate with the space of the poses.
+    """
     moved = poses.translation - poses.translation.mean(axis=0)
     if np.abs(moved).max() < 1e-6 * np.abs(poses.translation).max(initial=_LEAST):
         moved = np.zeros_like(moved)
@@ -162,8 +165,8 @@ def _rounded_size(size: float) -> float:
 def _factors(own: Float64Array, file: Float64Array, blender: Float64Array) -> Float64Array:
     """Return the matrix that converts scales.
 
-    The node's own rotation swaps the axes. A node that never rotates or moves does not determine this rotation. Its
-    scales then show which axes were swapped.
+    The node's own rotation swaps the axes. A node that never rotates or moves does not determine this rotation. The
+    scales of such a node show which axes were swapped.
     """
     order = tuple(np.abs(own).argmax(axis=0).tolist())
     orders = [order] if len(set(order)) == 3 else []

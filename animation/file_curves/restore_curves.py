@@ -350,7 +350,7 @@ def _write(written: _Written, report: Report) -> None:
 def _keyframes_of(curve: Curve) -> Keyframes:
     """Return the keys of a curve over frames, with FREE handles.
 
-    In segments that are not Bezier segments, handles are at thirds of a straight line, where Blender would place them.
+    In segments other than Bezier segments, handles divide a straight line into thirds, as Blender would place them.
     """
     count = len(curve)
     values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)

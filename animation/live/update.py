@@ -5,9 +5,9 @@ Blender reports that an action has changed, but not which keys have changed. The
 compared with the keys at the last check. A track counts as edited if any of its channels differs. The result of a check
 depends only on the keys and the table, not on the number of checks or on previous undo steps.
 
-Baked tracks are locked. As long as the curves of a baked track are unchanged, the track is baked again if its
-parameters, settings or timing have changed, and locked again if a user has unlocked it. Tracks edited outside TCB are
-not changed.
+Baked tracks are locked. As long as the curves of a baked track are unchanged since the bake, the track is rebaked if
+its parameters, settings or timing have changed, and locked again if a user has unlocked it. Tracks edited outside TCB
+are not changed.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def check_remaining(
 ) -> Report:
     """Update tracks with edits to handles, interpolation or channel settings (extrapolation, mute, lock, modifiers).
 
-    This check takes longer. If the time runs out, `is_unsure` returns True.
+    This check takes longer than `refresh`. If the time runs out, `is_unsure` returns True.
     """
     report = Report()
     checked = []
@@ -291,7 +291,7 @@ def check_remaining(
         checked.append(watch)
     for (number, _), watch in watches.items():
         if number == action.session_uid and not any(watch is each for each in checked):
-            # The slot has no users, for example after exiting tweak mode. It is checked when it has users again.
+            # The slot has no users, for example after exiting tweak mode. The slot is checked when it has users again.
             watch.unsure.clear()
     return report
 

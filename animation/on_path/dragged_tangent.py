@@ -75,9 +75,9 @@ class DraggedTangent:
     def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
         """Set the parameters that bring the end of the tangent closest to `end`, a world vector from the key.
 
-        If `alone` is true, the tangent on the other side changes as little as possible. Otherwise, it follows. If
-        `length_only` is true, the tangent keeps its direction. At the ends of a loop, nothing changes and the report is
-        empty.
+        If `alone` is true, the tangent on the other side changes as little as possible. Otherwise, the other tangent
+        follows. If `length_only` is true, the tangent keeps its direction. At the ends of a loop, nothing changes and
+        the report is empty.
         """
         if length_only:
             end = at_same_direction(end, self._shown)

@@ -20,7 +20,7 @@ from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks
 
 _STEP = 1e-2
-"""Location change with which to measure the effect of constraints. It is small, but larger than rounding."""
+"""Location change with which to measure the effect of constraints, small but larger than rounding errors."""
 _TURN = 1e-5
 """Step, in radians, of the finite differences for single angles."""
 _ROUNDS = 6

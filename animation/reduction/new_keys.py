@@ -52,8 +52,8 @@ class NewKeys:
     numbers : dict
         Parameters and velocities of the keys in each channel.
     handles : ndarray, shape (2, n, components), or None
-        For Bezier keys without TCB, the offsets of the left and right handles' values from the key. The handles are at
-        thirds of the segments.
+        For Bezier keys without TCB, the offsets of the left and right handles' values from the key. Each handle is a
+        third of its segment away from the key.
     fit : Reduced or None
         The fit with the keys of several tracks. The keys of this track are its `part`.
     part : int
@@ -230,6 +230,6 @@ def _played_by_blender(own: OwnKeys, frames: Float64Array) -> OwnKeys:
 
 
 def _padded(numbers: Numbers, own: OwnKeys, frames: Float64Array) -> Numbers:
-    """Extend the numbers for keys at the frames to all keys of a channel, with NaN for keys outside the frames."""
+    """Extend the parameters of keys at the frames to all keys of a channel, with NaN for keys outside the frames."""
     before, after = (np.count_nonzero(side) for side in sides(own.frames, frames))
     return {name: np.pad(each, (before, after), constant_values=np.nan) for name, each in numbers.items()}

@@ -287,7 +287,7 @@ def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[t
 
 
 def _parts(number: int, total: int, steps: Generator[float, None, T], start: float, end: float) -> Steps[T]:
-    """Run the steps for one of several datablocks. Its finished fraction increases from `start` to `end`."""
+    """Run the steps for one of several datablocks, whose finished fraction increases from `start` to `end`."""
     while True:
         try:
             part = start + (end - start) * next(steps)

@@ -167,7 +167,8 @@ class DatablockReduction:
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
         """Return the fewest keys of all tracks within the error and angle times `factor`. Yield the finished fraction.
 
-        The effect of constraints is measured. If it exceeds the tolerance, the search continues with smaller errors.
+        The effect of constraints is measured. If the effect exceeds the tolerance, the search continues with smaller
+        errors.
         """
         found = yield from self._search(factor)
         if not self._is_evaluated:

@@ -32,7 +32,7 @@ class Reduction:
     wanted_angle: float = field(default=REDUCE["angle"].default, metadata=IN_RADIANS)
     """The requested or found maximum angle, in radians."""
     wanted_still: float | None = None
-    """The requested maximum error of points at rest. None if not requested."""
+    """The requested maximum error of points at rest, or None if not requested."""
     is_minimal: bool = False
     """True if the number of keys could not be reduced and nothing was changed."""
     tracks: int = 0
@@ -65,7 +65,7 @@ class Reduction:
     noise_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle by which the filter changed a rotation other than a bone rotation, in radians."""
     unfiltered: float = 0.0
-    """The maximum deviation from the motion before the filter. 0 without a filter."""
+    """The maximum deviation from the motion before the filter, or 0 without a filter."""
     unfiltered_at: str = ""
     unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle of rotations other than bone rotations from the motion before the filter, in radians."""

@@ -92,7 +92,7 @@ def relax(  # noqa: PLR0913
 ) -> Relaxation:
     """Change keys as little as possible so that a condition holds within the tolerance.
 
-    Baked tracks are baked again.
+    Baked tracks are rebaked.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _relax(
 def _relaxed(
     coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
-    """Return numbers that satisfy the condition, or come closest to satisfying it.
+    """Return key values that satisfy the condition, or come closest to satisfying it.
 
     If necessary, use more closely spaced frames.
     """
@@ -228,7 +228,7 @@ def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[floa
 
 
 def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
-    """Write the numbers into the keys, update the tracks that were played before, and return notes."""
+    """Write the values into the keys, update the tracks that were played before, and return notes."""
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     for mover, own in zip(movers, split(movers, numbers), strict=True):
@@ -248,7 +248,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 
 def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
-    """Write the numbers into the animator's keys, either on the F-curves or among the keys saved by a bake."""
+    """Write the values into the animator's keys, either on the F-curves or among the keys saved by a bake."""
     components, rows = np.array(mover.slots).T
     changed = {
         index: with_values(track, own, points, rows[components == index], numbers[components == index])

@@ -76,7 +76,7 @@ class Mover:
             for index, own in sorted(self.originals.items())
             for row in np.flatnonzero(is_among(own.keys.frames, keys.frames)).tolist()
         ]
-        """The component and row of each number that may change."""
+        """The component and row of each key value that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
 
     @property
@@ -89,7 +89,7 @@ class Mover:
         return _bone_of(self.datablock, self.prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the track's splines with these numbers in the variable keys."""
+        """Return the track's splines with these values in the variable keys."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             move = np.zeros_like(own.keys.co)
@@ -164,12 +164,12 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 def split(movers: Sequence[Mover], numbers: Values) -> list[Values]:
-    """Return the numbers of each mover."""
+    """Return the key values of each mover."""
     return np.split(numbers, np.cumsum([len(mover.slots) for mover in movers])[:-1])
 
 
 class Motion:
-    """The errors at `frames`, as functions of the numbers of all movers."""
+    """The errors at `frames`, as functions of the key values of all movers."""
 
     def __init__(
         self,
@@ -190,14 +190,14 @@ class Motion:
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> TransformSampler:
-        """Return the sampler of transforms with these numbers in the keys."""
+        """Return the sampler of transforms with these values in the keys."""
         pairs = zip(self.movers, split(self.movers, numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
-        """Return the motion of the mover with these numbers.
+        """Return the motion of the mover with these key values.
 
-        The last result is cached, because the numbers of only one mover usually change at a time.
+        The last result is cached, because the values of only one mover usually change at a time.
         """
         last = self._last.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
@@ -209,9 +209,9 @@ class Motion:
         return motion
 
     def costs(self) -> tuple[Values, Values]:
-        """Return the cost of changing each number, and the maximum change per round.
+        """Return the cost of changing each key value, and the maximum change per round.
 
-        The cost is the distance that the point moves if the number changes by 1.
+        The cost is the distance that the point moves if the key value changes by 1.
         """
         world = self.placed(np.concatenate([mover.start for mover in self.movers]))
         at = self._at(world, self.follower.item, self.follower.bone, self.follower.point)

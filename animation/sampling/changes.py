@@ -52,7 +52,7 @@ class Look:
     mean: float = 0.0
     """The mean difference at the samples of the fit."""
     spread: float = 0.0
-    """The range of the values. 0 for rotations."""
+    """The range of the values, or 0 for rotations."""
 
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
         """Return the differences at the samples, shape (m,), which are 0 where the motion is unknown."""

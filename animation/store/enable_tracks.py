@@ -36,7 +36,7 @@ def enable_tracks(
     settings: Sequence[Settings] | None = None,
     numbers: Sequence[Numbers] | None = None,
 ) -> None:
-    """Make tracks on editable channels TCB. Their keys get identities, but are otherwise unchanged.
+    """Make tracks on editable channels TCB. The keys of these tracks get identities, but are otherwise unchanged.
 
     `settings` contains the settings for each track. Default: the settings that Enable chooses. `numbers` contains the
     parameters for each track, with one value per key of every channel, or NaN if not set.

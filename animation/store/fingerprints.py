@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fingerprints of baked curves, which show whether a channel has changed since the bake.
 
-A fingerprint covers identities and everything that affects playback. It ignores selection, muting and locks. Frames are
+A fingerprint covers identities and everything that affects playback, but not selection, muting or locks. Frames are
 compared with a tolerance, because NLA tweak mode changes them by a float32 step. Values are compared bit for bit.
 """
 

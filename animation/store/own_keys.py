@@ -72,7 +72,7 @@ class OwnArrays:
     identities : array, shape (n,)
         Identities of the keys, or 0 for keys without identities.
     numbers : array, shape (n, k)
-        Parameters and velocities, in the columns of `rows.ROW`, with NaN for unset numbers.
+        Parameters and velocities, in the columns of `rows.ROW`, with NaN if not set.
     rows : array, shape (n,)
         Rows of the keys on the animator's curve.
     chosen : array of uint8, shape (n,)
@@ -214,7 +214,7 @@ class OwnKeys:
 
     @property
     def filled(self) -> Float64Array:
-        """Return tension, continuity, bias, ease to and ease from, or 0 where not set, shape (5, n)."""
+        """Return tension, continuity, bias, ease to and ease from, or 0 if not set, shape (5, n)."""
         return self.every.filled[:, self.span]
 
     @property
@@ -375,7 +375,7 @@ def key_frames(track: Track) -> Float32Array:
 
 
 def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
-    """Return the keys with other values. Their handles move by the same amount."""
+    """Return the keys with other values, and with handles moved by the same amount."""
     shift = values - keys.values
     if not shift.any():
         return keys
@@ -481,7 +481,7 @@ def _without_handles(
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Return the numbers of the keys with the session rows `at`, shape (n, k), with NaN for unset numbers."""
+    """Return the parameters and velocities of keys with the session rows `at`, shape (n, k), with NaN if not set."""
     numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
     known = at >= 0
     if known.any():
@@ -494,14 +494,14 @@ def numbers_of(at: IndexArray) -> Float32Array:
 
 
 def numbers_in(rows: Fields) -> Float32Array:
-    """Return the numbers in the rows, shape (n, k), with NaN for unset numbers."""
+    """Return the parameters and velocities in the rows, shape (n, k), with NaN if not set."""
     given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
     numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Copy numbers to a rotation's keys without identities from keys at the same frame in other channels."""
+    """Copy parameters to a rotation's keys without identities from keys at the same frame in other channels."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == identity.NONE

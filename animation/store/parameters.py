@@ -28,9 +28,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
-    """Read the numbers for the keys at these frames, shape (n, numbers per row), with NaN for unset numbers.
+    """Read the parameters and velocities of the keys at these frames, shape (n, numbers per row), with NaN if not set.
 
-    If channels have different numbers at a frame, the numbers are from the first channel with a key at this frame.
+    If channels have different values at a frame, the values are from the first channel with a key at this frame.
     """
     channels = [own[index] for index in sorted(own)]
     if channels[0].timing == frames.tobytes():

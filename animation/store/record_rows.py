@@ -62,8 +62,8 @@ def recorded(
     Return the keys with identities, and the new rows, for each part. Keys with placed handles keep their rows if they
     have only moved. If keys were copied within a channel, only one of them keeps the row. Keys from other channels get
     new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers` contains
-    parameters to set for each part, one value per key, where NaN unsets a parameter. `chosen` is a mask of the keys to
-    set. Default: all keys.
+    parameters to set for each part, one value per key. NaN unsets a parameter. `chosen` is a mask of the keys to set.
+    Default: all keys.
     """
     if not parts:
         return [], []
@@ -105,7 +105,7 @@ def recorded(
 
 
 def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen: Sequence[BoolArray] | None) -> Rows:
-    """Return the rows, with the numbers for each part set on its chosen keys."""
+    """Return the rows, with the parameters for each part set on its chosen keys."""
     given = rows.copy()
     places: dict[str, list[npt.NDArray[np.intp]]] = {}
     values: dict[str, list[npt.NDArray[np.float64]]] = {}
@@ -220,7 +220,7 @@ def plain_keys(own: OwnKeys) -> Keyframes:
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Restore the float attributes of those keys on the curve that have identities.
+    """Restore the float attributes of the keys on the curve that have identities.
 
     `own` contains the animator's keys as read, including keys whose amplitude and period are used.
     """

@@ -129,7 +129,7 @@ class Track:
     def is_at_home(self) -> bool:
         """Return whether the table lists the track with its current slot and path.
 
-        If so, the track was neither renamed nor moved with its slot.
+        Such a track was neither renamed nor moved with its slot.
         """
         return (self.slot, self.path) in self.table.rows_of_tracks
 

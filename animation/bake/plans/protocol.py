@@ -101,7 +101,7 @@ class HandleKeys:
     shown: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys). If None, the curves have the animator's values."""
     other_numbers: EnumArray | None = None
-    """Table flags NEGATED and COUPLED for `shown`, shape (components, keys). None if `shown` is None."""
+    """Table flags NEGATED and COUPLED for `shown`, shape (components, keys), or None if `shown` is None."""
     chosen: EnumArray | None = None
     """Flags `rows.CHOSEN_…` of handles that Blender places because the animator chose their type, shape (components,
     keys). If None, Blender places no handles."""
@@ -185,7 +185,7 @@ class Results:
 
 
 class Plan(ABC):
-    """The plan for baking channels. It requests evaluations and fits, and composes keys from the results."""
+    """The plan for baking channels. A plan requests evaluations and fits, and composes keys from the results."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:

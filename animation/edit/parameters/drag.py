@@ -107,7 +107,7 @@ class ParameterDrag:
     def finish(self, given: Given) -> list[AnimationError]:
         """End the drag with the given parameters. Return an error for each track that can't be changed.
 
-        If the drag has shown a step, the motion is updated immediately. Otherwise, Live updates it later.
+        The motion is updated immediately if the drag has shown a step, and otherwise later by Live.
         """
         self._given = given
         if self.is_shown:

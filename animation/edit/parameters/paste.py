@@ -42,7 +42,7 @@ def assign_to_keys(
 
     `copied` contains the path of each track and its copied keys. The rules, in order:
 
-    1. If the numbers of chosen and copied keys are equal, each chosen key gets its counterpart.
+    1. If there are as many chosen keys as copied keys, each chosen key gets its counterpart.
     2. If all copied keys are equal, every chosen key gets their common values.
     3. If exactly one key was copied from the path of each chosen track, that key is pasted onto all of the track's
     chosen keys.

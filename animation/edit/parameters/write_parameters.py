@@ -36,17 +36,17 @@ from ...store.tracks import Track
 from ..change_own_curves import bake_again, with_saved_keys
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
-"""Names of the numbers in a row."""
+"""Names of the parameters and velocity components in a row."""
 NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""Function that returns numbers for the chosen keys of a channel. The arguments are the index of the channel, the
-animator's keys and a mask."""
+"""Function that returns parameters and velocities for the chosen keys of a channel. The arguments are the index of the
+channel, the animator's keys and a mask."""
 KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
 """The animator's keys of a channel, before and after an edit."""
 
 
 @record()
 class Change:
-    """New numbers for the keys of a TCB track at the given frames."""
+    """New parameters and velocities for the keys of a TCB track at the given frames."""
 
     channels: Channels
     track: Track
@@ -55,7 +55,7 @@ class Change:
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column that contains the named number in a channel's rows, or None if the rows do not contain it.
+    """Return the column of a parameter or velocity component in a channel's rows, or None if there is none.
 
     The rows of a value channel contain only the velocity component of this channel.
     """
@@ -65,7 +65,7 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
 
 
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
-    """Write new rows for keys on different tracks of one action, with the numbers that each change's `changed` returns.
+    """Write new rows for keys on different tracks of one action, with the values that each change's `changed` returns.
 
     An `interpolation` is recorded as chosen by the animator. If `is_drag_step` is true, live tracks are updated
     immediately, because a step of a drag has no undo step.
@@ -100,9 +100,10 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
-    """Play the tracks with their new numbers. Bake baked tracks again and, during a drag, update all other tracks.
+    """Play the tracks with their new parameters and velocities.
 
-    `baked_states` contains the previous table entries of the baked tracks, which are restored if the bake fails.
+    Bake baked tracks again and, during a drag, update all other tracks. `baked_states` contains the previous table
+    entries of the baked tracks, which are restored if the bake fails.
     """
     if is_drag_step:
         (users,) = users_of_channels([channels])
@@ -111,8 +112,8 @@ def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked
     baked = [track for track in tracks if track.is_baked]
     if baked:
         bake_again(channels, baked, baked_states)
-    # Live will evaluate the tracks with the new numbers. However, undo reevaluates only data that were evaluated during
-    # the undo step.
+    # Live will evaluate the tracks with the new parameters. However, undo reevaluates only data that were evaluated
+    # during the undo step.
     evaluate_anew(channels.action)
     end_drag()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of an action: a custom property with key rows, TCB tracks, and the animator's keys on baked tracks.
 
-The table is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which
-Blender copies unchanged, and of a string for the paths. If a table is unreadable, it is not changed, and its `error`
-contains the reason.
+The table is saved, undone, copied, appended and linked with the action. A table consists of arrays of 32-bit words,
+which Blender copies unchanged, and of a string for the paths. If a table is unreadable, it is not changed, and its
+`error` contains the reason.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Channel:
 
     extrapolation: Extrapolation
     edited: bool
-    """True if keys were added, deleted or moved since they were recorded. If so, Blender must update automatic
+    """True if keys were added, deleted or moved since they were recorded, so that Blender must update automatic
     handles."""
     own: Written
 
@@ -180,7 +180,7 @@ class BakedChannel:
     """True if our Cycles modifier repeats the animator's keys."""
     written: Fingerprint
     edited: bool = False
-    """True if keys were added, deleted or moved during the bake. If so, Blender must update automatic handles."""
+    """True if keys were added, deleted or moved during the bake, so that Blender must update automatic handles."""
 
 
 @record(eq=False)
@@ -501,13 +501,13 @@ _HANDLES, _APPROXIMATE, _BAKED = 1, 2, 3
 _SUMMED = 1024
 """Number of 64-bit words per sum."""
 _SUMS_AT_ONCE = 64
-"""Number of sums to compute together. Their words fit into the processor's cache."""
+"""Number of sums to compute together, whose words fit into the processor's cache."""
 
 
 def _checksum(array: npt.NDArray[np.generic]) -> int:
     """Return a 32-bit checksum of sums of words and of the remaining bytes.
 
-    This takes a third of the time that crc32 of all bytes would take.
+    Computing this checksum takes a third of the time needed for crc32 of all bytes.
     """
     raw = array.view(np.uint8)
     if len(raw) < 8 * _SUMMED:
@@ -523,7 +523,7 @@ def _checksum(array: npt.NDArray[np.generic]) -> int:
 
 
 def table_stamp(action: bpy.types.Action | None) -> int:
-    """Return a number that changes if the action's table changes. It is 0 if there is no table."""
+    """Return a number that changes if the action's table changes, or 0 if there is no table."""
     stored: Any = None if action is None else action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
@@ -703,7 +703,7 @@ def update(
     """Add rows and tracks to the action's table, and remove tracks by their identities. Return the new table.
 
     The action must be editable, its table must not have an error, and the session must know the rows. `known` is a
-    table that was read earlier. If it is still the session's last table, the table is not read again.
+    table that was read earlier. If `known` is still the session's last table, the table is not read again.
     """
     is_last = known is not None and known is session.tables.get(action.session_uid)
     before = known if known is not None and is_last else read_table(action)

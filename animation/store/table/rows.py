@@ -51,8 +51,8 @@ ROW = np.dtype(
     ]
 )
 """`track` and `index` specify the channel for which the row was created. `given` contains one bit for each number that
-was set. For all other numbers, the defaults apply. `chosen` contains flags, listed below, of changes that the animator
-made after the key became TCB. The other fields describe the key without a bake, as Restore writes it."""
+was set. For numbers that were not set, the defaults apply. `chosen` contains flags, listed below, of changes that the
+animator made after the key became TCB. The other fields describe the key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
 """Flags for a segment that Blender plays instead of the spline, and for left and right handles to keep."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
@@ -161,7 +161,7 @@ def _float_words(dtype: np.dtype[Any]) -> slice:
 
 
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the distinct numbers in ascending order. This is ten times as fast as `np.unique`."""
+    """Return the distinct numbers in ascending order, ten times as fast as `np.unique`."""
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), dtype=np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]

@@ -17,7 +17,7 @@ from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float32]
-"""Parameters and velocities, shape (n, k), with NaN for unset numbers."""
+"""Parameters and velocities, shape (n, k), with NaN if not set."""
 
 
 class KnownRows:
@@ -84,7 +84,7 @@ class KnownRows:
 
 
 class Substitutes(NamedTuple):
-    """Numbers of keys that replace the numbers in their rows during a drag."""
+    """Parameters of keys that replace the parameters in the keys' rows during a drag."""
 
     rows: _Places
     """Ascending row indices."""
@@ -104,7 +104,7 @@ class Session:
         self.written: set[int] = set()
         """Actions whose tables have been written since this set was last cleared."""
         self.substitutes: dict[int, Substitutes] = {}
-        """Numbers shown by drags, by the `id` of the preview."""
+        """Parameters shown by drags, by the `id` of the preview."""
 
     @property
     def rows(self) -> KnownRows:
@@ -115,7 +115,7 @@ class Session:
         return self._rows
 
     def is_shown(self, track: int) -> bool:
-        """Return whether a drag shows other numbers for the track with this identity."""
+        """Return whether a drag shows other parameters for the track with this identity."""
         return any(track in each.tracks for each in self.substitutes.values())
 
     def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
