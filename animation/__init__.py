@@ -11,8 +11,8 @@
     animation.apply(datablock)
 
 Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
-...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks. Its
-report lists the datablocks that can't be processed under `errors`.
+...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks. The
+`errors` of the returned report list the datablocks that can't be processed.
 
 `datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
 functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks named
@@ -25,8 +25,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# A subpackage has the same name as the function `bake`. Import it first, so that a later import does not replace the
-# function.
+# A subpackage has the same name as the function `bake`. Import the subpackage first, so that a later import does not
+# replace the function.
 from . import bake as _package
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the arguments that scripts pass to the functions of `animation` against their annotations.
 
-A wrong type raises TypeError, and a value out of range raises ValueError. Both error messages name the argument.
+A wrong type raises TypeError, and a value out of range raises ValueError. The error message names the argument.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ Parameters = Annotated[Mapping[str, float], _known]
 
 
 Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
-"""Several datablocks. A mapping gives the path prefixes of each datablock's tracks, or None for all tracks."""
+"""Several datablocks. A mapping contains the path prefixes of each datablock's tracks, or None for all tracks."""
 
 
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
@@ -232,7 +232,7 @@ def _number(name: str, value: object) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
-    # Blender prints its largest float as a decimal that is slightly larger.
+    # Blender prints the largest float as a decimal that is slightly larger.
     if abs(number) >= _TOO_LARGE:
         raise ValueError(rpt_("{:s} {:g} exceeds the range of float32", name, number))
     return number

@@ -44,7 +44,7 @@ def of_file() -> Iterator[bpy.types.ID]:
     Returns
     -------
     iterator of bpy.types.ID
-        Each datablock once.
+        The animated datablocks, each once.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Finding:
 
     @property
     def has_nothing_to_do(self) -> bool:
-        """Return whether this is an error only if there was nothing to do for any other object either."""
+        """Return whether the finding counts as an error only if there was nothing to do for any other object either."""
         return self.code in NOTHING_TO_DO
 
     @property

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A decorator that memoizes array functions. Most tracks of a character have keys at the same frames and share work."""
+"""A decorator that memoizes array functions.
+
+Most tracks of a character have keys at the same frames, so their intermediate results can be shared.
+"""
 
 from __future__ import annotations
 

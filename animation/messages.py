@@ -349,7 +349,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "RELAX_ONLY_TRANSFORMS": n_("only keys of location and rotation can be adjusted"),
     "RELAX_NO_PLANE": n_("the scale is zero, so there is no plane"),
-    # Checks, and motion from other sources than F-curves.
+    # Checks, and motion from sources other than F-curves.
     "NOT_CHECKED": n_("not checked: {:s}"),
     "NOT_WORLD_SPACE": n_("the constraint does not work in world space"),
     "OTHER_CONSTRAINTS": n_("other constraints also act on the object"),

@@ -57,5 +57,5 @@ def translated(what: object) -> str:
 
 
 def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:
-    """Insert the values into the text. If there are no values, the text may be a name that contains braces."""
+    """Insert the values into the text. A text without values may be a name that contains braces."""
     return text.format(*values, **named) if values or named else text

@@ -84,7 +84,10 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
 
 
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
-    """Return the selection flags at each frame. A flag is set if it is set on any channel's key at the frame."""
+    """Return the selection flags at each frame.
+
+    A flag is set at a frame if it is set on the key of any channel at this frame.
+    """
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for each in own.values():
         rows, places = rows_at(each.keys.frames, frames)

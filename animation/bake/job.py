@@ -43,7 +43,7 @@ class Job:
     notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
-    """Rotations that get their missing keys."""
+    """Rotations to which missing keys are added."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
     states: list[TrackState] = field(default_factory=list)
@@ -83,7 +83,7 @@ def collected_jobs(
         else:
             report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
     to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
-    # Reading all tracks together is faster than reading them one at a time.
+    # Reading all tracks together is faster than reading one track at a time.
     own_keys = _own_keys([each for ones in to_bake for each in ones])
     jobs = []
     for (job, tracks), ones in zip(found, to_bake, strict=True):
@@ -123,7 +123,7 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked, or None.
+    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked (or None).
 
     If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
@@ -182,7 +182,7 @@ def _collect(
 def _options_again(track: Track, options: Options) -> Options:
     """Return the options for baking a track again.
 
-    A track that was baked in world space is again baked as samples in world space.
+    A track that was baked in world space is baked in world space again, as samples.
     """
     before = track.settings.options
     if before is None or not before.in_world or options.output == "HANDLES":

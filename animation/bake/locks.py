@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Locking of baked channels, and of channel groups that are baked completely.
 
-Blender's editors show a padlock on locked channels and do not change them. Groups are locked too, because their
-padlocks would otherwise appear open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
+Blender's editors show a padlock on locked channels, and do not change these channels. Groups are locked too, because
+their padlocks would otherwise appear open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
 transforms is therefore locked only if location, rotation and scale are all baked.
 """
 

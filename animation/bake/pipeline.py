@@ -107,7 +107,7 @@ def rebake(
     If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
     played by handles.
 
-    `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent the others
+    `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent other tracks
     from being baked.
     """
     report = Report()
@@ -150,8 +150,8 @@ def _evaluated(
 ) -> tuple[list[Job], list[list[Baked]]]:
     """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
 
-    For some methods, only evaluation shows that a track's keys do not define a motion. Such a track is reported and
-    skipped. If `whole` is true, the track's entire job is skipped.
+    For some methods, only evaluation shows that a track's keys do not define a motion. Tracks without a motion are
+    reported and skipped. If `whole` is true, the track's entire job is skipped.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)

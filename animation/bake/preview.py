@@ -100,7 +100,7 @@ class HandlePreview:
             group.place(draft, self._before, self._now) for group, draft in zip(self._groups, drafts, strict=True)
         ]
         self._is_negated = any(negated)
-        # A key that was negated before may need its original sign again.
+        # A key that was negated may need its original sign again.
         self._write(_PLACES if self._is_negated or was_negated else SIDES)
 
     def remove(self) -> None:
@@ -132,7 +132,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
 
 
 def _can_show(plan: TrackPlan) -> bool:
-    """Return whether a plan can be previewed: handles play it, and each key has a row in the table."""
+    """Return whether a plan can be previewed, that is, whether handles play it and each key has a row in the table."""
     is_recorded = all(own.are_named for own in plan.own.values())
     # Splines of angles contain additional keys, which drafts do not change.
     is_by_angles = "angles" in setting_names(plan.track, plan.settings)

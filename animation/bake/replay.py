@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bake after each step of a drag. The drag specifies the tracks to bake, so Live can wait until the drag ends.
 
-Some drags show a preview instead (see `preview.py`), and write nothing before they end.
+Drags with a preview (see `preview.py`) write nothing before they end.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _SKEWED = 1e-4
 """Relative limit for shear, and for differences between the lengths of a parent's axes."""
 _STILL = (1.0, 0.0, 0.0, 0.0)
 _SAME = 1e-3
-"""If the values of a key and its sample differ by more than this, they differ in sign or by whole turns."""
+"""If the values of a key and its sample differ by more than this, the values differ in sign or by whole turns."""
 
 
 class WorldMotion:

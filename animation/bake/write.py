@@ -279,7 +279,7 @@ def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
 
     `plays` is a mask of the keys that begin a segment of the spline.
     """
-    # This is ten times as fast as `isin`.
+    # Searching the bytes is ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
     if not any(kind in kinds for kind in BY_NUMBERS):
         return own.keys

@@ -44,7 +44,8 @@ _ZERO = 1e-6
 _REFINED = 1e-3
 """Tolerance, in frames, for the time of a zero crossing."""
 _JUMP = 0.5
-"""Fraction of the change between samples. A curve that changes by more within `_REFINED` frames jumps past zero."""
+"""Fraction of the change between samples. A curve that changes by a larger fraction within `_REFINED` frames jumps past
+zero."""
 
 _LEAST = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
@@ -75,7 +76,7 @@ class Violation:
     track: str
     """The path of the property, or of the constraint."""
     condition: str
-    """CLIP, LENS, FOCUS, VIEW or SCALE."""
+    """The condition: CLIP, LENS, FOCUS, VIEW or SCALE."""
     start: float
     end: float
     worst: float
@@ -164,7 +165,7 @@ def check(
     Raises
     ------
     ValueError
-        The range is empty or not finite.
+        The frame range is empty or not finite.
 
     Notes
     -----

@@ -78,7 +78,7 @@ def joint_gap(
     AnimationError
         The bone or its parent does not exist, or a location is not finite.
     ValueError
-        The range is empty or not finite.
+        The frame range is empty or not finite.
 
     Examples
     --------

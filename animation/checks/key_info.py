@@ -50,9 +50,10 @@ SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
     """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
 
-    For values, the segment is taken from the first channel with a key at the frame. For rotations, it is taken from the
-    first channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the interpolation
-    does not use are 0. The result is NOTHING before the first key and after the last one, unless the track cycles.
+    For values, the segment is taken from the first channel with a key at the frame. For rotations, the segment is taken
+    from the first channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the
+    interpolation does not use are 0. The result is NOTHING before the first key and after the last key, unless the
+    track cycles.
     """
     result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))

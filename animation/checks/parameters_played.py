@@ -34,8 +34,8 @@ _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 class Obstacle:
     """A reason why parameters of some keys have no effect.
 
-    `names` contains identifiers of interpolations, handle types or methods. For END, it contains "FIRST" or "LAST" for
-    the first or last key of the track, or "" for any other end of a spline.
+    `names` contains identifiers of interpolations, handle types or methods. For END, `names` contains "FIRST" or "LAST"
+    for the first or last key of the track, or "" for any other end of a spline.
     """
 
     cause: Cause
@@ -76,7 +76,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
         try:
             settings = keys.track.settings
         except AnimationError:
-            # The panel of the track shows the reason for this.
+            # The panel of the track shows the reason.
             names.update(PARAMETERS)
             continue
         bends = bends_by_parameters(keys.track, settings)

@@ -52,7 +52,7 @@ def bake(  # noqa: PLR0913
     extend : (float, float), optional
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
-        Maximum number of samples. If a bake would need more samples, nothing is baked.
+        Maximum number of samples. If more samples would be needed, nothing is baked.
     defaults : mapping, optional
         Parameters by name, for keys that have none of their own.
     prefixes : iterable of str, optional

@@ -34,9 +34,10 @@ def bake_in_world(
 ) -> Report:
     """Bake bones, or an object with a parent, as samples, interpolating locations and rotations in world space.
 
-    The poses at the keys are preserved. Between the keys, splines through the world-space locations and orientations of
-    these poses use the tracks' methods and parameters. All other TCB tracks are baked as usual. If `bake` or Live bakes
-    such a track again, the track is interpolated in world space with the parent's current motion.
+    The poses at the keys are preserved. The splines between the keys pass through the world-space locations and
+    orientations of these poses, and use the tracks' methods and parameters. All other TCB tracks are baked as usual. If
+    `bake` or Live later bakes such a track again, the track is still interpolated in world space, with the parent's
+    current motion.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def bake_in_world(
     bones : sequence of str
         Bones of the armature. If empty, the object itself is baked.
     step : float
-        Frames between samples.
+        Interval between samples in frames.
     defaults : mapping, optional
         Parameters of keys that have none of their own.
 
@@ -99,7 +100,7 @@ def bake_in_world(
 def _tracks(item: Any, bone: str) -> list[Track]:
     """Return the location and rotation tracks of the object or bone.
 
-    Raise AnimationError if neither can be interpolated in world space.
+    Raise AnimationError if neither track can be interpolated in world space.
     """
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = [

@@ -87,7 +87,7 @@ def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
     """Rebake baked tracks.
 
-    If this fails, restore the table entries in `before` and raise AnimationError.
+    If a bake fails, restore the table entries in `before` and raise AnimationError.
     """
     (users,) = users_of_channels([channels])
     report = rebake(users, channels, tracks, Options())

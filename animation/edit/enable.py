@@ -249,7 +249,7 @@ def _find_plain(
 
 
 def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, report: Report) -> None:
-    """Add the tracks of one set of F-curves to `made`, as `_find_plain` does."""
+    """Add the tracks of one set of F-curves to `made` (see `_find_plain`)."""
     channels, tracks = found.channels, found.tracks
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     before = [track for track in tracks if track.enabled]
@@ -277,7 +277,7 @@ def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, re
 
 
 def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Finding]:
-    """Return a note on the first two keys at the same frame, which prevent a bake."""
+    """Return a note on the first two keys at the same frame, because such keys prevent a bake."""
     try:
         for own in originals.values():
             check_frames(track, own.keys.frames)

@@ -214,7 +214,7 @@ class _Examined:
     track: Track
     faults: list[RotationFault]
     indices: list[int]
-    """Components with keys, in the order of the maps' columns."""
+    """Components with keys, in the same order as the columns of the maps."""
     maps: Maps
     keys: BoolArray
     """Mask of the keys to repair. All false if the track can't be edited."""
@@ -254,7 +254,7 @@ def _faults_of(
     name: str,
     turns: Turns,
 ) -> _Examined | None:
-    """Find the faults of a track. Return None if it has none."""
+    """Find the faults of a track. Return None if the track has no faults."""
     own = {index: own[index] for index in sorted(own) if own[index].count}
     if not own or error_of_numbers(track, own) is not None:
         return None

@@ -79,7 +79,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
 
 
 def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Report:
-    """Key one track, and bake it again if it was played.
+    """Key one track, and bake the track again if it was played.
 
     Raises AnimationError, without changing anything, if keys of different channels are too close together.
     """
@@ -106,7 +106,7 @@ def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping
 
 
 def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
-    """Insert unselected keys into a channel of the restored track, as Blender does.
+    """Insert unselected keys into a channel of the restored track, in the same way as Blender.
 
     Blender's insertion divides the segments of free handles, which preserves the motion. The handles and selection in
     `completed` apply only to keys that TCB plays.

@@ -38,8 +38,8 @@ class RecordedTrack:
     def revert(self) -> None:
         """Restore the track, even if it was baked again. Remove channels that were added.
 
-        Channels and table entries that were deleted are created again. Recreated channels are not selected and have no
-        modifiers. If the edit has copied a linked action, assign the linked action again.
+        Deleted channels and table entries are recreated. Recreated channels are not selected and have no modifiers. If
+        the edit has copied a linked action, assign the linked action again.
         """
         channels = ensured_channels(self.datablock)
         action: Any = channels.action

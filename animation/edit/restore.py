@@ -259,7 +259,7 @@ class _Task:
 
     work: _Work
     nothing: str
-    """Code of the error if there is no track to process. Empty if this is not an error."""
+    """Code of the error if there is no track to process. Empty if the absence of tracks is not an error."""
     prefixes: Iterable[str] | None
     strip: _Strip | None = None
     """Function that removes all traces of TCB from a track without a table entry. If given, table entries are
@@ -428,7 +428,7 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
 
 
 def _reason_left(track: Track, removes: bool) -> Finding | None:
-    """Return the reason why a track is not changed, or None if it is changed or needs no message."""
+    """Return the reason why a track is not changed, or None if the track is changed or needs no message."""
     if not removes and track.table.error:
         return track.table.error.on(track.name, track.path)
     if not track.enabled and looks_baked(track):

@@ -106,7 +106,10 @@ def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
 
 
 def _changes_sign(quaternions: Float32Array) -> bool:
-    """Return whether any quaternion is more than 90 degrees away from the previous one. Rows with NaN are ignored."""
+    """Return whether any quaternion is more than 90 degrees away from the previous quaternion.
+
+    Rows with NaN are ignored.
+    """
     whole = quaternions[~np.isnan(quaternions).any(axis=1)]
     return bool((rotations.unroll_signs(whole) != whole).any())
 

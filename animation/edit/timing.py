@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create and remove frame functions, which retime motion. `store/frame_functions.py` reads them.
+"""Create and remove frame functions, which retime motion. Frame functions are read in `store/frame_functions.py`.
 
 A new frame function is an ordinary F-curve with a few keys, which the animator can edit. The F-curve has a modifier if
 its keys repeat, or if their values range from 0 to 1.
@@ -50,8 +50,8 @@ class Timing:
     curve : bpy.types.FCurve
         The F-curve of the frame function.
     speed_change : float or None
-        For constant speed, the maximum relative error in the distance per frame, with the curve evaluated by Blender.
-        For all other shapes, None.
+        The maximum relative error in the distance per frame, with the curve evaluated by Blender. None for shapes
+        without constant speed.
     """
 
     curve: bpy.types.FCurve
@@ -278,8 +278,8 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
     modifier.reference_value, modifier.default_min, modifier.default_max = 0.0, 0.0, 1.0
     points = modifier.control_points
     points.add(first)
-    # Not `points[0].min = first`: the setter treats the point as the modifier itself, and accessing its memory may
-    # crash Blender (4.2 to 5.2).
+    # Do not use `points[0].min = first`. The setter treats the point as the modifier itself, and accessing its memory
+    # may crash Blender (4.2 to 5.2).
     points.foreach_set("min", [first])
     points.foreach_set("max", [last])
 

@@ -158,7 +158,7 @@ def keys_on_paths(
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
-    """Return the key at `frame`. Raise AnimationError if there is none."""
+    """Return the key at `frame`. Raise AnimationError if there is no key."""
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):

@@ -119,7 +119,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         settings = chosen(settings, choice, option)
     made_by(found, settings)
     if found.is_baked:
-        # This raises AnimationError for a track that was edited outside TCB.
+        # Raise AnimationError for a track that was edited outside TCB.
         writable(datablock, found)
     channels = editable_channels(datablock)
     changed = find_track(datablock, found.path)

@@ -117,7 +117,7 @@ def write_velocities(
     prefixes : iterable of str, optional
         Write velocities only for tracks whose paths start with one of the prefixes.
     how : Velocities, optional
-        Options. If there are no quantities, previously written properties are removed.
+        Options. If `how` contains no quantities, previously written properties are removed.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
     """Return the frames from the first to the last, `step` apart. The last frame replaces a frame too close to it."""
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
-    # Round these to float32 like key frames, so that values are exact at these frames.
+    # Round the frames to float32 like key frames, so that values are exact at these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
     if high - rounded[-1] < 1e-3 * step:
         return rounded

@@ -34,7 +34,7 @@ def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> Animat
 
 
 def layered_reason(action: bpy.types.Action) -> Finding | None:
-    """Return the reason why the action's layers or strips prevent editing, or None if they don't.
+    """Return the reason why the action's layers or strips prevent editing, or None if the action can be edited.
 
     Blender 5.2 reads and plays multi-layer actions, but cannot create them yet.
     """
@@ -55,7 +55,7 @@ def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
 def layered_refusals(action: bpy.types.Action) -> list[Finding]:
     """If the action has more than one layer or strip, return an error for each datablock that it animates.
 
-    For other actions, the list is empty.
+    For an action with one layer and one strip, the list is empty.
     """
     reason = layered_reason(action)
     return [reason.on(name_of(user)) for user in users_of(action)] if reason else []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectorized evaluation of Bezier segments of F-curves, as in Blender.
+"""Vectorized evaluation of Bezier segments of F-curves, following Blender's algorithm.
 
-Source: docs/formulas, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
-computes in float32; this module computes in float64.
+Source: docs/formulas, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`) computes
+in float32, whereas this module computes in float64.
 """
 
 from __future__ import annotations

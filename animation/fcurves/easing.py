@@ -22,7 +22,7 @@ Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values, first derivatives and second derivatives of a function."""
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
-"""Types for which automatic easing is "ease out". For all other types, it is "ease in"."""
+"""Types for which automatic easing is "ease out". For all other types, automatic easing is "ease in"."""
 _FLATTEST = float(np.finfo(np.float32).eps)
 """Smallest distance from the end at which derivatives of circular easing are computed, as a fraction of the segment.
 The tangent at the end is vertical, and float32 can't distinguish closer frames."""
@@ -125,7 +125,7 @@ def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivative
     change, duration = segments.change, segments.duration
     period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
     size = np.abs(change)
-    # If the amplitude is less than the change, Blender uses as the amplitude the change, reduced along the segment.
+    # If the amplitude is less than the change, Blender uses the change, reduced along the segment, as the amplitude.
     short = (segments.amplitude == 0.0) | (segments.amplitude < size)
     swing = np.where(short, change, segments.amplitude)
     lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
@@ -162,5 +162,5 @@ _PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = 
     INTERPOLATION["BACK"]: _back,
     INTERPOLATION["BOUNCE"]: _bounce,
 }
-"""Functions that return the fraction of the change for "ease in". The last argument is true if they are used for "ease
-in and out"."""
+"""Functions that return the fraction of the change for "ease in". The last argument is true if the function is used for
+"ease in and out"."""

@@ -34,7 +34,7 @@ def check_not_linked(datablock: bpy.types.ID) -> None:
 
 
 def check_editable(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves that animate the datablock. Raise AnimationError if they cannot be edited.
+    """Return the F-curves that animate the datablock. Raise AnimationError if the F-curves can't be edited.
 
     A linked action can be edited only through a library override, which gets a local copy.
     """

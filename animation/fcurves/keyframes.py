@@ -41,7 +41,7 @@ AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolation types that use `back`, `amplitude` and `period`."""
 
-# These are Blender's values for new keys, used if a key's values are unknown.
+# Blender's values for new keys, used if a key's values are unknown.
 DEFAULT_BACK = 1.70158
 DEFAULT_AMPLITUDE = 0.8
 DEFAULT_PERIOD = 4.1
@@ -431,7 +431,7 @@ def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
-    """Set the curve's extrapolation. Return whether it changed.
+    """Set the curve's extrapolation. Return whether the extrapolation changed.
 
     Call this before writing keys, because Blender updates a curve when its extrapolation changes.
     """

@@ -6,7 +6,7 @@ An importer rotates axes, scales units and reorients bones. The conversion of ea
     location = size turn translation + shift,   rotation = turn rotation own,   scale = factors scale
 
 The factors are found from the poses at the file's keys. Poses on a line, for example, do not determine the turn
-completely. The rest is determined by `prior`, the turn implied by the ancestor nodes.
+completely. The undetermined part is taken from `prior`, the turn implied by the ancestor nodes.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Convers
 
 
 def _near(q: Float64Array, other: Float64Array) -> Float64Array:
-    """Return the quaternion with the sign that is closer to the other."""
+    """Return the quaternion with the sign that is closer to the other quaternion."""
     return -q if q @ other < 0.0 else q
 
 

@@ -100,7 +100,7 @@ def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:
 
 
 def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator[Item]:
-    """Yield an object that was not yielded before, after its parents, and then its bones."""
+    """Yield an object that was not yielded before, preceded by its parents and followed by its bones."""
     chain: list[bpy.types.Object] = []
     above: bpy.types.Object | None = item
     while above is not None and above not in known:

@@ -35,7 +35,7 @@ _SAME_KEY = 0.01
 _VALUES_FIT = 1e-3
 """Maximum deviation of a pose, as a fraction of the range of the property's keys."""
 _ROUNDED = 2e-5
-"""Rounding error, as a fraction of the largest value, because importers compute with float32."""
+"""Rounding error of importers, which compute with float32, as a fraction of the largest value."""
 _ANGLES_FIT = np.radians(0.1)
 _AGREES = 1e-2
 """Maximum angle between the turn found from poses and the turn implied by ancestor nodes, in radians."""
@@ -117,7 +117,7 @@ class Matcher:
             self._by_name.setdefault(_truncated(node.name), []).append(index)
 
     def candidates(self, item: Item) -> list[int]:
-        """Return the nodes that may correspond to an item, by name with or without the number that Blender adds."""
+        """Return the nodes whose names match an item's name, with or without the number that Blender adds."""
         exact = self._by_name.get(item.name, [])
         bare = _SUFFIX.sub("", item.name)
         return [*exact, *(self._by_name.get(bare, []) if bare != item.name else [])]

@@ -109,7 +109,7 @@ def play_values(
     track : Track
         The file's track.
     convert : callable
-        Converts the file's values (m, 3) to Blender's, as `matrix` and `shift` do.
+        Function that converts the file's values (m, 3) to Blender's, in the same way as `matrix` and `shift`.
     timing : Timing
     tolerance : float or None
         A fraction of the range. Keys are added where the error of a channel is larger. If None, only the file's keys
@@ -162,7 +162,7 @@ def play_rotation(
     first : ndarray, shape (channels,)
         The values of the channels at the first key, which determine signs and full turns.
     tolerance : float or None
-        Radians.
+        Tolerance in radians.
     """
     of_file = timing.evaluated(track)
 
@@ -195,7 +195,7 @@ def _quaternion_curves(track: Track, conversion: Conversion, first: Float64Array
     if start @ first < 0.0:
         matrix = -matrix
     found = [combined(row, curves, 0.0) for row in matrix]
-    # A constant component gets the keys of the others, because all channels of a rotation are keyed together.
+    # A constant component gets the keys of the other components, because all channels of a rotation are keyed together.
     times = timing.frames(track.times)
     whole = [_keyed_at(curve, times, track.interpolation) for curve in found if curve is not None]
     return whole if len(whole) == 4 else None
@@ -265,7 +265,7 @@ def _can_be_played(curve: Curve) -> bool:
 
 
 def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
-    """Return the curve with a key at each step that occurs before its key.
+    """Convert early steps, which occur before their keys, to steps at keys.
 
     A segment that holds the value of its second key, after a segment that is not a step, needs two values at its first
     key. If `add_keys` is true, a key with the second value is added right after the first key. Otherwise, the step

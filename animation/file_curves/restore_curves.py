@@ -148,7 +148,7 @@ def restore_curves(
 
 
 def read_file(path: Path) -> MotionFile:
-    """Read an FBX or glTF file. Raise AnimationError, naming the file."""
+    """Read an FBX or glTF file. Raise an AnimationError that names the file if it can't be read."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -220,7 +220,7 @@ def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[
 
 
 def _likely_takes(file: MotionFile, action: str) -> list[tuple[Take, Take]]:
-    """Return each take, followed by its layers, in pairs with the take. Takes named in the action come first."""
+    """Return pairs of a take and either the take itself or one of its layers. Takes named in the action come first."""
     takes = sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
     return [(take, layer) for take in takes for layer in (take, *take.layers)]
 

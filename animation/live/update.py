@@ -67,7 +67,7 @@ class Watch:
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
     reader: _KeyReader | None = None
-    """Reads the keys of all played tracks in the order of their paths."""
+    """Reader of the keys of all played tracks, in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of the keys in each played track at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class Watch:
     def edited_at_first_look(self) -> list[Track]:
         """Return the tracks in which keys were moved, added, deleted or changed in value since the last check.
 
-        If there are none, return the tracks whose key identities, settings or timing have changed.
+        If no tracks have such changes, return the tracks whose key identities, settings or timing have changed.
         """
         played = self.played
         paths = [track.path for track in played]
@@ -297,7 +297,7 @@ def check_remaining(
 
 
 def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[Finding]:
-    """Return the notes on the action's tracks in their current state, such as why they could not be baked again."""
+    """Return the notes on the action's tracks in their current state, such as reasons why a bake failed."""
     findings = layered_refusals(action) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         findings += [*(why for _, why in watch.refused.values()), *watch.modes]

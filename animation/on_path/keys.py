@@ -53,7 +53,8 @@ def insert_key(spot: Spot) -> None:
 def delete_key(spot: Spot) -> None:
     """Delete the key in all tracks that move the point.
 
-    Raises AnimationError, without changing anything, if it is a channel's only key, or if a track can't be changed.
+    Raises AnimationError, without changing anything, if the key is a channel's only key, or if a track can't be
+    changed.
     """
     keyed = keyed_tracks(spot)
     for each in keyed:

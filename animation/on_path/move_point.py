@@ -31,7 +31,7 @@ _NEAR = 1e-6
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
-    """Return the point, ready to be moved. Raise AnimationError if its key can't be changed.
+    """Return the point, ready to be moved. Raise AnimationError if the point's key can't be changed.
 
     A location with a key at the frame takes precedence over a rotation.
     """
@@ -228,7 +228,7 @@ class TurningTip:
         self._now = self._solved(target)
         self.track.write(self._now)
         if not self._world.is_plain:
-            # Correct the target by the miss of the previous attempt.
+            # Correct the target by the distance by which the previous attempt missed.
             self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
         return self.track.play()
 

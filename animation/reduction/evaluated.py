@@ -136,7 +136,10 @@ def _chain(bone: Any, constraint: Any) -> list[Any]:
 
 
 def _targets(obj: Any, constraint: Any) -> list[int]:
-    """Return the indices of the bones on which a constraint depends. If this is unknown, return all bones."""
+    """Return the indices of the bones on which a constraint depends.
+
+    If the dependencies are unknown, return all bones.
+    """
     pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
     # Only some types of constraints have these properties.
     for prefix in ("", "pole_"):

@@ -86,7 +86,7 @@ def difference_of_points(
     frames: Float64Array,
     chosen: BoolArray | None = None,
 ) -> Difference:
-    """Return the deviation of points from their wanted positions, shape (points, frames, 3), within a mask."""
+    """Return the deviation of points from their wanted positions, shape (points, frames, 3), where the mask is true."""
     off = np.linalg.norm(places - wanted, axis=2)
     if chosen is not None:
         if not chosen.any():

@@ -15,7 +15,7 @@ from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
 
 _LEAST = 0.1
-"""A segment is divided if the error of its track is at least this fraction of the tolerance."""
+"""A segment is divided if the track's error is at least this fraction of the tolerance."""
 
 
 class Played(NamedTuple):

@@ -98,7 +98,7 @@ class NewKeys:
 
 
 def made_of_few(sampled: SampledTrack, limit: float, method: Method) -> NewKeys | None:
-    """Return the keys from which a track's curves were generated, or None if they are not found or use another method.
+    """Return the keys from which a track's curves were generated, or None if no keys with this method are found.
 
     `limit` is the tolerance for values computed from tension, continuity and bias. Straight lines and steps are
     recovered for either method.
@@ -132,8 +132,8 @@ def made_of_few(sampled: SampledTrack, limit: float, method: Method) -> NewKeys 
 
 
 def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
-    """Return the keys with tension, continuity and bias, or None if these do not reproduce the motion."""
-    sampled = keys.sampled
+    """Return the keys with tension, continuity and bias, or None if these parameters do not reproduce the motion."""
+    dense = keys.sampled
     if sampled.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None
     length = np.diff(found.rows).astype(np.float64)

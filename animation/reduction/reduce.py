@@ -76,8 +76,8 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         Reduce only tracks whose paths start with one of the prefixes.
     error : float
         Maximum error at whole frames. For armatures, this is the distance of any bone's head or tail from its original
-        position, in scene units. For other datablocks, it is the deviation of locations and other values, in their own
-        units, ignoring the parent's motion.
+        position, in scene units. For other datablocks, this is the deviation of locations and other values, in their
+        own units, ignoring the parent's motion.
     angle : float
         Maximum error of object rotations, in radians.
     key_count : int, optional
@@ -99,10 +99,10 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
         The first and last whole frames to reduce. Keys outside this range, and their motion, do not change. New keys
         start and end at the existing values. HERMITE also fits the velocities at the ends as closely as possible.
     method : {"HERMITE", "TCB"}
-        The type of the new keys. HERMITE keys have velocities, with which locations and rotations need the fewest keys.
-        TCB keys have one tension and one bias for each location, rotation or scale.
+        The type of the new keys. HERMITE keys have velocities, which minimizes the number of keys for locations and
+        rotations. TCB keys have one tension and one bias for each location, rotation or scale.
     sample_limit : int
-        Maximum number of samples, that is, frames times components. If a reduction would need more samples, nothing is
+        Maximum number of samples, that is, frames times components. If more samples would be needed, nothing is
         changed.
     progress : callable, optional
         Called with the number of finished steps and the total number of steps.
@@ -228,8 +228,8 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
 def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
     """Reduce several datablocks step by step. Yield the number of finished steps and the total number of steps.
 
-    Nothing is changed before all keys are found. Returns the reductions, and the errors for datablocks that could not
-    be reduced. These datablocks are unchanged.
+    Nothing is changed until all keys are found. Returns the reductions, and the errors for datablocks that could not be
+    reduced. These datablocks are unchanged.
     """
     found: list[DatablockReduction] = []
     results: list[Reduction] = []

@@ -157,7 +157,7 @@ class DatablockReduction:
             self.take_back()
 
     def choose(self) -> Generator[float, None, None]:
-        """Choose the keys to write, limited by either the error or the requested number."""
+        """Choose the keys to write, limited by either the error or the requested number of keys."""
         if self._wanted.key_count is None:
             self._new = yield from self.fit(1.0)
         else:
@@ -249,7 +249,7 @@ class DatablockReduction:
     ) -> Generator[float, None, list[NewKeys]]:
         """Return common keys for the tracks in each group, or the recovered keys if they are at least as few.
 
-        Groups with the same structure are searched together. Groups that already have as few keys are omitted.
+        Groups with the same structure are searched together. Groups that already have as few keys or fewer are omitted.
         """
         alike: dict[tuple[tuple[int, bool], ...], list[Sequence[SampledTrack]]] = {}
         for group in groups:
@@ -296,7 +296,7 @@ class DatablockReduction:
     def write(self) -> Reduction:
         """Write the chosen keys, add keys where handles do not play the motion accurately, and measure the result.
 
-        If there are not fewer keys than before, nothing is changed.
+        If the number of keys would not decrease, nothing is changed.
         """
         if not self._are_fewer(self._new):
             return self._minimal()
@@ -573,7 +573,7 @@ def _reducible(
     wanted: ReduceRequest,
     notes: list[Finding],
 ) -> list[Track]:
-    """Return the tracks that can be reduced. Add notes on why other tracks can't.
+    """Return the tracks that can be reduced, and add notes on the other tracks.
 
     Raises AlreadyMinimalError if no track has more than two keys, or if the keys are far apart. Raises AnimationError
     if there are no tracks.

@@ -68,7 +68,7 @@ class Reduction:
     """The maximum deviation from the motion before the filter, or 0 without a filter."""
     unfiltered_at: str = ""
     unfiltered_angle: float = field(default=0.0, metadata=IN_RADIANS)
-    """The maximum angle of rotations other than bone rotations from the motion before the filter, in radians."""
+    """The maximum deviation of rotations other than bone rotations from the motion before the filter, in radians."""
     evaluated: bool = False
     """True if constraints or other effects move the armature. The errors are then measured on Blender's evaluation."""
     mended: int = 0

@@ -44,7 +44,7 @@ class Relaxation:
 
     name: str
     keys: int
-    """The number of changed keys. 0 if the condition already held."""
+    """The number of changed keys, or 0 if the condition already held."""
     before: float
     before_frame: float
     after: float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The camera of each frame, and a cache of its matrices that is valid until its motion changes."""
+"""The camera of each frame, and a cache of camera matrices that is valid until a camera's motion changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def cameras_of(scene: Any) -> Cuts:
     """Return the cameras of the scene's frames: cameras bound to markers, or else the active camera."""
     bound: dict[int, int] = {}
     for marker in scene.timeline_markers:
-        # Blender ignores cameras that are hidden in renders. If several are bound at a frame, it uses the first one.
+        # Blender ignores cameras that are hidden in renders. If several cameras are bound at a frame, Blender uses the
+        # first.
         if marker.camera is not None and not marker.camera.hide_render:
             bound.setdefault(marker.frame, marker.camera.session_uid)
     if bound:

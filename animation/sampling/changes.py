@@ -21,11 +21,12 @@ from .fcurves import played_at
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
 """Positions of additional samples in a segment, as fractions. Differences are smallest at the samples of the fit."""
 _SHARE = 0.2
-"""A segment gets no additional samples if the ratio of its differences to the track's largest is below this."""
+"""A segment gets no additional samples if the ratio of its differences to the track's largest difference is below
+this."""
 _TOPS = 4
 """Number of local maxima that are sampled again."""
 _TOP_SHARE = 0.7
-"""A local maximum is not sampled again if its ratio to the largest one is below this."""
+"""A local maximum is not sampled again if its ratio to the largest maximum is below this."""
 _AROUND = np.arange(1.0, 16.0) / 16.0
 """Positions of samples around a maximum, as fractions between the samples before and after it."""
 _FAR = 2.0

@@ -107,8 +107,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
     def evaluated_at(frame: float) -> Any:
         _set_frame(scene, int(frame // 1), frame % 1)
         if asides and _is_read(scene, asides[-1]):
-            # If a driver reads the frame of another scene, it gets a copy that is created only once, with the
-            # depsgraph.
+            # A driver that reads the frame of another scene gets a copy that is created only once, with the depsgraph.
             bpy.data.scenes.remove(asides.pop())
         if not asides:
             asides.append(_scene_of(items, scene))
@@ -152,5 +151,5 @@ def _set_frame(scene: bpy.types.Scene, frame: int, subframe: float) -> None:
     for name, number in (("frame_current", frame), ("frame_subframe", subframe)):
         numbers = [getattr(each, name) for each in scenes]
         numbers[at] = number
-        # Unlike assigning to the property, this tags nothing as changed.
+        # Unlike assigning to the property, this call tags nothing as changed.
         scenes.foreach_set(name, numbers)

@@ -45,7 +45,7 @@ class PropertySampler:
         `owner` is the object, its data or its shape keys.
 
         Raises AnimationError if a value is not finite. Values evaluated from F-curves are not clamped to the limits of
-        the property. If Blender steps through the frames, it clamps the values.
+        the property. Blender clamps the values if it steps through the frames.
         """
         curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
         has_others = plays_strips(owner)

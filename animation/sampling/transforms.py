@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compute the transforms of objects and bones at many frames from F-curves, as Blender does.
+"""Compute the transforms of objects and bones at many frames from F-curves, in the same way as Blender.
 
 For objects that constraints, drivers, NLA strips or physics animate, see `depsgraph.py`.
 """

@@ -90,7 +90,7 @@ def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
 
 
 def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
-    """Return the F-curves of a strip. Raise AnimationError if they can't be edited."""
+    """Return the F-curves of a strip. Raise AnimationError if the F-curves can't be edited."""
     check_not_linked(datablock)
     channels = strip_channels(datablock, strip)
     if channels.action.library is not None:

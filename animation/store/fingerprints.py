@@ -2,7 +2,7 @@
 """Fingerprints of baked curves, which show whether a channel has changed since the bake.
 
 A fingerprint covers identities and everything that affects playback, but not selection, muting or locks. Frames are
-compared with a tolerance, because NLA tweak mode changes them by a float32 step. Values are compared bit for bit.
+compared with a tolerance, because NLA tweak mode changes frames by a float32 step. Values are compared bit for bit.
 """
 
 from __future__ import annotations

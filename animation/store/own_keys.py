@@ -62,7 +62,7 @@ _CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("
 class OwnArrays:
     """The animator's keys in one or more channels, concatenated, as they would be without TCB.
 
-    Derived data are computed for all channels together, because a NumPy call for ten keys takes as long as one for a
+    Derived data are computed for all channels together, because a NumPy call takes as long for ten keys as for a
     thousand.
 
     Attributes

@@ -27,7 +27,8 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 def split(track: str) -> tuple[str, str]:
     """Split a path into the owner's path, which ends in a dot unless it is empty, and the name of the property.
 
-    The name of a custom property includes square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
+    The name of a custom property includes square brackets. For example, `pose.bones["Arm"]["grip"]` has the name
+    `[grip]`.
     """
     custom = _CUSTOM_PROPERTY.match(track) if track.endswith('"]') else None
     if custom:

@@ -121,7 +121,7 @@ class Track:
 
     @property
     def all_written(self) -> list[Channel]:
-        """Return the records of all channels' handles in order. Return an empty result if a channel has none."""
+        """Return the records of all channels' handles in order. Return an empty result if a channel has no records."""
         before = self.state.channels if self.state is not None else {}
         return [before[index] for index in self.channels] if before.keys() >= self.channels.keys() else []
 
@@ -216,7 +216,7 @@ def default_settings(track: Track) -> Settings:
     """Return the settings that Enable would choose for the track.
 
     Turns of more than 180 degrees between keys are preserved for Euler angles and axis-angles, whose keys can represent
-    them. Quaternion keys can't represent such turns with either sign. If every channel has a Cycles modifier, the
+    such turns. Quaternion keys can't represent such turns with either sign. If every channel has a Cycles modifier, the
     modifiers determine the cycle.
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
@@ -244,7 +244,7 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     near = [fcurve for fcurve in channels if (path := fcurve.data_path).startswith(paths) or "tcb_tracks" in path]
     tracks = _tracks_among(datablock, channels, near)
     if any(track.enabled and not track.is_at_home for track in tracks):
-        # A track outside the prefixes may have more of the keys, and would then get their state.
+        # A track outside the prefixes may have more of the keys, and would then get the state.
         tracks = _tracks_among(datablock, channels, channels)
     return [track for track in tracks if track.path.startswith(starts)]
 
@@ -363,7 +363,8 @@ def _tracks_among(
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
     """Return the slot's baked tracks that have lost their F-curves. The table still contains their keys.
 
-    `found` contains all tracks of the datablock with F-curves. One of these may be a lost track under a new path.
+    `found` contains all tracks of the datablock with F-curves. One of the found tracks may be a lost track under a new
+    path.
     """
     table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
     known = {track.state.identity for track in found if track.state is not None}

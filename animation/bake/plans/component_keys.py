@@ -30,7 +30,7 @@ class ComponentKeys:
     own: Float32Array
     """Frames of the animator's keys, shape (k,). Empty if the bake creates the F-curves."""
     spline: TrackSpline
-    """The spline of the components. Blender plays the segments in its mask `between`."""
+    """The spline of the components. Blender plays the segments in the spline's mask `between`."""
     frames: Float32Array
     values: Float64Array
     """Values of the keys, shape (components, m)."""

@@ -171,7 +171,7 @@ class OwnHandles(Plan):
         return rounding
 
     def _angles(self, values: Float64Array) -> Float64Array:
-        """Return the approximate angle per unit of each channel, for each segment, shape (keys - 1, channels)."""
+        """Return the approximate angle per unit of each channel in each segment, shape (keys - 1, channels)."""
         angles = np.ones_like(values[1:])
         if self.scope.track.kind != "EULER":
             directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)

@@ -56,7 +56,7 @@ def check_finite(track: Track, frames: Float32Array, values: Float64Array) -> No
 
 
 def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) -> None:
-    """Raise AnimationError if an angular velocity is too fast to be visible."""
+    """Raise AnimationError if an angular velocity is too high for the rotation to be visible."""
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if fast.any():
         raise track.error("TOO_FAST", _FASTEST, frame=float(frames[np.argmax(fast)]))

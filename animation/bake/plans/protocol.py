@@ -39,8 +39,8 @@ AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 _LEAST_RANGE = 1e-5
 """Smallest range relative to a track's largest value. A hundredth of this is below the resolution of float32."""
 STILL = 1e-6
-"""A component without an F-curve gets one if the motion deviates from its current value by at least this much. Smaller
-deviations are float32 rounding."""
+"""An F-curve is created for a component if the motion deviates from the component's current value by at least this
+much. Smaller deviations are float32 rounding."""
 
 
 class Evaluation(NamedTuple):
@@ -62,7 +62,7 @@ class ChannelKeys:
     rows: IndexArray
     """Rows of the animator's keys, shape (k,)."""
     gaps: BoolArray
-    """Mask of the animator's keys that begin a segment played by Blender, shape (k,). The last element is False."""
+    """Mask of the animator's keys that begin a segment played by Blender, shape (k,), always False for the last key."""
     incoming: Float64Array | None = None
     """Derivatives per frame before each key, shape (components, n). If None, the keys are linear."""
     outgoing: Float64Array | None = None

@@ -30,8 +30,7 @@ from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
 _JUMP = 2 * APART
-"""Number of frames. A change in the frame function over a shorter time is a jump, with samples just before and after
-it."""
+"""Maximum duration of a jump in the frame function, in frames. Jumps have samples just before and just after them."""
 _LEAST_JUMP = 0.25
 """Smallest jump, in frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64

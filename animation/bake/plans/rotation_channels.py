@@ -16,8 +16,8 @@ from ...store.tracks import Track
 from .splines import TrackSpline
 
 FOLLOWED = np.pi / 3
-"""Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn about a single
-axis, and lower about several axes."""
+"""Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn for rotation
+about a single axis, and lower for rotation about several axes."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
 

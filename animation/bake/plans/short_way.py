@@ -13,7 +13,8 @@ from .rotation_channels import densely_sampled, followed
 from .splines import TrackSpline
 
 _SHORT = 1.0
-"""In radians, or in units of an axis. Neighboring keys that differ by less than this keep their own values."""
+"""Tolerance in radians, or in units of an axis. Neighboring keys that differ by less than this keep their own
+values."""
 
 
 def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:

@@ -190,7 +190,7 @@ def _columns(own: Sequence[OwnKeys]) -> Float64Array:
 
 
 def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
-    """Return the keys of a spline at validated frames. If `are_small` is true, the values are validated too."""
+    """Return the keys of a spline at validated frames. If `are_small` is true, the values are also validated."""
     if are_small:
         return _at_frames(frames.astype(np.float64)).with_values(values, parameters)
     return Keys(frames.astype(np.float64), values, *parameters)
@@ -236,7 +236,10 @@ def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frame
 
 
 def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Float64Array:
-    """Return the keys' velocities. Raise AnimationError if an angular velocity is too fast to be visible."""
+    """Return the keys' velocities.
+
+    Raise AnimationError if an angular velocity is too high for the rotation to be visible.
+    """
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]

@@ -173,7 +173,7 @@ class ParameterDrag:
                     name: np.concatenate([self._given[number][name] for number in numbers])
                     for name in self._given[numbers[0]]
                 }
-                # If the parameters define no motion, this is reported when the drag ends.
+                # Parameters that define no motion are reported when the drag ends.
                 with suppress(KeysError):
                     preview.show(given)
             if self._others:

@@ -47,8 +47,8 @@ def key_set(
         Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
         velocity x, y, z in the parent's frame, in radians.
     interpolation : str, optional
-        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. "BEZIER" plays TCB. With any
-        other interpolation, Blender plays the segment, and the spline ends at the key.
+        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. With "BEZIER", TCB plays the
+        segment. With any other interpolation, Blender plays the segment, and the spline ends at the key.
     **parameters : float
         `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Parameters that are not
         given remain unchanged.

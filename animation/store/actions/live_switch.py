@@ -24,6 +24,6 @@ def switch_off(action: Any) -> list[Finding]:
     if was_live:
         action.tcb_live = False
     if hasattr(action, "tcb_live"):
-        # An action that was never live does not have the property. If a value of 0 were stored, it would be exported.
+        # An action that was never live does not have the property. A stored value of 0 would be exported.
         action.property_unset("tcb_live")
     return [Finding("LIVE_OFF", arguments=(action.name,))] if was_live else []

@@ -129,8 +129,8 @@ _ARRAYS = {
 }
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 _PARTS = {"channels": ("own",), "bakes": ("saved", "places")}
-"""Arrays with one record per channel of a track, and for each the arrays of its parts. The record field with the name
-of a part contains the number of elements in the part."""
+"""Arrays with one record per channel of a track, and the names of the arrays that contain the records' parts. The
+record field with the name of a part contains the number of elements in the part."""
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[np.void]
@@ -293,7 +293,7 @@ class Table:
         return frozenset(compress(self.rows_of_tracks, are_baked)) if are_baked.any() else frozenset()
 
     def state(self, slot: int, path: str) -> TrackState | None:
-        """Read the track with the slot and path. Raise ValueError if it is damaged."""
+        """Read the track with the slot and path. Raise ValueError if the track's entry is damaged."""
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else self._state(place, slot, path)
 
@@ -329,7 +329,7 @@ class Table:
         return not set(self.arrays["channels"]["track"].tolist()).issuperset(tracks["identity"][played].tolist())
 
     def find_state(self, identity: int) -> TrackState | None:
-        """Read the track with the identity. Return None if it is missing or damaged."""
+        """Read the track with the identity. Return None if the track's entry is missing or damaged."""
         for key, place in self.rows_of_tracks.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 with suppress(ValueError):
@@ -560,7 +560,7 @@ def read_table(action: Any) -> Table:
 
 
 def known_table(action: Any) -> Table:
-    """Return the session's table of the action if its stamp matches. Otherwise, read it.
+    """Return the session's table of the action if its stamp matches. Otherwise, read the table.
 
     Use this function for frequent checks, because comparing all rows takes longer than comparing a track's keys. If
     another program changes the arrays but not the stamp, the change is found only at the next read.

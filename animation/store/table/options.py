@@ -34,7 +34,7 @@ class Options:
         First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
         If None, the bake extends from the first to the last key.
     sample_limit : int
-        Maximum number of samples. If a bake would need more samples, nothing is baked.
+        Maximum number of samples. If more samples would be needed, nothing is baked.
     defaults : mapping of parameter name to float
         Parameters of keys that have none of their own.
     value_tolerance : float or None

@@ -38,7 +38,7 @@ class KnownRows:
     def __getitem__(self, key: Any) -> Any:
         """Return the rows with the given indices, or a field of all rows."""
         rows = self._rows[: self._count]
-        # This takes half as long as indexing, or a fortieth before NumPy 2.
+        # `take` is twice as fast as indexing, or forty times as fast before NumPy 2.
         return rows.take(key) if isinstance(key, np.ndarray) and key.dtype == np.intp else rows[key]
 
     def find(self, identities: Identities) -> _Places:

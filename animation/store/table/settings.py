@@ -63,7 +63,7 @@ def _from_codes(codes: tuple[int, ...]) -> Settings:
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
-    """Return the settings with one choice changed. Raise ValueError if there is no such choice or option."""
+    """Return the settings with one choice changed. Raise ValueError if the choice or option does not exist."""
     if choice not in CHOICES:
         known = ", ".join(CHOICES)
         raise ValueError(rpt_("{!r} is not one of {:s}", choice, known))
