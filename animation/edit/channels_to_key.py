@@ -22,7 +22,10 @@ _TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
 
 
 def check_can_have_keys(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError if the datablock's animation can't be edited. A datablock without F-curves can get some."""
+    """Raise AnimationError if the datablock's animation can't be edited.
+
+    A datablock without F-curves passes the check.
+    """
     if datablock.library is not None or not is_without_curves(datablock):
         check_editable(datablock)
 

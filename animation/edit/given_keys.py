@@ -45,13 +45,13 @@ class GivenKeys:
     Attributes
     ----------
     frames : ndarray, shape (n,)
-        In float32, as Blender stores them.
+        Frames in float32, as stored by Blender.
     values : ndarray, shape (n, d)
         Values of all components.
     parameters : dict of str to ndarray, shape (n,)
         Parameters of the dialect by name.
     tangents_in, tangents_out : ndarray, shape (n, d)
-        Slopes per frame that replace the slopes defined by parameters. NaN if not given.
+        Slopes per frame that replace the slopes defined by parameters, or NaN if not given.
     interpolation : ndarray, shape (n,)
         Blender's numbers for the interpolation after each key.
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
@@ -68,7 +68,7 @@ class GivenKeys:
 
     @property
     def has_tangents(self) -> bool:
-        """True if any slope is given."""
+        """Return whether any slope is given."""
         return not (np.isnan(self.tangents_in).all() and np.isnan(self.tangents_out).all())
 
     def bends_tangents(self) -> bool:
@@ -76,7 +76,7 @@ class GivenKeys:
         return any(self.parameters[name].any() for name in _TANGENTS)
 
     def tcb_parameters(self, is_rotation: bool) -> dict[str, Float64Array] | None:
-        """Return 3D Studio parameters with the same motion, or None if there are none within their limits."""
+        """Return 3D Studio parameters with the same motion, or None if none exist within the parameters' limits."""
         if self.has_tangents:
             return None
         if self.dialect == "3DS":
@@ -93,9 +93,9 @@ class GivenKeys:
         return replace(self, parameters=dict.fromkeys(PARAMETERS, none), dialect="3DS")
 
     def keyframes(self) -> list[Keyframes]:
-        """Return the keys of each component, with FREE handles at thirds of the segments that play the tangents.
+        """Return the keys of each component, with FREE handles that play the tangents.
 
-        Handles beyond float32 are infinite or NaN.
+        Each handle is a third of its segment away from the key. Handles beyond the float32 range are infinite or NaN.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             before, after = self._slopes()
@@ -129,7 +129,7 @@ def checked_keys(
     interpolation: Any,
     dialect: Dialect,
 ) -> GivenKeys:
-    """Return the arguments of `set_keys` as arrays. Raise TypeError or ValueError, which name the argument."""
+    """Return the arguments of `set_keys` as arrays. Raise a TypeError or ValueError that names the argument."""
     at = finite("frames", frames)
     if at.ndim != 1 or not len(at):
         raise ValueError(rpt_("frames must be of shape (n,), not {}", at.shape))

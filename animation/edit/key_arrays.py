@@ -49,13 +49,13 @@ class KeyArrays:
     values: Float64Array
     """Values, shape (n, d), with one column per component."""
     tension: Float64Array
-    """Tension, shape (n,). Like all parameters, 0 where not set."""
+    """Tension, shape (n,). As for all parameters, values that are not set are 0."""
     continuity: Float64Array
     bias: Float64Array
     ease_to: Float64Array
     ease_from: Float64Array
     tangents_in: Float64Array | None
-    """Slopes of the left handles of plain tracks, per frame, shape (n, d). None for TCB tracks."""
+    """Slopes of the left handles of plain tracks, per frame, shape (n, d), or None for TCB tracks."""
     tangents_out: Float64Array | None
     interpolation: list[str]
     """Interpolation of each key. Keys with easing have Blender's names, such as "BOUNCE", which `set_keys` refuses."""
@@ -100,11 +100,11 @@ def set_keys(  # noqa: PLR0913
     tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
         One parameter for all keys, or one per key.
     tangents_in, tangents_out : array_like, shape (n, d), optional
-        Slopes per frame before and after each key, which replace the slopes defined by parameters. Slopes with NaN are
-        not replaced. If the slope before the first key or after the last key is not given, it equals the slope on the
-        other side of the key.
+        Slopes per frame before and after each key, which replace the slopes defined by parameters. If a slope is NaN,
+        the slope defined by the parameters is used. If the slope before the first key or after the last key is not
+        given, it equals the slope on the other side of the key.
     interpolation : str or sequence of str
-        "BEZIER", "LINEAR" or "CONSTANT", for the segment after each key.
+        Interpolation of the segment after each key: "BEZIER", "LINEAR" or "CONSTANT".
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
         The convention that defines the parameters: 3D Studio and 3ds Max, LightWave 6 and later, FBX, or the paper by
         Kochanek and Bartels.
@@ -112,7 +112,7 @@ def set_keys(  # noqa: PLR0913
     Returns
     -------
     Report
-        `tracks` is 1, `keys` is n. If handles only approximate the motion, the report includes the deviation.
+        `tracks` is 1, and `keys` is n. If handles only approximate the motion, the report includes the deviation.
 
     Raises
     ------
@@ -168,14 +168,14 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     Returns
     -------
     KeyArrays
-        Frames, values, parameters, tangents and interpolations. As in Blender, numbers have float32 precision. Keys
-        written by `set_keys` and not edited since are returned bit for bit.
+        Frames, values, parameters, tangents and interpolations. All numbers have float32 precision, like keys in
+        Blender. Keys written by `set_keys` and not edited since are returned bit for bit.
 
     Raises
     ------
     AnimationError
-        There is no such track, it has no keys, or its channels have keys at different frames or with different
-        interpolation.
+        The track does not exist or has no keys, or its channels have keys at different frames or with different
+        interpolations.
 
     Examples
     --------

@@ -49,8 +49,8 @@ def keys_of_columns(
 ) -> dict[bpy.types.ID, list[ComponentKeys]]:
     """Return the keys to import, by datablock.
 
-    `frames` are the scene frames of the rows. With `known_only`, columns that do not name a property add a note.
-    Otherwise, they raise AnimationError.
+    `frames` are the scene frames of the rows. If `known_only` is true, a note lists columns that do not name a
+    property. Otherwise, such columns raise AnimationError.
     """
     keys: dict[bpy.types.ID, list[ComponentKeys]] = {}
     converters: dict[bpy.types.ID, _Converter] = {}
@@ -125,13 +125,13 @@ class _Rows:
         return frames
 
     def check_size(self, values: Float64Array) -> None:
-        """Raise AnimationError if values are beyond float32."""
+        """Raise AnimationError if values are beyond the float32 range."""
         self.check(np.abs(values).max(axis=1) > LARGEST, Finding("CELL_TOO_LARGE"))
 
 
 @record(eq=False)
 class _Converter:
-    """Conversion of columns to keys for the properties of one datablock. Its methods raise AnimationError."""
+    """Conversion of columns to keys for the properties of one datablock. The methods raise AnimationError."""
 
     owned: Properties
     table: Table
@@ -216,7 +216,7 @@ class _Converter:
     ) -> Iterator[ComponentKeys]:
         """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales.
 
-        With `has_scale`, the table also has columns for the scale.
+        If `has_scale` is true, the table also has columns for the scale.
         """
         size = 4 if values.shape[1] == 16 else 3
         matrices = values.reshape(-1, size, size)

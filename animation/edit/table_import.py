@@ -68,8 +68,8 @@ def import_table(
     Parameters
     ----------
     item : bpy.types.Object
-        The object. Paths that begin with "data." refer to its data, and paths that begin with "data.shape_keys." to its
-        shape keys.
+        The object. Paths that begin with "data." refer to the object's data, and paths that begin with
+        "data.shape_keys." to its shape keys.
     table : formats.table.Table
         A table from `formats.table.read`.
     how : TableKeys
@@ -130,7 +130,7 @@ def _check(keys: ComponentKeys, driven: Set[tuple[str, int]], how: TableKeys) ->
 
 
 def _grouped(keys: Iterable[ComponentKeys]) -> dict[str, list[ComponentKeys]]:
-    """Return the keys by path of their property."""
+    """Return the keys, grouped by the path of their property."""
     by_path: dict[str, list[ComponentKeys]] = {}
     for each in keys:
         by_path.setdefault(each.track.path, []).append(each)

@@ -26,7 +26,7 @@ class Channels:
     slot_handle: int
     """Handle of the slot, or 0 if the action has no slots."""
     bag: Any
-    """The channelbag, or the action in 4.2, either of which has `fcurves` and `groups`."""
+    """The channelbag, or the action in 4.2, each with `fcurves` and `groups`."""
 
     @property
     def identity(self) -> tuple[int, int]:
