@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add missing keys to rotation channels, because handles can play only complete poses.
 
-Auto keying with *Only Insert Needed* keys only the channels that changed. Keys on the current motion are then added to
-the other channels, which preserves the pose and the motion.
+Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels get additional keys on the
+current motion, which preserves the pose and the motion.
 """
 
 from __future__ import annotations

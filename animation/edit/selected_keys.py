@@ -116,7 +116,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def select(keys: TrackKeys) -> None:
-    """Select the keys and their handles, which move with them."""
+    """Select the keys, and their handles, which move with the keys."""
     for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)

@@ -33,7 +33,7 @@ def union(arrays: list[Float32Array]) -> Float32Array:
 
 
 def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME) -> BoolArray:
-    """Return a mask of the frames that are within `within` frames of a frame in `own`, which is ascending."""
+    """Return a mask of the frames that are at most `within` frames away from a frame in the ascending array `own`."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)
@@ -42,7 +42,7 @@ def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME
 
 
 def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the frames that are in `own`, which is ascending, and their rows in `own`."""
+    """Return the rows of the frames that are in the ascending array `own`, and their rows in `own`."""
     at = np.flatnonzero(is_among(frames, own))
     return at, np.searchsorted(own, frames[at] - np.float32(SAME_FRAME))
 

@@ -21,7 +21,7 @@ BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 """Columns of the parameters that affect tangents."""
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
-"""Limit for tangents, relative to the combined length of both chords. No parameters lead to longer tangents."""
+"""Limit for tangents, relative to the combined length of both chords. Parameters can't produce longer tangents."""
 _NEAR = 0.02
 """If the error of a tangent, relative to the combined length of both chords, is within this limit, the goal is
 reached."""

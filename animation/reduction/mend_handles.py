@@ -19,7 +19,10 @@ _LEAST = 0.1
 
 
 class Played(NamedTuple):
-    """Played values by path, with unit quaternions for rotations, and played positions, shape (points, frames, 3)."""
+    """Played values, indexed by path, with unit quaternions for rotations.
+
+    Played positions, shape (points, frames, 3).
+    """
 
     values: Mapping[str, Float64Array]
     places: Float64Array | None
@@ -74,7 +77,7 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
-    """Return the parts of a fit in order. Tolerances are not considered."""
+    """Return the parts of a fit in order. Tolerances are ignored."""
     own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
     return [SampledTracks(keys.sampled.values[np.newaxis], np.ones(1), keys.sampled.track.is_rotation) for keys in own]
 
