@@ -133,7 +133,7 @@ def made_of_few(sampled: SampledTrack, limit: float, method: Method) -> NewKeys 
 
 def _with_parameters(keys: NewKeys, found: RecoveredKeys, own: Sequence[int], limit: float) -> NewKeys | None:
     """Return the keys with tension, continuity and bias, or None if these parameters do not reproduce the motion."""
-    dense = keys.sampled
+    sampled = keys.sampled
     if sampled.track.is_rotation or (keys.types != _BEZIER).any() or len(found.rows) < 3:
         return None
     length = np.diff(found.rows).astype(np.float64)
