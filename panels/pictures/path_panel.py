@@ -23,6 +23,9 @@ def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
     return kind(name=name, description=description, options=set(), update=_on_switch, **more)
 
 
+_SHOW_PATHS = _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode")
+
+
 class TCBPaths(bpy.types.PropertyGroup):
     """Settings for paths of selected objects and bones."""
 
@@ -137,9 +140,7 @@ def register() -> None:
     scene.tcb_paths = PointerProperty(type=TCBPaths)
     # Blender adds no undo step for changes to the window manager.
     manager: Any = bpy.types.WindowManager
-    manager.tcb_show_paths = _setting(
-        BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode"
-    )
+    manager.tcb_show_paths = _SHOW_PATHS
 
 
 def unregister() -> None:
