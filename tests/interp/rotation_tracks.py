@@ -13,6 +13,8 @@ CYCLES = ["SINGLE", "REPEAT", "LOOP"]
 ENDS = ["3DS", "TANGENT"]
 CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
 PATHS = ["SHORTEST", "AS_KEYED"]
+NOT_EVEN = {"HERMITE", "CUBIC_CLAMPED", "RAW_CUBIC"}
+"""Methods that do not rotate evenly between evenly rotated keys, because of resting ends or cubics of components."""
 
 
 def off(found, expected):

@@ -51,7 +51,7 @@ FRAMES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("nu", [0, 1])
+@pytest.mark.parametrize("nu", [0, 1, 2])
 @pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES.keys())
 def test_a_mixture_at_once_equals_one_by_one_to_the_bit(frames, nu):
     splines = mixture()

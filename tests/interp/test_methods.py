@@ -14,9 +14,8 @@ from interp.splines import METHODS
 from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of
 from tests.interp.references import REFERENCES
+from tests.interp.rotation_tracks import AXIS, CYCLES, NOT_EVEN, PATHS
 
-CYCLES = ["SINGLE", "REPEAT", "LOOP"]
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 SMOOTH = {"C1": 1, "C2": 2}
 
 
@@ -33,6 +32,7 @@ VALUES = [each for each in ALL if each.values[1] == "values"]
 ROTATIONS = [each for each in ALL if each.values[1] == "rotations"]
 BOUNDED = [each for each in ALL if each.values[0].support is not None]
 FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROLL_PITCH_YAW"].rotations]
+EVEN = [each for each in FREE_OF_AXES if each.id.removesuffix("-rotations") not in NOT_EVEN]
 WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 
 # If keys turn back and forth by three turns, a B-spline through them may not exist, because it would turn farther.
@@ -110,14 +110,14 @@ def test_two_keys_are_met_and_what_is_between_them_stays_between(cls, kind, cycl
 
 @pytest.mark.parametrize(("cls", "kind"), ALL)
 @pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [3, 4, 7])
+@pytest.mark.parametrize("keys", [3, 4, 7, 50])
 def test_keys_are_met_where_it_says_so(cls, kind, cycle, keys):
     keys = keys_of(np.random.default_rng(2), kind, keys, cycle == "LOOP")
     spline = cls(keys, cycle)
     if not spline.interpolating:
         assert apart(kind, spline(keys.frames), spline.keys.values) > 1e-3
     else:
-        assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-12
+        assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-14
 
 
 @pytest.mark.parametrize(("cls", "kind"), ALL)
@@ -196,7 +196,10 @@ def test_cycles_repeat_and_single_holds(cls, kind):
         for turns in (-2, 1):
             assert apart(kind, spline(at + turns * (last - first)), spline(at)) < 1e-12
     held = cls(keys)
-    assert apart(kind, held([first - 9.0, last + 9.0]), held([first, last])) == 0.0
+    outside = [first - 1e9, np.nextafter(first, -np.inf), np.nextafter(last, np.inf), last + 1e9]
+    assert apart(kind, held(outside), held([first, first, last, last])) == 0.0
+    for nu in (1, 2):
+        assert (held(outside, nu) == 0.0).all()
 
 
 @pytest.mark.parametrize(("cls", "kind"), BOUNDED)
@@ -219,19 +222,23 @@ def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kin
         assert change > 1e-4 if differs else change < 1e-13
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("nu", [0, 1, 2])
 def test_a_mixture_of_all_methods_at_once_equals_one_by_one_to_the_bit(nu):
     generator = np.random.default_rng(8)
     splines = []
-    for index in range(4):
+    for index, counts in enumerate(([1, 2, 3, 4], [2, 3, 5], [4, 9, 16], [33, 50])):
+        path = {"path": PATHS[index % 2]}
         for each in ALL:
             cls, kind = each.values
-            count = int(generator.integers(1, 9))
+            count = int(generator.choice(counts))
             cycle = CYCLES[(index + count) % 3]
             eases = generator.uniform(0.0, 1.0, count)
-            splines.append(cls(keys_of(generator, kind, count, cycle == "LOOP", ease_to=eases), cycle))
-    at = np.linspace(-30.0, 120.0, 301)
+            keys = keys_of(generator, kind, count, cycle == "LOOP", ease_to=eases)
+            splines.append(cls(keys, cycle, **path if each in FREE_OF_AXES else {}))
+            if each in UP_TO_THREE:
+                turns = generator.uniform(-9.0, 9.0, count), generator.normal(size=(count, 3)) * 0.2 + AXIS
+                splines.append(cls.from_turns(keys.frames, *turns, ease_to=eases, cycle=cycle))
+    at = np.linspace(-60.0, 500.0, 301)
     for spline, together in zip(splines, evaluate_many(splines, at, nu), strict=True):
         np.testing.assert_array_equal(together, spline(at, nu))
 
@@ -260,6 +267,15 @@ def test_about_a_diagonal_all_go_round_the_circle_but_roll_pitch_and_yaw(cls, ki
         assert off > 0.1
     else:
         assert off < 1e-14
+
+
+@pytest.mark.parametrize(("cls", "kind"), EVEN)
+def test_about_a_diagonal_even_keys_are_played_at_a_constant_speed(cls, kind):
+    spline = cls(Keys([0, 10, 20], rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))))
+    at = np.linspace(0.0, 20.0, 41)
+    np.testing.assert_allclose(spline(at, 1), np.full((41, 3), np.radians(12.0) / np.sqrt(3.0)), rtol=0, atol=1e-15)
+    expected = Rotation.from_rotvec(np.outer(np.radians(12.0 * at), [1, 1, 1]) / np.sqrt(3.0))
+    assert rotations.angle_between(spline(at), expected.as_quat(scalar_first=True)).max() < 1e-14
 
 
 @pytest.mark.parametrize(("cls", "kind"), ROTATIONS)

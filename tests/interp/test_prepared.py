@@ -15,6 +15,7 @@ from interp.batch import BaseSpline
 from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
 from interp.splines import METHODS, cubic, hermite, lagrange, linear, logarithmic, tcb
+from tests.interp.rotation_tracks import NOT_EVEN
 
 CASES = [
     pytest.param(cls, cycle, eased, id=f"{method.name}-{kind}-{cycle}{'-eased' * eased}")
@@ -24,10 +25,6 @@ CASES = [
     for cycle in ("SINGLE", "REPEAT", "LOOP")
     for eased in (False, True)
 ]
-
-
-NOT_EVEN = {"HERMITE", "CUBIC_CLAMPED", "RAW_CUBIC"}
-"""Methods that do not rotate evenly between evenly rotated keys, because of resting ends or cubics of components."""
 
 
 def spline_of(cls, cycle="SINGLE", eased=False, count=6):
@@ -223,6 +220,18 @@ def test_a_batch_gives_what_its_splines_give_again_and_again():
                 found = evaluate_many(batch, frames, nu, extrapolate)
                 for each, spline in zip(found, splines, strict=True):
                     assert (each == spline(frames, nu, extrapolate)).all()
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+@pytest.mark.parametrize("count", [3, 40])
+def test_one_frame_of_a_batch_has_the_same_bits_whatever_was_prepared(count, nu):
+    splines = [spline_of(tcb.VectorSpline, eased=bool(number % 2)) for number in range(count)]
+    unprepared = evaluate_many(splines, [2.5], nu)
+    alone = [spline(np.array([2.5]), nu) for spline in splines]
+    prepared = evaluate_many(splines, [2.5], nu)
+    for one, other, last in zip(unprepared, alone, prepared, strict=True):
+        assert one.shape == other.shape == last.shape == (1, 3)
+        assert one.tobytes() == other.tobytes() == last.tobytes()
 
 
 def test_a_batch_is_prepared_once_and_pickled_without(monkeypatch):

@@ -103,6 +103,19 @@ def test_turning_about_one_of_the_axes_is_the_spline_of_the_angle_to_the_last_di
         np.testing.assert_allclose(spline(at, nu), np.outer(reference(at, nu), [1, 0, 0]), rtol=0, atol=1e-14)
 
 
+def test_even_keys_about_a_diagonal_are_not_played_at_a_constant_speed():
+    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
+    at = np.linspace(0.0, 20.0, 81)
+    even = rotations.from_axis_angle([[1, 1, 1]] * 81, np.radians(12.0 * at))
+    for order in ("XYZ", "ZYX"):
+        spline = roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=linear.METHOD, order=order)
+        assert rotations.angle_between(spline([0.0, 10.0, 20.0]), q).max() < 1e-14
+        # Two angles change by 90 degrees each while the rotation is 120 degrees.
+        speed = np.linalg.norm(spline(at, 1), axis=1)
+        assert speed.max() / np.radians(12.0) > 1.05
+        assert np.degrees(rotations.angle_between(spline(at), even).max()) > 8.0
+
+
 def test_angles_follow_each_other_without_a_jump():
     angles = np.radians([[0, 0, 170], [10, 20, 190], [20, 100, 200], [30, 120, 370], [40, 100, 530]])
     spline = roll_pitch_yaw.RotationSpline(

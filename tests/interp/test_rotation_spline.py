@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
-from interp import Keys, rotations
+from interp import Keys, evaluate_many, rotations
 from interp.splines import tcb
 from tests.all_pairs import all_pairs
 from tests.interp import exact
@@ -260,6 +260,26 @@ def test_the_shortest_way_ignores_signs_and_as_keyed_obeys_them():
     assert (plain == shortest).all()
     # As Keyed, the arc from 0 takes the longer path, over -130 degrees of the sphere's 360. The rotation is 260.
     assert np.degrees(about_axis(keyed, np.array([0, 1, 0]))[10]) == pytest.approx(-260.0)
+
+
+def test_signs_are_continuous_over_all_samples():
+    generator = np.random.default_rng(12)
+    spline = tcb.RotationSpline(Keys(np.arange(20.0), random_rotations(generator, 20, 2.5)))
+    q = spline(np.linspace(0.0, 19.0, 2000))
+    assert (np.einsum("ij,ij->i", q[1:], q[:-1]) > 0.9).all()
+
+
+def test_samples_are_unit_quaternions():
+    generator = np.random.default_rng(13)
+    splines = [
+        tcb.RotationSpline(
+            Keys(np.arange(8.0), random_rotations(generator, 8, 2.5), *random_parameters(generator, 8)),
+            construction=construction,
+        )
+        for construction in CONSTRUCTIONS * 20
+    ]
+    q = np.concatenate(evaluate_many(splines, np.linspace(0.0, 7.0, 300)))
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=1e-11)
 
 
 def test_keys_that_are_all_the_same_stand_still():

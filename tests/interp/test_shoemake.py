@@ -79,6 +79,20 @@ def test_about_one_axis_it_is_the_catmull_rom_spline_of_the_angle(construction, 
 
 
 @pytest.mark.parametrize("construction", KINDS)
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.sampled_from(CYCLES))
+def test_velocities_go_on_at_keys_of_any_spacing_and_across_a_seam(construction, seed, cycle):
+    generator = np.random.default_rng(seed)
+    frames, q = np.cumsum(generator.uniform(2.0, 12.0, 6)), random_rotations(generator, 6, 0.8)
+    q[-1] = -q[0]
+    spline = KINDS[construction](Keys(frames, q), cycle)
+    inner = frames[1:-1]
+    np.testing.assert_allclose(spline(inner, 1), spline(np.nextafter(inner, -np.inf), 1), rtol=0, atol=1e-12)
+    if cycle == "LOOP":
+        np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("construction", KINDS)
 def test_a_turn_there_and_back_by_half_a_turn_stays_finite(construction):
     q = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0]]
     spline = KINDS[construction](Keys([0, 10, 20, 30], q))
