@@ -136,7 +136,7 @@ def rotations_to_turns(
     array([ 0., 90., 90.])
     """
     if path not in ("SHORTEST", "AS_KEYED"):
-        raise ValueError(f"path must be SHORTEST or AS_KEYED, not {path!r}")
+        raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
     array = numbers("q", q, 4)
     turns = shorter(array)
     if array.ndim > 1:

@@ -475,7 +475,7 @@ def test_rotations_have_their_components(function):
                 function(**{**given, name: 1.0})
         elif name in CHOICES:
             for wrong in ("X", 5, None, ["XYZ"]):
-                with pytest.raises(ValueError, match=rf"^{name} must be (one of )?[A-Z]"):
+                with pytest.raises(ValueError, match=f"^{name} must be one of"):
                     function(**{**given, name: wrong})
 
 
