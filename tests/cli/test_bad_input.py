@@ -265,6 +265,15 @@ def test_a_track_at_fault_is_left_and_the_others_of_its_object_baked(tcb, cli, t
     }
 
 
+def test_a_key_at_fault_is_named_with_its_track_and_object(tcb, walk):
+    load(walk)
+    curve(bpy.data.objects["Hips"], "location", 1).keyframe_points[2].co.y = float("nan")
+    save(walk)
+    assert refused(tcb("bake", walk, "--in-place"), str(walk), '"Hips"', "Location", "frame 25", status=FAULTS)
+    load(walk)
+    assert key_count("Head", "rotation_quaternion") == 40
+
+
 def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     before = walk.read_bytes()
     ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "1000")

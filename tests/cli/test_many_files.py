@@ -84,6 +84,12 @@ def test_statuses_of_several_files_are_counted(tcb, walk, tmp_path, jobs):
     assert len(ran.out.splitlines()) == 3
 
 
+def test_info_of_several_at_once_is_that_of_each(tcb, helped, walk):
+    files = copies(walk, 3)
+    lines = results(tcb("info", *files, "--json", "--jobs", "2").out)
+    assert [len(lines[file.name]["animated"]) for file in files] == [2, 2, 2]
+
+
 def test_a_name_that_is_no_text_reaches_the_workers(tcb, helped, walk, tmp_path):
     odd = walk.rename(os.fsdecode(os.fsencode(tmp_path) + b"/w\xe4lk \xff.blend"))
     ran = tcb("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json")

@@ -29,6 +29,14 @@ def test_bake_writes_a_sample_every_frame_into_the_output_and_leaves_the_file_al
     assert key_count("Hips") == key_count("Head", "rotation_quaternion") == 40
 
 
+def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
+    walk = plain_walk
+    before = bits_in(walk, "Hips")
+    assert tcb("bake", walk, "--in-place", "--enable", "--plain").status == 0
+    assert tcb("remove", walk, "--in-place").status == 0
+    assert bits_in(walk, "Hips") == before
+
+
 def test_remove_unlocks_a_bake_whose_table_is_gone(tcb, walk):
     tcb("bake", walk, "--in-place")
     load(walk)
@@ -44,9 +52,11 @@ def test_remove_unlocks_a_bake_whose_table_is_gone(tcb, walk):
 
 
 def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
+    before = bits_in(walk, "Hips")
     tcb("bake", walk, "--in-place")
     assert tcb("restore", walk, "--in-place").status == 0
     assert state(walk) == "as keyed"
+    assert bits_in(walk, "Hips") == before
     (line,) = tcb("info", walk, "--json").lines
     assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"TCB"}
 
@@ -59,6 +69,26 @@ def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
     assert state(walk) == "baked"
     (line,) = tcb("info", walk, "--json").lines
     assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"not TCB"}
+
+
+def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation, tmp_path):
+    animation = tcb_animation.animation
+    load(walk)
+    for name, path, method in (("Hips", "location", "HERMITE"), ("Head", "rotation", "SHOEMAKE")):
+        animation.enable(bpy.data.objects[name], keep_look=False)
+        animation.choose(bpy.data.objects[name], path, method=method)
+    animation.key_set(bpy.data.objects["Hips"], "location", FRAMES[1], velocity=(0.5, 0, -0.25))
+    save(walk)
+    (line,) = tcb("info", walk, "--json").lines
+    told = {one["name"]: one["tracks"][0] for one in line["animated"]}
+    assert (told["Hips"]["method"], told["Head"]["method"]) == ("HERMITE", "SHOEMAKE")
+    assert told["Hips"]["parameters"] == {"velocity": 1}
+    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
+    load(walk)
+    for name in ("Hips", "Head"):
+        animation.bake(bpy.data.objects[name])
+    here = [[bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])] for name in ("Hips", "Head")]
+    assert [bits_in(tmp_path / "baked.blend", name) for name in ("Hips", "Head")] == here
 
 
 def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
