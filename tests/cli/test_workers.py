@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import needs_proc, wait_until
+from tests.cli.tool import children_of, needs_proc, wait_until
 
 WORKER = """
 import pathlib, sys
@@ -69,4 +70,5 @@ def test_a_worker_has_one_thread_unless_more_are_asked_for(done_here, monkeypatc
 @needs_proc
 def test_a_worker_that_is_not_ready_when_all_files_are_done_is_ended(done_here, capfd):
     assert done_here(3, NEVER_READY) == 3
+    assert not children_of(os.getpid())
     assert not capfd.readouterr().err

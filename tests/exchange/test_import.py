@@ -618,6 +618,19 @@ def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, st
     assert (scene.frame_start, scene.frame_end) == frames
 
 
+def test_of_a_match_that_is_cancelled_nothing_is_changed(scene, steps) -> None:
+    scene_to_match()
+    watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
+    before, states = everything(), [state(one) for one in watched_ones]
+    running = steps(scene_with_everything(), matches=True)
+    for _ in range(6):
+        next(running)
+    running.close()
+    assert everything() == before
+    for one, expected in zip(watched_ones, states, strict=True):
+        assert state(one) == expected
+
+
 def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:
     operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
     operator = operators.IMPORT_ANIM_OT_tcb_3ds
@@ -714,7 +727,10 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 """Properties that depend on other datablocks, the session or the proposed slot, or are computed when read."""
 
 
-def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("target", ["CREATE", "MATCH"])
+def test_of_an_import_that_fails_nothing_is_changed(
+    scene, tcb_animation, tmp_path: Path, monkeypatch, target: str
+) -> None:
     importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     whole = importing.bake_steps
 
@@ -728,7 +744,7 @@ def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path
     watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
     before, states = everything(), [state(one) for one in watched_ones]
     with pytest.raises(RuntimeError, match="MemoryError"):
-        bpy.ops.import_anim.tcb_3ds(filepath=path, target="MATCH")
+        bpy.ops.import_anim.tcb_3ds(filepath=path, target=target)
     assert everything() == before
     for one, expected in zip(watched_ones, states, strict=True):
         assert state(one) == expected
