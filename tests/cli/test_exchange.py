@@ -67,7 +67,7 @@ def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, 
         f"M3DMAGIC 4D4D declares {len(whole)} bytes, but the file has {len(whole) - 20}" in line["errors"][0]["message"]
     )
     assert "node 'Second': POS_TRACK_TAG B020 declares" in line["errors"][1]["message"]
-    assert not any("claims" in note["message"] for note in line["notes"])
+    assert not any("declares" in note["message"] for note in line["notes"])
     load(tmp_path / "two.blend")
     assert [item.animation_data is not None for item in map(bpy.data.objects.get, ("First", "Second"))] == [True, False]
 
