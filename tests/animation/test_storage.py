@@ -102,8 +102,10 @@ def test_a_renamed_bone_keeps_its_track(animation) -> None:
     assert len(co(fcurves(rig)[0])) == len(KEYS)
 
 
-def test_a_newer_table_is_left_alone_by_all(animation, ball) -> None:
-    animation.bake(ball)
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_a_newer_table_is_left_alone_by_all(animation, ball, bake_first: bool) -> None:
+    if bake_first:
+        animation.bake(ball)
     ball.animation_data.action[TABLE]["schema"] = 3
     before = snapshot(ball)
     verbs = [animation.bake, animation.free, animation.restore, animation.remove, animation.apply]
