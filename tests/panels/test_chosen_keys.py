@@ -213,6 +213,21 @@ def test_escape_gives_the_key_and_the_playhead_back_to_the_last_bit(cube, scene,
     assert snapshot(cube) == before
 
 
+def test_escape_leaves_other_keys_what_was_set_since_an_earlier_drag(cube, scene, event):
+    event(presses=True)
+    for value in (20.0, 11.0):
+        scene.tcb.key_frame = value
+    event(releases=True)
+    assert scene.tcb.key_frame == 11.0
+    curve(cube, "location").keyframe_points[2].co.y = 7.0
+    before = snapshot(cube)
+    event(presses=True)
+    scene.tcb.key_frame = 15.0
+    event(takes_back=True)
+    scene.tcb.key_frame = 11.0
+    assert snapshot(cube) == before
+
+
 def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event):
     before = snapshot(cube)
     event()

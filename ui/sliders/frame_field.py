@@ -23,7 +23,7 @@ from ...animation.edit.recorded_track import RecordedTrack, record_tracks, rever
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
-from .. import selection
+from .. import redraw, selection
 from .modifier_keys import last_event
 from .slider_drag import identity_of, split_by_track
 
@@ -39,10 +39,11 @@ class _Drag:
     after: Numbers
     kept: list[RecordedTrack]
     playhead: float
+    is_released: bool = False
 
     def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
-        """Return whether nothing else has moved the keys since the drag began."""
-        return self.tracks == tracks and np.array_equal(self.after, frames)
+        """Return whether the drag goes on and nothing else has moved the keys since it began."""
+        return not self.is_released and self.tracks == tracks and np.array_equal(self.after, frames)
 
 
 class _FrameField:
@@ -53,6 +54,8 @@ class _FrameField:
         self._refused: tuple[Hashable, str] | None = None
 
     def get(self, _group: object) -> float:
+        if self._drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
+            self._drag = replace(self._drag, is_released=True)
         frames = _frames(selection.chosen_keys(bpy.context))
         return float(frames.min()) if len(frames) else 0.0
 
