@@ -166,3 +166,20 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
         return {frame: pytest.approx(number, abs=1e-6) for frame, number in found.items() if number is not None}
 
     return read
+
+
+@pytest.fixture
+def preferences(tcb_animation):
+    """The extension's preferences, reset to the defaults after the test."""
+    import bpy
+
+    given = bpy.context.preferences.addons[tcb_animation.__name__].preferences
+    yield given
+    for name in ("numbers", "advanced", "use_shortcuts"):
+        given.property_unset(name)
+
+
+@pytest.fixture
+def advanced(preferences):
+    """Show the advanced panels and choices."""
+    preferences.advanced = True

@@ -74,6 +74,25 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     take_back(window)
     assert everything(window) == before
 
+    # Drag the frame forth and back, and release. Esc in a later drag keeps what was changed in between.
+    hold_slider(window, place(buttons, "tcb.key_frame"), 4)
+    while keys(window)[0][1][0] > 20.0:
+        window.xdotool("mousemove_relative", "--", -1, 0)
+        turns(window)
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert keys(window)[0][1][0] == 20.0
+    window.run(f"{CURVES}\nfcurves()[0].keyframe_points[2].co.y += 1.0")
+    settle(window)
+    changed = everything(window)
+    assert changed != before
+    hold_slider(window, place(buttons, "tcb.key_frame"), 4)
+    assert keys(window)[0][1][0] > 20.0
+    take_back(window)
+    assert everything(window) == changed
+    window.run(f"{CURVES}\nfcurves()[0].keyframe_points[2].co.y -= 1.0")
+    settle(window)
+
     # Use shortcuts with the mouse over the viewport.
     window.key("shift+alt+Right", at=viewport)
     assert window.run(PLAYHEAD) == 50

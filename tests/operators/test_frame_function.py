@@ -91,7 +91,7 @@ def test_without_a_track_only_the_scene_can_have_one(scene):
         bpy.ops.tcb.frame_function(level="SCENE", shape="CONSTANT_SPEED")
 
 
-def test_the_panel_shows_each_level_and_which_frame_is_played(keyed, scene, tcb_animation):
+def test_the_panel_shows_each_level_and_which_frame_is_played(keyed, scene, advanced):
     shown = drawn("TCB_PT_timing")
     assert "Scene" in shown
     assert "Track" not in shown

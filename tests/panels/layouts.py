@@ -36,7 +36,8 @@ def texts(items):
 
 
 def drawn(name):
-    """Return the texts, operator calls and property paths of a panel or menu in the viewport, even if it is hidden."""
+    """Return the texts, operator calls and property paths of a visible panel or menu in the viewport."""
+    assert is_there(name)
     with in_viewport():
         return list(texts(items_of(name)))
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 
 import bpy
+import pytest
 
 from tests.animation.curves import fcurves, key, new_object
 from tests.panels.layouts import drawn
+
+pytestmark = pytest.mark.usefixtures("advanced")
 
 
 def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animation):
