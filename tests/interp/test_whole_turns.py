@@ -66,6 +66,17 @@ def test_near_whole_turns_about_an_axis_that_moves_little_stay_near_the_curves_o
     assert np.degrees(apart) < 10.0 * drift + 1e-9
 
 
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_450_degrees_are_a_turn_and_a_quarter(construction):
+    spline = tcb.RotationSpline.from_turns(
+        [0, 10], np.radians([0, 450]), [AXIS, AXIS], tension=1.0, construction=construction
+    )
+    frames = np.linspace(0, 10, 201)
+    u = frames / 10.0
+    # At tension 1, the tangents are zero.
+    np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
+
+
 def test_a_rest_among_turns_about_one_axis_stays_on_it():
     angles, axes = np.radians([0, 450, 450, 1170]), np.tile(AXIS, (4, 1))
     keys = Keys([0, 10, 20, 30], rotations.from_axis_angle(axes, angles))
