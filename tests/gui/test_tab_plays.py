@@ -270,3 +270,18 @@ def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them
     settle(window)
     assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
     assert "Traceback" not in log(window)
+
+
+def test_showing_paths_is_no_step_for_undo(window):
+    window.run(TOP_VIEW)
+    viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 60, win().height - r.y - 60)")
+    sliders = window.buttons("VIEW_3D", height=560, across=0.4)
+    window.type_value(place(sliders, "tcb.tension"), "0.5")
+    settle(window)
+    window.click(place(window.buttons("VIEW_3D", height=900, across=0.12), "tcb_show_paths"))
+    settle(window)
+    shown = "bpy.context.window_manager.tcb_show_paths"
+    assert window.run(f"result = [{shown}, round(bpy.context.scene.tcb.tension, 3)]") == [True, 0.5]
+    window.key("ctrl+z", at=viewport)
+    settle(window)
+    assert window.run(f"result = [{shown}, round(bpy.context.scene.tcb.tension, 3)]") == [True, 0.0]
