@@ -24,7 +24,9 @@ _COMPONENT_LETTERS = {
     "COLOR_GAMMA": "RGBA",
 }
 """Blender's component letters by property subtype."""
-_PATH = re.compile(r'(?:pose\.bones\["(?P<bone>(?:[^"\\]|\\.)*)"\])?\.?(?P<name>\w+|\["(?:[^"\\]|\\.)*"\])')
+_PATH = re.compile(
+    r'(?:pose\.bones\["(?P<bone>(?:[^"\\]|\\.)*)"\])?\.?(?:(?P<name>\w+)|\["(?P<custom>(?:[^"\\]|\\.)*)"\])'
+)
 
 
 def letters_of(prop: Any) -> str:
@@ -49,6 +51,6 @@ def _parts(path: str) -> tuple[str, str, Any]:
     match = _PATH.fullmatch(path)
     if match is None:
         return "", path, None
-    bone, name = match["bone"], match["name"]
-    owner = bpy.types.Object if bone is None else bpy.types.PoseBone
-    return bpy.utils.unescape_identifier(bone or ""), name.strip('["]'), owner.bl_rna.properties.get(name)
+    bone, name, custom = (bpy.utils.unescape_identifier(match[part] or "") for part in ("bone", "name", "custom"))
+    owner = bpy.types.PoseBone if bone else bpy.types.Object
+    return bone, name or custom, owner.bl_rna.properties.get(name)

@@ -243,3 +243,12 @@ def test_every_code_has_a_text_and_every_text_a_use(animation) -> None:
     used = _constants()
     assert [code for code in messages.MESSAGES if code not in used and not MADE.fullmatch(code)] == []
     assert messages.MESSAGES.keys() >= messages.NOTHING_TO_DO | messages.STANDING | messages.ASK_TO_FREE
+
+
+@pytest.mark.parametrize("name", ["Bend", "Bend [left]", 'Bend "left"'])
+def test_a_finding_names_a_custom_property_as_its_owner_does(animation, name: str) -> None:
+    owner = new_object("Thing")
+    owner[name] = 1.0
+    path = f'["{bpy.utils.escape_identifier(name)}"]'
+    owner.keyframe_insert(path, frame=1)
+    assert str(animation.find_track(owner, path).finding("NO_KEYS")).startswith(f'"Thing", {name}: ')
