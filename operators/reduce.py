@@ -18,6 +18,7 @@ from ..ui.live import handlers
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, poll_selection, report_notes
+from ..ui.result_notes import keep_result_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
@@ -110,6 +111,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
             self.report({"INFO"} if result.is_within else {"WARNING"}, str(result))
         if self.live:
             handlers.go_live([bpy.data.actions[result.action] for result in results if not result.is_minimal])
+        keep_result_notes(note for result in results for note in result.notes)
         faults = [str(each) for each in refused if not (each.has_nothing_to_do and results)]
         if faults:
             self.report({"ERROR"}, "\n".join(faults))

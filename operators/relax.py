@@ -22,6 +22,7 @@ from ..ui import findings, selection
 from ..ui.option_properties import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, poll_active, report_notes
+from ..ui.result_notes import keep_result_notes
 from .checks import active_part
 from .in_steps import Progress
 
@@ -150,6 +151,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
             return {"CANCELLED"}
         finally:
             progress.end()
+        keep_result_notes(result.notes)
         report_notes(self, result.notes)
         findings.put(context.window_manager, str(result))
         self.report({"INFO"}, str(result))

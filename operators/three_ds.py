@@ -18,6 +18,7 @@ from ..exchange.options import EXPORT, IMPORT
 from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
 from ..ui.reporting import Status, report_notes
+from ..ui.result_notes import keep_result_notes
 from .files import path_of, read_file, write_file
 from .in_steps import InSteps, Progress
 
@@ -189,6 +190,7 @@ def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Report the result and the notes. All notes are printed to the console."""
     for line in report.lines():
         operator.report({"INFO"}, str(line))
+    keep_result_notes([*report.damage, *report.notes])
     report_notes(operator, report.damage, "WARNING")
     report_notes(operator, report.notes)
     if report.baked.tracks:

@@ -208,6 +208,23 @@ def test_the_last_operators_most_important_note_is_in_the_message_line_until_und
     assert not bpy.ops.tcb.turns_shortest.poll()
 
 
+@pytest.mark.parametrize("name", ["tcb.reduce", "tcb.relax", "export_anim.tcb_3ds"])
+def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(scene, tcb_animation, tmp_path, name):
+    item = new_object("Foot")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    # The foot is below the floor in the middle.
+    key(item, "location", [(frame, (0, 0, math.cos(frame / 10) + 0.99)) for frame in range(1, 61)])
+    if name == "tcb.relax":
+        tcb_animation.animation.enable(item, keep_look=False)
+    notes = tcb_animation.ui.result_notes
+    notes.keep_result_notes([tcb_animation.animation.Finding("TURNS_KEPT", "Gone", "rotation_euler", 21.0, (270.0,))])
+    options = {"filepath": str(tmp_path / "foot.3ds")} if name == "export_anim.tcb_3ds" else {}
+    module, operator = name.split(".")
+    assert getattr(getattr(bpy.ops, module), operator)(**options) == {"FINISHED"}
+    assert "TURNS_KEPT" not in [note.code for note in notes.result_notes()]
+
+
 def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene, tcb_animation):
     finding = tcb_animation.animation.Finding
     changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((8.2, "°"),))
