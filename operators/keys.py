@@ -16,7 +16,7 @@ from ..animation.edit.make_key import make_key
 from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.parameters.set_parameters import reset, set_parameters
 from ..animation.edit.play_keys import free_handles, make_bezier
-from ..animation.edit.recorded_track import record_tracks, revert_tracks
+from ..animation.edit.recorded_track import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.store.parameters import velocity_size
@@ -85,7 +85,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
-        self._kept = record_tracks((keys.datablock, keys.track) for keys in self._chosen)
+        self._kept: list[RecordedTrack] = []
         # As in the tab, mixed values show their mean. The mean is set only if the user changes it.
         scene: Any = context.scene
         for name, numbers in selection.chosen_parameters(context).items():
@@ -115,9 +115,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def check(self, context: bpy.types.Context) -> bool:
         """Update the motion after each change in the dialog."""
+        chosen = found_again(self._chosen)
+        # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
+        self._kept = self._kept or record_tracks((keys.datablock, keys.track) for keys in chosen)
         # Errors are reported on OK.
         for_each_of(
-            found_again(self._chosen),
+            chosen,
             partial(set_parameters, given=self._given(), defaults=selection.default_parameters(context)),
         )
         redraw_editors()

@@ -176,3 +176,16 @@ bpy.ops.ed.undo_push(message='bias')
     assert comes(playing, all_of_it, before)
     playing.key("ctrl+shift+z", at=centre)
     assert comes(playing, everything, after)
+
+
+def test_a_dialog_that_is_canceled_without_a_change_leaves_an_unkeyed_pose(window):
+    centre = open_editor(window, "DOPESHEET_EDITOR")
+    window.key("a", at=centre)
+    settle(window)
+    window.run("bpy.context.object.location.y = 7.0")
+    open_tcb_menu(window, centre)
+    window.key("s")
+    turns(window)
+    window.key("Escape")
+    settle(window)
+    assert window.run("result = bpy.context.object.location.y") == 7.0
