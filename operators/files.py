@@ -41,6 +41,7 @@ def write_file(path: Path, content: bytes) -> None:
         part.write_bytes(content)
         part.replace(path)
     except OSError as error:
+        raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error
+    finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error

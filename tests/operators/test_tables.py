@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import Mock
+
 import bpy
 import numpy as np
 import pytest
@@ -67,6 +70,14 @@ def test_files_that_can_not_be_read_or_written_are_named(keyed):
         bpy.ops.import_anim.tcb_table(filepath="/nowhere/run.csv")
     with pytest.raises(RuntimeError, match=r"Error: /nowhere/run\.csv cannot be written: No such file or directory$"):
         bpy.ops.export_anim.tcb_table(filepath="/nowhere/run.csv")
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_no_other(tcb_animation, tmp_path, monkeypatch):
+    (tmp_path / "run.csv").write_bytes(b"old")
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        tcb_animation.operators.files.write_file(tmp_path / "run.csv", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("run.csv", b"old")]
 
 
 def test_without_an_active_object_it_is_greyed(scene, file):
