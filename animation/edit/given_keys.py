@@ -15,16 +15,12 @@ from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART
 from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import (
-    HANDLE,
     INTERPOLATION,
-    KEY_TYPE,
-    NAMES,
-    NO_KEYS,
     EnumArray,
     Float32Array,
     Float64Array,
     Keyframes,
-    made_like,
+    free_keys,
 )
 from ..records import record
 from ..store.parameters import LIMITS
@@ -218,15 +214,4 @@ def _keyframes(
     at = frames.astype(np.float64)
     thirds = np.diff(at) / 3.0 if count > 1 else np.array([_LONE_HANDLE])
     reach_before, reach_after = np.append(thirds[0], thirds)[:count], np.append(thirds, thirds[-1])[-count:]
-    blank = Keyframes(
-        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
-    )
-    keys = made_like(
-        blank,
-        np.stack((at, values), axis=-1),
-        np.stack((at - reach_before, values - before * reach_before), axis=-1),
-        np.stack((at + reach_after, values + after * reach_after), axis=-1),
-    )
-    free = np.full(count, HANDLE["FREE"], dtype=np.uint8)
-    keyed = np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8)
-    return keys.with_(handle_left_type=free, handle_right_type=free.copy(), interpolation=interpolation, type=keyed)
+    return free_keys(at, values, (before, after), (reach_before, reach_after), interpolation)

@@ -173,6 +173,36 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
     )
 
 
+def free_keys(
+    frames: Float64Array,
+    values: Float64Array,
+    slopes: tuple[Float64Array, Float64Array],
+    reaches: tuple[Float64Array, Float64Array],
+    interpolation: EnumArray,
+) -> Keyframes:
+    """Create unselected keys with FREE handles.
+
+    `slopes` and `reaches` contain the slopes and the lengths, in frames, of the left and right handles.
+    """
+    count = len(frames)
+    (before, after), (left, right) = slopes, reaches
+    blank = Keyframes(
+        **{name: np.zeros((count, 2) if name in _PAIRS else count, dtype=_DTYPES[name]) for name in NAMES}
+    )
+    keys = made_like(
+        blank,
+        np.stack((frames, values), axis=-1),
+        np.stack((frames - left, values - before * left), axis=-1),
+        np.stack((frames + right, values + after * right), axis=-1),
+    )
+    return keys.with_(
+        handle_left_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
+        handle_right_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
+        interpolation=interpolation,
+        type=np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8),
+    )
+
+
 class KeyframesSlice(Keyframes):
     """The keys of one channel, as a view of the keys of many channels. Attributes are sliced on first access.
 

@@ -24,17 +24,7 @@ from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import (
-    HANDLE,
-    INTERPOLATION,
-    KEY_TYPE,
-    NAMES,
-    NO_KEYS,
-    Keyframes,
-    made_like,
-    read_coordinates,
-    write,
-)
+from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys, read_coordinates, write
 from ..options import RESTORE_CURVES
 from ..report import Report
 from ..steps import Progress
@@ -352,7 +342,6 @@ def _keyframes_of(curve: Curve) -> Keyframes:
 
     In segments other than Bezier segments, handles divide a straight line into thirds, as Blender would place them.
     """
-    count = len(curve)
     values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)
     values[-1] = curve.values[-1]
     length = np.diff(curve.times)
@@ -366,20 +355,9 @@ def _keyframes_of(curve: Curve) -> Keyframes:
     outside = reach_after[0] or _ALONE * _THIRD
     reach_before[0], arriving[0] = outside, leaving[0]
     reach_after[-1], leaving[-1] = reach_before[-1] or outside, arriving[-1]
-    co = np.stack((curve.times, values), axis=-1)
-    left = np.stack((curve.times - reach_before, values - arriving * reach_before), axis=-1)
-    right = np.stack((curve.times + reach_after, values + leaving * reach_after), axis=-1)
-    blank = Keyframes(
-        **{name: np.zeros((count, *getattr(NO_KEYS, name).shape[1:]), getattr(NO_KEYS, name).dtype) for name in NAMES}
-    )
     kinds = np.array([INTERPOLATION[_KINDS[kind]] for kind in sorted(_KINDS)], dtype=np.uint8)
-    keys = made_like(blank, co, left, right)
-    return keys.with_(
-        handle_left_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
-        handle_right_type=np.full(count, HANDLE["FREE"], dtype=np.uint8),
-        interpolation=kinds[curve.interpolation],
-        type=np.full(count, KEY_TYPE["KEYFRAME"], dtype=np.uint8),
-    )
+    slopes, reaches = (arriving, leaving), (reach_before, reach_after)
+    return free_keys(curve.times, values, slopes, reaches, kinds[curve.interpolation])
 
 
 def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
