@@ -12,6 +12,7 @@ from mathutils import Vector as BlenderVector
 
 from ...animation.edit.recorded_track import record_tracks, revert_tracks
 from ...animation.errors import AnimationError
+from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
 from ...animation.on_path.dragged_tangent import DraggedTangent, Side
@@ -265,8 +266,8 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             spot = self._spot
             moving = moving_tracks(spot.item, spot.bone, spot.followed)
             self._recorded = record_tracks((spot.item, track) for track in moving)
-            if self._picked.part != "KEY":
-                # Refuse a tangent that parameters do not determine before the drag.
+            if self._picked.part != "KEY" and channels_of(spot.item).action.library is None:
+                # Refuse a tangent that parameters do not determine before the drag. This would copy a linked action.
                 self._hold()
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))

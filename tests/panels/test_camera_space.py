@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import bpy
 import numpy as np
@@ -459,6 +460,32 @@ def test_a_tangent_of_a_track_that_is_not_tcb_is_refused_when_pressed(
     event = SimpleNamespace(shift=False, ctrl=False)
     assert operator.invoke(Pressed(), viewport, event) == {"CANCELLED"}
     assert reports == ['"Thing", Location, frame 20: not a TCB track. Enable TCB first']
+
+
+def test_a_pressed_tangent_of_an_override_leaves_the_linked_action(
+    scene, overlay, pictures, camera, thing, viewport, tcb_animation, monkeypatch, tmp_path
+):
+    animation = tcb_animation.animation
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing, output="HANDLES")
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), {thing})
+    bpy.data.objects.remove(thing)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Thing"]
+    item = wanted.objects[0].override_create()
+    scene.collection.objects.link(item)
+    linked = item.animation_data.action
+    scene.frame_set(NOW)
+    each = shown(overlay, pictures, item)
+    picked, _, start = grab(pictures, viewport, each, "handle_right", 1)
+    monkeypatch.setattr(pictures.path_drag, "under_mouse", lambda _context, _at: (picked, each))
+    monkeypatch.setattr(pictures.path_drag, "pressed_at", lambda _context, _event: tuple(start))
+    viewport.area, viewport.window_manager = None, Mock()
+    operator = pictures.path_drag.TCB_OT_path_drag
+    pressed = Mock()
+    pressed._hold = lambda: operator._hold(pressed)
+    assert operator.invoke(pressed, viewport, SimpleNamespace(shift=False, ctrl=False)) == {"RUNNING_MODAL"}
+    assert item.animation_data.action == linked
 
 
 def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay, pictures, camera, thing, viewport):
