@@ -45,7 +45,7 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
     """Return Blender's name of the property without the name of the bone, for lists of a single bone."""
     owner_path, name = split(track.path)
     if name.startswith("["):
-        return name[1:-1]
+        return str(bpy.utils.unescape_identifier(name[1:-1]))
     owner, prop = _owner_and_property(datablock, track)
     if not prop:
         return track_name(track.path)

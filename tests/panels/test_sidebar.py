@@ -711,6 +711,15 @@ def test_a_bones_name_stands_with_its_tracks(scene, tcb_animation):
     assert text.property_label(rig, track) == "Location"
 
 
+def test_the_label_of_a_custom_property_is_its_name(scene, tcb_animation):
+    item, name = new_object("Thing"), 'Bend "left"'
+    item[name] = 1.0
+    path = f'["{bpy.utils.escape_identifier(name)}"]'
+    item.keyframe_insert(path, frame=1)
+    track = tcb_animation.animation.find_track(item, path)
+    assert tcb_animation.ui.track_text.track_label(item, track) == name
+
+
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):
     bpy.ops.tcb.bake()
     note = tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(2,))
