@@ -108,9 +108,9 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
 
 def active_part(context: bpy.types.Context) -> tuple[Any, str]:
-    """Return the active object, and the name of its bone in Pose Mode."""
+    """Return the active object or, in Pose Mode, the object and the name of the bone in the tab."""
     bone = selection.active_bone(context)
-    return context.object, bone.name if bone else ""
+    return (bone.id_data, bone.name) if bone else (context.object, "")
 
 
 class TCB_OT_finding_show(bpy.types.Operator):

@@ -55,10 +55,10 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except (ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        obj: Any = context.object
+        obj, bone = _object_and_bone(context)
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(obj, read, how, bone_of(context), progress)
+            report = import_table(obj, read, how, bone, progress)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -67,10 +67,10 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 
-def bone_of(context: bpy.types.Context) -> str:
-    """Return the path of the bone in the tab in Pose Mode, or an empty string."""
+def _object_and_bone(context: bpy.types.Context) -> tuple[Any, str]:
+    """Return the active object or, in Pose Mode, the object and the path of the bone in the tab."""
     bone = selection.active_bone(context)
-    return bone_path(bone) if bone else ""
+    return (bone.id_data, bone_path(bone)) if bone else (context.object, "")
 
 
 def rate_of(context: bpy.types.Context) -> float:
@@ -93,9 +93,8 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         return poll_active(cls, context)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        obj: Any = context.object
         try:
-            made, report = export_table(obj, bone_of(context))
+            made, report = export_table(*_object_and_bone(context))
             write_file(path_of(self.filepath), table.write(made))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))

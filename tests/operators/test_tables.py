@@ -10,6 +10,8 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.curves import new_rig
+
 
 def keys_on(item, path, index, curve):
     fcurve = curve(item, path, index)
@@ -94,6 +96,20 @@ def test_in_pose_mode_the_active_bone_takes_and_gives(posed, curve, file, tmp_pa
         header = next(stream).strip().split(",")
     assert header[0] == "frame"
     assert {"euler_xyz_radians.x", "location.x"} < set(header)
+
+
+def test_without_an_active_bone_the_selected_bone_of_another_armature_takes_the_table(scene, file, tcb_animation):
+    active, other = (new_rig("Arm", name=name) for name in ("Active", "Other"))
+    for rig in (active, other):
+        rig.select_set(True)
+    bpy.context.view_layer.objects.active = active
+    bpy.ops.object.mode_set(mode="POSE")
+    for rig in (active, other):
+        (rig.pose.bones if bpy.app.version >= (5, 0, 0) else rig.data.bones)["Arm"].select = rig == other
+    active.data.bones.active = None
+    assert bpy.ops.import_anim.tcb_table(filepath=file("frame,location.x\n1,1\n2,2")) == {"FINISHED"}
+    assert [rig.animation_data is not None for rig in (active, other)] == [False, True]
+    assert tcb_animation.operators.checks.active_part(bpy.context) == (other, "Arm")
 
 
 def test_an_import_is_one_undo_step(keyed, curve, file):
