@@ -183,7 +183,9 @@ def baked_of_tcb(context: bpy.types.Context) -> tuple[int, int]:
     """Count the baked tracks and all TCB tracks of the selection and of the tab."""
     chosen = selected_datablocks(context, use_data=True)
     for datablock, track in active_tracks(context):
-        chosen.setdefault(datablock, [track.path])
+        prefixes = chosen.setdefault(datablock, [])
+        if prefixes is not None:
+            prefixes.append(track.path)
     baked = tcb = 0
     for datablock, prefixes in chosen.items():
         try:

@@ -691,6 +691,13 @@ def test_a_selection_that_is_partly_baked_offers_both_and_says_how_much_is_baked
     assert "tracks are baked" not in " ".join(drawn("TCB_PT_messages"))
 
 
+def test_all_tracks_of_an_active_object_that_is_not_selected_are_counted(cube, tcb_animation):
+    tcb_animation.animation.enable(cube, keep_look=False)
+    tcb_animation.animation.bake(cube, prefixes=["location"])
+    cube.select_set(False)
+    assert "1 of 2 tracks are baked." in " ".join(drawn("TCB_PT_messages"))
+
+
 def test_options_that_were_changed_say_which_tracks_they_change(cube, scene):
     bpy.ops.tcb.bake()
     assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
