@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import json
 import math
 import os
@@ -31,6 +30,7 @@ from ..animation.store.parameters import LIMITS
 from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
 from . import exit_status
+from .input_files import input_files
 
 _LARGEST = 1e30
 """The largest number that options accept. It fits into float32 even after a conversion of units."""
@@ -142,7 +142,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     _check(verb, given)
     if given.worker:
         return Job(given.verb, [], given, how, suffix, makes_folder=True)
-    files = _files(verb, given)
+    files = input_files(verb, given)
     if not _writes(given):
         return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
     if given.output is None and not given.in_place:
@@ -216,30 +216,6 @@ def _within(verb: argparse.ArgumentParser, file: Path, folder: str) -> Path:
         return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
     except ValueError:
         verb.error(rpt_("{} is outside --relative-to {:s}", file, folder))
-
-
-def _files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
-    """Return the files that are named, listed or matched by patterns, without duplicates."""
-    names = list(given.files)
-    if given.files_from is not None:
-        try:
-            listed = Path(given.files_from).read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            verb.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
-        names += [line for line in listed.splitlines() if line.strip()]
-    elif not names:
-        verb.error(rpt_("no input: specify a FILE or --files-from"))
-    found: list[str] = []
-    for name in names:
-        # Windows shells do not expand patterns.
-        if glob.has_magic(name) and not os.path.lexists(name):
-            matching = sorted(glob.glob(name, recursive=True))
-            if not matching:
-                verb.error(rpt_("no file matches {:s}", name))
-            found += matching
-        else:
-            found.append(name)
-    return [Path(name) for name in dict.fromkeys(found)]
 
 
 # Options that functions of `animation` take and check. Their names are the names of the functions' arguments.

@@ -14,8 +14,8 @@ import bpy
 
 from ..animation.errors import AnimationError, Finding
 from .arguments import Job
-from .blend_files import Source, Version, version_of
 from .file_outcome import Outcome
+from .open_and_save import Source, Version, version_of
 
 _LOG = ".tcb-done.jsonl"
 

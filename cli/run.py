@@ -17,10 +17,10 @@ from .. import animation
 from ..animation import Finding
 from ..animation.translation import rpt_
 from .arguments import File, Job, parse
-from .blend_files import Source, Version, check_no_library, check_target, open_file, save
 from .done import done_before, record_done
 from .exit_status import Status, exit_status
 from .file_outcome import Outcome, announce, announce_for, print_findings, result_text
+from .open_and_save import Source, Version, check_no_library, check_target, open_file, save
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves

@@ -26,9 +26,9 @@ from typing import TextIO
 from ..animation import Finding
 from ..animation.translation import n_, rpt_
 from .arguments import File
-from .blend_files import remove_leftovers
 from .exit_status import Status
 from .file_outcome import announce
+from .open_and_save import remove_leftovers
 
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"

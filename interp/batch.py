@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from . import ease
+from . import cycles, ease
 from .keys import FARTHEST, Float64Array, Keys, finite, freeze
 from .messages import n_
 
@@ -589,7 +589,7 @@ class Prepared:
         keys = self._frames
         first, last = keys[0], keys[-1]
         if self._cycles[0]:
-            frame, extrapolate = _wrapped_one(frame, first, last), False
+            frame, extrapolate = cycles.wrapped_frame(frame, first, last), False
         segment = (bisect_left if nu and frame == last else bisect_right)(keys, frame) - 1
         if segment < 0:
             segment = 0
@@ -640,7 +640,7 @@ class Prepared:
             own = tracks.frames[tracks.first[index] : tracks.last[index] + 1]
             part = slice(bounds[index], bounds[index + 1])
             if wraps:
-                frames[part] = wrapped(frames[part], own[0], own[-1])
+                frames[part] = cycles.wrapped_frames(frames[part], own[0], own[-1])
             segment[part] = tracks.first[index] + np.maximum(np.searchsorted(own, frames[part], side="right") - 1, 0)
         if nu or extrapolate:
             # At the last key, use the incoming derivative, because the segment that begins there is held.
@@ -669,27 +669,6 @@ def _by_frame(
     if nu == 1:
         return evaluate(segment, u, 1) * rates[0]
     return evaluate(segment, u, 2) * (rates[0] * rates[0]) + evaluate(segment, u, 1) * rates[1]
-
-
-def wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
-    """Return frames wrapped into [first, last]. Frames a whole number of periods away from the last key map to it.
-
-    Source: docs/formulas, "Cycles".
-    """
-    outside = (frames < first) | (frames > last)
-    if last == first or not outside.any():
-        return frames
-    period = last - first
-    turned = np.mod(frames - first, period)
-    turned[turned == 0.0] = period
-    return np.where(outside, np.minimum(first + turned, last), frames)
-
-
-def _wrapped_one(frame: float, first: float, last: float) -> float:
-    """Return `wrapped` for one frame."""
-    if last == first or first <= frame <= last:
-        return frame
-    return min(first + ((frame - first) % (last - first) or last - first), last)
 
 
 class Timing:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .batch import IndexArray, KeyBatch, Timing, checked_sample_frame, checked_sample_frames, checked_whole, wrapped
+from .batch import IndexArray, KeyBatch, Timing, checked_sample_frame, checked_sample_frames, checked_whole
+from .cycles import wrapped_frames
 from .hermite_basis import hermite_powers
 from .keys import Float64Array
 
@@ -119,7 +120,7 @@ class PiecewisePolynomial:
         row = at.ravel()
         first, last = float(self.x[0]), float(self.x[-1])
         if self._period is not None:
-            row = wrapped(row, first, last)
+            row = wrapped_frames(row, first, last)
         piece = np.clip(np.searchsorted(self.x, row, side="right") - 1, 0, self.c.shape[1] - 1)
         values = self._evaluated(self.c[:, piece], row - self.x[piece], nu)
         for side, beyond, start in ((0, row < first, first), (1, row > last, last)):

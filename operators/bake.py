@@ -22,7 +22,7 @@ from ..animation.store.tracks import Track, find_tracks
 from ..animation.translation import counted, n_, rpt_, translated
 from ..ui import bake_options, selection
 from ..ui.bake_options import BakeOptions
-from ..ui.live import attempt_message, handlers
+from ..ui.live import baked_message, handlers
 from ..ui.live.editing import is_editing
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
@@ -238,7 +238,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         report = for_each(selected, work)
         if report.tracks:
-            attempt_message.forget_freed(selected)
+            baked_message.forget_freed(selected)
         return finish(self, report, rpt_(self.done, report.counts))
 
 

@@ -12,11 +12,11 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 
 from ..animation import AnimationError, Report, choose, find_track
 from ..animation.checks.key_info import AT
+from ..animation.edit.canceled_changes import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.make_key import make_key
 from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.parameters.set_parameters import reset, set_parameters
 from ..animation.edit.play_keys import free_handles, make_bezier
-from ..animation.edit.recorded_track import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.store.parameters import velocity_size

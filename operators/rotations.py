@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that repair rotations that flip or jump between keys, and key all rotation channels."""
+"""Operators that repair rotations that flip or jump between keys, shorten turns, and key all rotation channels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from .. import animation
+from ..animation.datablocks import name_of
 from ..animation.errors import AnimationError
 from ..animation.options import FIX_ROTATIONS
 from ..animation.track_names import track_name
@@ -15,6 +16,7 @@ from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
 from ..ui.option_properties import property_of
 from ..ui.reporting import Status, finish, poll_selection
+from ..ui.result_notes import result_notes
 from .on_selection import OnSelection
 
 
@@ -81,3 +83,35 @@ class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
     work = staticmethod(animation.key_whole)
     done = n_("Keyed all rotation channels of {:s}")
     otherwise = n_("All rotation channels are already keyed at the same frames")
+
+
+class TCB_OT_turns_shortest(bpy.types.Operator):
+    """Take the shortest path to the keys in this message"""
+
+    bl_idname = "tcb.turns_shortest"
+    bl_label = "Set Turns to Shortest"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        if any(note.code == "TURNS_KEPT" for note in result_notes()):
+            return True
+        cls.poll_message_set("No message about long turns")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        paths: dict[str, list[str]] = {}
+        for note in result_notes():
+            if note.code == "TURNS_KEPT":
+                paths.setdefault(note.object, []).append(note.track)
+        scene: Any = context.scene
+        report = animation.Report()
+        for obj in scene.objects:
+            for path in paths.get(name_of(obj), ()):
+                try:
+                    animation.choose(obj, path, path="SHORTEST")
+                except AnimationError as error:
+                    report.errors += error.findings
+                    continue
+                report.tracks += 1
+        return finish(self, report, rpt_("Turns are now Shortest on {:s}", report.counts))

@@ -9,8 +9,7 @@ import bpy
 from bpy.app.translations import contexts, pgettext_tip
 from bpy.props import EnumProperty, StringProperty
 
-from ..animation import AnimationError, Report, choose, remove_retiming, retime
-from ..animation.datablocks import name_of
+from ..animation import AnimationError, choose, remove_retiming, retime
 from ..animation.options import RETIME, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..animation.translation import n_, rpt_, translated
@@ -18,7 +17,6 @@ from ..ui import selection
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status, finish, for_each_track, poll_selection
-from ..ui.result_notes import result_notes
 from ..ui.track_text import shown_state
 
 
@@ -76,38 +74,6 @@ class TCB_OT_track_choose(bpy.types.Operator):
         owners = selection.owners_of(context, self.track)
         work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
         return finish(self, work, rpt_("Changed the settings of {:s}", work.counts))
-
-
-class TCB_OT_turns_shortest(bpy.types.Operator):
-    """Take the shortest path to the keys in this message"""
-
-    bl_idname = "tcb.turns_shortest"
-    bl_label = "Set Turns to Shortest"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        if any(note.code == "TURNS_KEPT" for note in result_notes()):
-            return True
-        cls.poll_message_set("No message about long turns")
-        return False
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        paths: dict[str, list[str]] = {}
-        for note in result_notes():
-            if note.code == "TURNS_KEPT":
-                paths.setdefault(note.object, []).append(note.track)
-        scene: Any = context.scene
-        report = Report()
-        for obj in scene.objects:
-            for path in paths.get(name_of(obj), ()):
-                try:
-                    choose(obj, path, path="SHORTEST")
-                except AnimationError as error:
-                    report.errors += error.findings
-                    continue
-                report.tracks += 1
-        return finish(self, report, rpt_("Turns are now Shortest on {:s}", report.counts))
 
 
 LEVEL_ITEMS = (

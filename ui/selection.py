@@ -21,8 +21,8 @@ from ..animation.edit.selected_keys import any_selected, baked_among, keys_among
 from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.fcurves.editable import check_editable
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
+from ..animation.fcurves.linked_data import check_editable
 from ..animation.store.editable_sets import editable_sets
 from ..animation.store.fingerprints import edited_outside
 from ..animation.store.parameters import Numbers

@@ -14,7 +14,7 @@ from ..animation import AnimationError
 from ..animation.checks.parameters_played import Obstacle, PlayedParameters
 from ..animation.checks.track_state import state
 from ..animation.datablocks import animation_data, name_of
-from ..animation.fcurves.editable import check_editable
+from ..animation.fcurves.linked_data import check_editable
 from ..animation.number_text import size_text
 from ..animation.records import record
 from ..animation.store.actions.live_switch import is_live

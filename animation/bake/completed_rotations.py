@@ -24,7 +24,7 @@ from ..fcurves.keyframes import (
     made_like,
 )
 from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.tracks import Track
 from .plans.handles import is_keyed_whole
@@ -113,7 +113,7 @@ def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[st
     )
     return before.with_(
         keys=keys,
-        identities=np.full(count, identity.NONE, dtype=np.uint32),
+        identities=np.full(count, key_identity.NONE, dtype=np.uint32),
         numbers=np.full((count, rows_.NUMBERS), np.nan, dtype=np.float32),
         chosen=before.chosen & np.uint8(rows_.CHOSEN_INTERPOLATION),
         placed=np.zeros(count, dtype=np.uint8),

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..fcurves.channels import Channels
-from ..fcurves.cycles import repeat
+from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
@@ -22,7 +22,7 @@ from ..store.own_keys import OwnKeys, read_keys_to_write
 from ..store.paths import split
 from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import SAVED, BakedChannel, TrackState, update
 from ..store.table.options import Options
@@ -183,7 +183,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     defaults = (state.settings.options or Options()).defaults
     mirrored = with_mirrored(track, own, defaults)
     is_mirrored = any(mirrored[index] is not keys for index, keys in own.items())
-    has_choices = any(keys.chosen[keys.identities == identity.NONE].any() for keys in own.values())
+    has_choices = any(keys.chosen[keys.identities == key_identity.NONE].any() for keys in own.values())
     if not is_mirrored and not has_choices:
         return own
     to_record = [OwnChannel(state.identity, index, keys, index in state.channels) for index, keys in mirrored.items()]

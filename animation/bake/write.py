@@ -13,8 +13,7 @@ import numpy as np
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, evaluate_anew
-from ..fcurves.cycles import repeat, repeats_by_us
-from ..fcurves.editable import editable_channels
+from ..fcurves.cycles_modifier import repeat, repeats_by_us
 from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import (
     BY_NUMBERS,
@@ -30,6 +29,7 @@ from ..fcurves.keyframes import (
     read_joined,
     write_some,
 )
+from ..fcurves.linked_data import editable_channels
 from ..fcurves.selection_flags import selecting
 from ..records import record
 from ..report import Report
@@ -40,7 +40,7 @@ from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.paths import remove_strays
 from ..store.record_rows import OwnChannel, as_written, recorded
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table.custom_property import (
     Bake,
     BakedChannel,
@@ -285,7 +285,7 @@ def _with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
         return own.keys
     played = np.tile(plays, len(kinds) // len(plays))
     interpolation = np.where(played, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
-    return identity.with_identities(own.keys, own.identities, interpolation)
+    return key_identity.with_identities(own.keys, own.identities, interpolation)
 
 
 @record(eq=False)

@@ -15,7 +15,7 @@ from ..bake.world import WorldMotion, is_in_world
 from ..datablocks import bone_path
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels
-from ..fcurves.editable import editable_channels
+from ..fcurves.linked_data import editable_channels
 from ..options import BAKE
 from ..report import Report
 from ..store.own_keys import read_own_keys

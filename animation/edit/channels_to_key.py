@@ -10,7 +10,7 @@ import bpy
 
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, ensured_channels, is_without_curves
-from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
 from ..store.fingerprints import edited_outside
 from ..store.track_refusals import blocking_reason

@@ -19,9 +19,9 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels
-from ..fcurves.editable import editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..fcurves.linked_data import editable_channels
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes

@@ -23,9 +23,9 @@ from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
-from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report

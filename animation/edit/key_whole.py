@@ -14,9 +14,9 @@ from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
-from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers

@@ -22,8 +22,7 @@ from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
-from ..fcurves.cycles import remove_cycles, repeat
-from ..fcurves.editable import editable_channels
+from ..fcurves.cycles_modifier import remove_cycles, repeat
 from ..fcurves.frames import union
 from ..fcurves.keyframes import (
     DEFAULT_AMPLITUDE,
@@ -35,6 +34,7 @@ from ..fcurves.keyframes import (
     read,
     write,
 )
+from ..fcurves.linked_data import editable_channels
 from ..options import FREE
 from ..records import record
 from ..report import Report
@@ -46,7 +46,7 @@ from ..store.frame_functions import curve_of
 from ..store.own_keys import OwnKeys, key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.record_rows import remove_traces
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table.custom_property import Bake, TrackState, has_played_tracks, read_table, remove_table, update
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
@@ -492,7 +492,7 @@ def _make_generated_plain(fcurve: bpy.types.FCurve) -> None:
 
 def _are_generated(keys: Keyframes) -> BoolArray:
     """Return a mask of the generated keys of a baked curve."""
-    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~identity.carry_identities(keys)
+    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~key_identity.carry_identities(keys)
     return generated
 
 

@@ -22,10 +22,10 @@ from ..bake.plans.splines import track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
-from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import read_coordinates
 from ..fcurves.keying import key_curve
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven

@@ -12,7 +12,7 @@ from ..bake.plans.splines import made_by
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
-from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
 from ..store.track_refusals import blocking_reasons

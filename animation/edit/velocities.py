@@ -24,9 +24,9 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
-from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.keying import key_curve
+from ..fcurves.linked_data import editable_channels
 from ..options import SAMPLE_LIMIT, VELOCITIES
 from ..records import record
 from ..report import Report

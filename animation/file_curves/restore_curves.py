@@ -22,9 +22,9 @@ from ..edit.enable import enable_many
 from ..edit.restore import remove_tracks
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
-from ..fcurves.editable import check_editable
 from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys, read_coordinates, write
+from ..fcurves.linked_data import check_editable
 from ..options import RESTORE_CURVES
 from ..report import Report
 from ..steps import Progress

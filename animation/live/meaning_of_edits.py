@@ -45,7 +45,7 @@ from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, own_end_to_end
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import OWN, Written
 from ..store.tracks import Track
@@ -280,7 +280,7 @@ def _slope(keys: Keyframes, key: int, side: str) -> float:
 
 def _inserted(track: Track, own: OwnChannels) -> _Goals:
     """Return the goals at keys that were inserted on the curves since the curves were written."""
-    fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
+    fresh = np.all([each.identities == key_identity.NONE for each in own.values()], axis=0)
     if not fresh.any():
         return {}
     goals: _Goals = {}

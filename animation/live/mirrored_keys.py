@@ -15,9 +15,9 @@ from ..bake.plans.protocol import OwnChannels
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float64Array, IndexArray
 from ..store.own_keys import OwnKeys
-from ..store.table import identity
+from ..store.table import key_identity
 from ..store.table.custom_property import Written
-from ..store.table.identity import Identities
+from ..store.table.key_identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
 from ..store.tracks import Track
 
@@ -108,7 +108,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
     """Return the rows of the identities that occur exactly once in `others`, and their rows in `others`."""
     theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
-    theirs, theirs_at = (each[(counts == 1) & (theirs != identity.NONE)] for each in (theirs, theirs_at))
+    theirs, theirs_at = (each[(counts == 1) & (theirs != key_identity.NONE)] for each in (theirs, theirs_at))
     rows = np.flatnonzero(np.isin(names, theirs))
     return rows, theirs_at[np.searchsorted(theirs, names[rows])]
 

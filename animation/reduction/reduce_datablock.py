@@ -23,9 +23,9 @@ from ..datablocks import name_of
 from ..edit.restore import apply
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
-from ..fcurves.editable import check_editable, check_not_tweaked
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float64Array, read_coordinates
+from ..fcurves.linked_data import check_editable, check_not_tweaked
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.actions.live_switch import switch_off
 from ..store.table.options import Options

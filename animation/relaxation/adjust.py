@@ -22,8 +22,8 @@ from ..edit.change_own_curves import own_points, save_own_keys, with_values
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.editable import editable_channels
 from ..fcurves.keyframes import write
+from ..fcurves.linked_data import editable_channels
 from ..number_text import size_text
 from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError

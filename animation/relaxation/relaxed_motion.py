@@ -16,8 +16,8 @@ from ..datablocks import bone_path
 from ..edit.track_keys import TrackKeys, keys_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
-from ..fcurves.editable import check_editable
 from ..fcurves.frames import is_among
+from ..fcurves.linked_data import check_editable
 from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler

@@ -6,7 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-from ..fcurves.cycles import can_repeat, repeats
+from ..fcurves.cycles_modifier import can_repeat, repeats
 from .frame_functions import FrameFunction
 from .own_keys import OwnKeys
 from .table.settings import Settings

@@ -12,7 +12,7 @@ import bpy
 from ..datablocks import action_strips, animation_data, name_of, strips_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, strip_channels
-from ..fcurves.editable import check_editable, check_not_linked
+from ..fcurves.linked_data import check_editable, check_not_linked
 from ..records import record
 from .table.custom_property import read_table, table_stamp
 

@@ -44,10 +44,10 @@ from .restored_keys import (
     without_handles,
     written_of,
 )
-from .table import identity
+from .table import key_identity
 from .table import rows as rows_
 from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
-from .table.identity import Identities
+from .table.key_identity import Identities
 from .table.rows import Columns, Fields
 from .table.session import session
 from .tracks import Track
@@ -504,12 +504,12 @@ def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
     """Copy parameters to a rotation's keys without identities from keys at the same frame in other channels."""
     result = dict(every)
     for index, own in every.items():
-        fresh = own.identities == identity.NONE
+        fresh = own.identities == key_identity.NONE
         if not fresh.any():
             continue
         numbers = own.numbers.copy()
         for other in reversed([every[each] for each in sorted(every) if each != index]):
-            known = other.take(other.identities != identity.NONE)
+            known = other.take(other.identities != key_identity.NONE)
             rows, places = rows_at(known.keys.frames, own.keys.frames)
             beside = fresh[rows]
             numbers[rows[beside]] = known.numbers[places[beside]]
@@ -519,20 +519,20 @@ def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
 
 def identities_of(keys: Keyframes) -> Identities:
     """Read the identities of the keys. The identity is 0 if a key has none, or if the session does not know its row."""
-    if identity.are_plain(keys.amplitude):
+    if key_identity.are_plain(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
-    spelled = identity.spelled(keys.amplitude, keys.period)
+    spelled = key_identity.spelled(keys.amplitude, keys.period)
     known = session.rows.find(spelled) >= 0
-    return np.where(known, spelled, np.uint32(identity.NONE))
+    return np.where(known, spelled, np.uint32(key_identity.NONE))
 
 
 def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
     """For keys whose amplitude and period are used or were edited, add identities found by the code in `back`."""
     if all(track.state is None for track, _ in curves):
         return
-    codes = identity.codes_of(joined.keys.back)
+    codes = key_identity.codes_of(joined.keys.back)
     enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
-    missing = enabled & (identities == identity.NONE) & identity.spells_code(codes)
+    missing = enabled & (identities == key_identity.NONE) & key_identity.spells_code(codes)
     if not missing.any():
         return
     rows = session.rows
@@ -542,7 +542,7 @@ def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identiti
             continue
         own = rows[(rows["track"] == track.state.identity) & (rows["index"] == index)]
         own = own[np.argsort(own["identity"])]
-        own_codes = identity.codes(own["identity"])
+        own_codes = key_identity.codes(own["identity"])
         for key in keys.tolist():
             like = own[own_codes == codes[key]]
             if len(like):

@@ -27,10 +27,10 @@ from ..fcurves.keyframes import (
     write,
 )
 from .own_keys import OwnKeys, identities_of, numbers_in, own_end_to_end
-from .table import identity
+from .table import key_identity
 from .table import rows as rows_
 from .table.custom_property import OWN, WRITTEN, Written
-from .table.identity import Identities
+from .table.key_identity import Identities
 from .table.rows import NO_ROWS, RECORDED, Rows
 from .table.session import session
 
@@ -99,7 +99,7 @@ def recorded(
     identities = before.copy()
     identities[~stays] = fresh["identity"]
     set_now = own.numbers if numbers is None else numbers_in(rows)
-    named = own.with_(keys=identity.with_identities(keys, identities), identities=identities, numbers=set_now)
+    named = own.with_(keys=key_identity.with_identities(keys, identities), identities=identities, numbers=set_now)
     owns = [OwnKeys(named.every, span, part.own.edited) for part, span in zip(parts, joined.spans, strict=True)]
     return owns, in_parts(fresh, joined.sums(~stays).tolist() if stays.any() else joined.counts)
 
@@ -128,7 +128,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
     rows = session.rows[np.maximum(at, 0)]
     return keys.with_(
         **{
-            name: np.where(known, identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
+            name: np.where(known, key_identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
             for name in IDENTIFYING
         }
     )
@@ -195,9 +195,9 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
 def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
     """Return the keys with these identities in unused float attributes, replacing any other identities."""
     before = identities_of(keys)
-    renamed = (identities != identity.NONE) & (before != identities)
+    renamed = (identities != key_identity.NONE) & (before != identities)
     plain = with_own_floats(keys, np.where(renamed, session.rows.find(before), -1))
-    return identity.with_identities(plain, identities)
+    return key_identity.with_identities(plain, identities)
 
 
 def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:

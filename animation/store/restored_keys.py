@@ -24,10 +24,10 @@ from ..fcurves.keyframes import (
     both,
     either,
 )
-from .table import identity
+from .table import key_identity
 from .table import rows as rows_
 from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
-from .table.identity import Identities
+from .table.key_identity import Identities
 from .table.rows import Columns, Fields
 from .table.session import session
 
@@ -59,7 +59,7 @@ def recorded_keys(written: Written) -> Keyframes:
     arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
     flags: dict[str, Any] = dict.fromkeys(FLAGS, np.zeros(len(rows), dtype=np.bool_))
     recorded = Keyframes(**arrays, **flags)
-    return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
+    return key_identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
 def without_handles(
@@ -196,12 +196,12 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
             sides[other] = np.where(aligned[:, np.newaxis], _opposite(own.co, sides[side], sides[other]), sides[other])
     keys = own.with_(
         interpolation=interpolation.astype(np.uint8),
-        back=identity.without_identities(own.back, rows["back"]),
-        amplitude=identity.without_identities(own.amplitude, rows["amplitude"]),
-        period=identity.without_identities(own.period, rows["period"]),
+        back=key_identity.without_identities(own.back, rows["back"]),
+        amplitude=key_identity.without_identities(own.amplitude, rows["amplitude"]),
+        period=key_identity.without_identities(own.period, rows["period"]),
         **sides,
     )
-    return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
+    return key_identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
 
 
 class _Side(NamedTuple):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, a damaged table.
 
-For datablocks, see `fcurves/editable.py`, for actions `fcurves/action_refusals.py`, and for values that a method can't
-play `bake/plans/motion_refusals.py`.
+For datablocks, see `fcurves/linked_data.py`, for actions `fcurves/action_refusals.py`, and for values that a method
+can't play `bake/plans/motion_refusals.py`.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from ...interp.rotations.orientations import Path
 from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_in, channels_of
-from ..fcurves.cycles import repeats
+from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE, KeyBlock, read_joined
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
-from .table import identity
+from .table import key_identity
 from .table.custom_property import (
     NO_TABLE,
     Bake,
@@ -423,9 +423,9 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
         return
     block = KeyBlock([curve.keyframe_points for _, curve in curves])
     amplitude = block.read("amplitude")
-    if identity.are_plain(amplitude):
+    if key_identity.are_plain(amplitude):
         return
-    at = session.rows.find(identity.spelled(amplitude, block.read("period")))
+    at = session.rows.find(key_identity.spelled(amplitude, block.read("period")))
     if (at < 0).all():
         return
     track_of_key = np.repeat([number for number, _ in curves], block.counts)[at >= 0]
@@ -557,4 +557,6 @@ def looks_baked(track: Track) -> bool:
         return False
     keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
     is_lost = not track.table.rows_of_tracks
-    return bool(identity.carry_identities(keys).any()) and (is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any()))
+    return bool(key_identity.carry_identities(keys).any()) and (
+        is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any())
+    )

@@ -23,9 +23,9 @@ from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track, find_tracks
 from ..arguments import Job
-from ..blend_files import missing_libraries
 from ..choosing import named, only_in_strips, reasons_without_channels, sets_of, tracks_of
 from ..file_outcome import Outcome
+from ..open_and_save import missing_libraries
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:

@@ -16,9 +16,9 @@ from ...animation.steps import IMPORT_STEPS
 from ...formats import table
 from ...interp.messages import Text
 from ..arguments import Job
-from ..blend_files import unusable
 from ..choosing import choose, named
 from ..file_outcome import Outcome, Ticker
+from ..open_and_save import unusable
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:

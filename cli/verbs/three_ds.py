@@ -19,9 +19,9 @@ from ...exchange.rotation_keys import Choices
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..arguments import Job
-from ..blend_files import Source, unusable, version_of
 from ..choosing import named
 from ..file_outcome import Outcome, Ticker
+from ..open_and_save import Source, unusable, version_of
 
 
 def open_scene(path: Path) -> Source:

@@ -60,7 +60,7 @@ def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
 
 def record(animation, item):
     """Return the tracks of the object as recorded by a drag, and the module."""
-    module = import_module(f"{animation.__name__}.edit.recorded_track")
+    module = import_module(f"{animation.__name__}.edit.canceled_changes")
     tracks = [
         animation.find_track(item, path)
         for path in ("location", "rotation")

@@ -21,8 +21,8 @@ def places(animation):
 
 
 @pytest.fixture
-def recorded_track(animation):
-    return importlib.import_module(f"{animation.__name__}.edit.recorded_track")
+def canceled_changes(animation):
+    return importlib.import_module(f"{animation.__name__}.edit.canceled_changes")
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_a_locked_track_is_left_alone(animation, places, thing):
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("output", ["", "SAMPLES", "HANDLES"])
 def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
-    animation, places, recorded_track, tcb_animation, thing, output, live
+    animation, places, canceled_changes, tcb_animation, thing, output, live
 ):
     handlers = tcb_animation.ui.live.handlers
     if output:
@@ -160,7 +160,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
     bpy.context.view_layer.update()
     handlers.flush_all()
     before = snapshot(thing)
-    kept = recorded_track.record_tracks([(thing, animation.find_track(thing, PATH))])
+    kept = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
     at = 11.0
     for to in (12.0, 25.5, 40.0, 2.0):
         places.move_keys(chosen(animation, thing, at), [to])
@@ -170,7 +170,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
         handlers.flush()
         if live or not output:
             assert own(animation, thing) == {1.0, at, 31.0}
-    recorded_track.revert_tracks(kept)
+    canceled_changes.revert_tracks(kept)
     assert snapshot(thing) == before
     bpy.context.view_layer.update()
     handlers.flush_all()
@@ -181,7 +181,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
 
 
 @pytest.mark.parametrize("output", ["", "HANDLES"])
-def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, thing, output):
+def test_what_was_deleted_meanwhile_is_put_back_too(animation, canceled_changes, thing, output):
     other = new_object("Other")
     key(other, PATH, KEYS)
     if output:
@@ -194,7 +194,7 @@ def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, t
     before = snapshot(other), snapshot(thing)
     parameters = given(animation, thing, PATH, "tension") if output else None
     # The last key is moved back first.
-    kept = recorded_track.record_tracks((item, animation.find_track(item, PATH)) for item in (other, thing))
+    kept = canceled_changes.record_tracks((item, animation.find_track(item, PATH)) for item in (other, thing))
     if output:
         animation.remove(thing)
     for index in (0, 1, 2):
@@ -202,7 +202,7 @@ def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, t
     for point in curve(other, PATH, 1).keyframe_points:
         point.co.y += 3.0
     bag_of(other).fcurves.remove(curve(other, PATH, 2))
-    recorded_track.revert_tracks(kept)
+    canceled_changes.revert_tracks(kept)
     assert [*differences(before[0], snapshot(other)), *differences(before[1], snapshot(thing))] == []
     if output:
         assert given(animation, thing, PATH, "tension") == parameters
@@ -211,13 +211,13 @@ def test_what_was_deleted_meanwhile_is_put_back_too(animation, recorded_track, t
         )
 
 
-def test_values_that_are_put_back_show_at_once(animation, places, recorded_track, thing):
+def test_values_that_are_put_back_show_at_once(animation, places, canceled_changes, thing):
     bpy.context.scene.frame_set(11)
-    kept = recorded_track.record_tracks([(thing, animation.find_track(thing, PATH))])
+    kept = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
     places.set_value(chosen(animation, thing, 11), 0, 7.0)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
-    recorded_track.revert_tracks(kept)
+    canceled_changes.revert_tracks(kept)
     bpy.context.view_layer.update()
     assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
 

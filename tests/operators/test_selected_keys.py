@@ -620,10 +620,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
-    kept = edit.recorded_track.record_tracks([(cube, keys.track)])
+    kept = edit.canceled_changes.record_tracks([(cube, keys.track)])
     edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    edit.recorded_track.revert_tracks(kept)
+    edit.canceled_changes.revert_tracks(kept)
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -671,11 +671,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = edit.recorded_track.record_tracks((cube, each.track) for each in keys)
+    kept = edit.canceled_changes.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
-    edit.recorded_track.revert_tracks(kept)
+    edit.canceled_changes.revert_tracks(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -699,13 +699,13 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
         ]
 
     before = places()
-    kept = edit.recorded_track.record_tracks((cube, each.track) for each in keys)
+    kept = edit.canceled_changes.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         found = edit.track_keys.found_again(keys)
         given = [(each, {"tension": tension}) for each in found]
         assert not edit.parameters.set_parameters.set_parameters_of_each(given, is_drag_step=True)
     assert places() != before
-    edit.recorded_track.revert_tracks(kept)
+    edit.canceled_changes.revert_tracks(kept)
     assert places() == before
     track = tcb_animation.animation.find_track(cube, "location")
     assert tcb_animation.animation.checks.track_state.state(track) == "BAKED"

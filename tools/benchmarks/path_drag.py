@@ -28,7 +28,7 @@ from tools.benchmarks.timing import milliseconds_of
 move_point, dragged_tangent, points = (
     module(f"animation.on_path.{name}") for name in ("move_point", "dragged_tangent", "points")
 )
-recorded_track = module("animation.edit.recorded_track")
+canceled_changes = module("animation.edit.canceled_changes")
 handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
@@ -79,7 +79,7 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
     for number in range(5):
         step(1.0 + number / 5)
         looks.append(milliseconds_of(look_at(rig)))
-    recorded_track.revert_tracks(before)
+    canceled_changes.revert_tracks(before)
     handlers.flush()
     rig.pose.bones[DRAGGED].lock_location = (False,) * 3
     return {"hold": held, "step": median(times), "look": median(looks)}
@@ -88,7 +88,7 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
 def recorded(spot: Any) -> Any:
     """Record the tracks that move the point, as the start of a drag does."""
     moving = points.moving_tracks(spot.item, spot.bone, spot.followed)
-    return recorded_track.record_tracks((spot.item, track) for track in moving)
+    return canceled_changes.record_tracks((spot.item, track) for track in moving)
 
 
 def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:

@@ -18,8 +18,8 @@ from bpy.props import FloatProperty
 
 from ...animation import AnimationError
 from ...animation.datablocks import action_time
+from ...animation.edit.canceled_changes import RecordedTrack, record_tracks, revert_tracks
 from ...animation.edit.place_keys import check_can_move, move_keys
-from ...animation.edit.recorded_track import RecordedTrack, record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers

@@ -18,9 +18,9 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
+from ...animation.edit.canceled_changes import record_tracks, revert_tracks
 from ...animation.edit.parameters.drag import Given, ParameterDrag
 from ...animation.edit.place_keys import set_value, values_of
-from ...animation.edit.recorded_track import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of

@@ -11,7 +11,7 @@ import numpy as np
 from ....interp.fitting import Request
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
-from ...fcurves.cycles import can_repeat
+from ...fcurves.cycles_modifier import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....interp.batch import Cycle
 from ...errors import AnimationError, Finding
-from ...fcurves.cycles import repeats
+from ...fcurves.cycles_modifier import repeats
 from ...fcurves.frames import union
 from ...fcurves.keyframes import Float32Array
 from ...memoize import memoized

@@ -21,9 +21,9 @@ from ...bake.preview import HandlePreview
 from ...bake.replay import begin_preview, end_drag, end_preview, finish_preview
 from ...errors import AnimationError
 from ...fcurves.channels import channels_of, evaluate_anew, users_of_channels
-from ...fcurves.editable import check_editable
+from ...fcurves.linked_data import check_editable
 from ...store.parameters import LIMITS, Numbers
-from ..recorded_track import RecordedTrack, record_tracks, revert_tracks
+from ..canceled_changes import RecordedTrack, record_tracks, revert_tracks
 from ..track_keys import TrackKeys, found_again
 from .set_parameters import set_parameters_of_each
 

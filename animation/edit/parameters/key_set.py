@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...arguments import checked
-from ...fcurves.editable import check_editable
+from ...fcurves.linked_data import check_editable
 from ...store.parameters import velocity_size
 from ...store.table.rows import (
     PARAMETERS,

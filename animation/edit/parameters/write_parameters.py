@@ -19,7 +19,7 @@ from ...store.own_keys import OwnKeys, read_keys_to_write
 from ...store.parameters import Numbers
 from ...store.record_rows import OwnChannel, recorded, write_identities
 from ...store.table.custom_property import Channel, TrackState, Written, update
-from ...store.table.identity import Identities
+from ...store.table.key_identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
     CHOSEN_LEFT,

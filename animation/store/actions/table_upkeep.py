@@ -15,11 +15,11 @@ from ...fcurves.action_refusals import layered_reason
 from ...fcurves.channels import channels_in, channels_of
 from ...fcurves.keyframes import Float32Array, KeyBlock
 from ..digest import RESTORED
-from ..table import identity
+from ..table import key_identity
 from ..table import rows as rows_
 from ..table.custom_property import Table, read_table, update
 from ..table.custom_property import write as write_table
-from ..table.identity import Identities
+from ..table.key_identity import Identities
 from ..table.rows import Rows
 from ..table.session import session
 from ..tracks import find_tracks
@@ -74,19 +74,19 @@ def clear_orphans(action: bpy.types.Action) -> None:
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     """Return the session's rows that are referenced by keys of the action, or by saved keys or records in the table."""
     saved = table.arrays["saved"]
-    spelled = np.concatenate((_spelled(action), identity.spelled(saved["amplitude"], saved["period"])))
+    spelled = np.concatenate((_spelled(action), key_identity.spelled(saved["amplitude"], saved["period"])))
     named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
     # If a key uses its amplitude and period, only `back` identifies it.
-    codes = identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
-    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
-    like = np.isin(identity.codes(table.rows["identity"]), codes)
+    codes = key_identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
+    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.spells_code(codes)])
+    like = np.isin(key_identity.codes(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[like])
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
     """Read the identities from all keys of the action, even if there are no matching rows."""
-    return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
+    return key_identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from ...errors import Finding
 from ...records import record
 from . import rows as rows_
-from .identity import Identities, multipliers
+from .key_identity import Identities, multipliers
 from .options import NUMBERS, Options
 from .rows import NO_ROWS, ROW, Rows
 from .session import session

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from ....interp.keys import PARAMETERS as PARAMETERS
 from ...fcurves.keyframes import Keyframes
-from . import identity
-from .identity import Identities
+from . import key_identity
+from .key_identity import Identities
 
 VELOCITY = "velocity"
 """Velocities have one number per component. For rotations, the numbers are the components x, y and z of the angular
@@ -242,9 +242,9 @@ def identify(rows: Rows, known: Known) -> None:
     All other rows are added to the known rows.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
-    identities = identity.derive(words, serials)
+    identities = key_identity.derive(words, serials)
     while True:
-        fits = identity.is_free(identities)
+        fits = key_identity.is_free(identities)
         named, first = first_of_each(identities)
         # The search is faster for sorted identities.
         present = known.find(named)
@@ -260,7 +260,7 @@ def identify(rows: Rows, known: Known) -> None:
         if not len(left):
             break
         serials[left] += 1
-        identities[left] = identity.derive(words[left], serials[left])
+        identities[left] = key_identity.derive(words[left], serials[left])
     rows["identity"] = identities
     known.add_new(rows, first[~is_known])
 

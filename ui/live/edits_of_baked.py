@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detect attempts to edit baked tracks, which `attempt_message.py` explains.
+"""Detect attempts to edit baked tracks, which `baked_message.py` explains.
 
 The curves of baked tracks are locked. Blender skips locked curves, mostly without a message. Other keys move, and a
 pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts
@@ -23,7 +23,7 @@ from ...animation.errors import Finding
 from ...animation.store.table.custom_property import has_baked_tracks
 from .. import selection
 from ..selection import BakedSelection
-from .attempt_message import explain, remove, windows
+from .baked_message import explain, remove, windows
 from .editing import is_editing
 from .scenes import shown_scenes
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cycles: frames outside the keys of a repeated motion, wrapped into one period."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .keys import Float64Array
+
+
+def wrapped_frames(frames: Float64Array, first: float, last: float) -> Float64Array:
+    """Return frames wrapped into [first, last]. Frames a whole number of periods away from the last key map to it.
+
+    Source: docs/formulas, "Cycles".
+    """
+    outside = (frames < first) | (frames > last)
+    if last == first or not outside.any():
+        return frames
+    period = last - first
+    turned = np.mod(frames - first, period)
+    turned[turned == 0.0] = period
+    return np.where(outside, np.minimum(first + turned, last), frames)
+
+
+def wrapped_frame(frame: float, first: float, last: float) -> float:
+    """Return `wrapped_frames` for one frame."""
+    if last == first or first <= frame <= last:
+        return frame
+    return min(first + ((frame - first) % (last - first) or last - first), last)
