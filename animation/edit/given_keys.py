@@ -41,7 +41,7 @@ class GivenKeys:
     Attributes
     ----------
     frames : ndarray, shape (n,)
-        Frames in float32, as stored by Blender.
+        Frames as given.
     values : ndarray, shape (n, d)
         Values of all components.
     parameters : dict of str to ndarray, shape (n,)
@@ -54,13 +54,18 @@ class GivenKeys:
         The convention that defines the parameters.
     """
 
-    frames: Float32Array
+    frames: Float64Array
     values: Float64Array
     parameters: Mapping[str, Float64Array]
     tangents_in: Float64Array
     tangents_out: Float64Array
     interpolation: EnumArray
     dialect: Dialect
+
+    @property
+    def stored_frames(self) -> Float32Array:
+        """Return the frames in float32, as stored by Blender."""
+        return self.frames.astype(np.float32)
 
     @property
     def has_tangents(self) -> bool:
@@ -80,7 +85,7 @@ class GivenKeys:
         if is_rotation or (self.interpolation != INTERPOLATION["BEZIER"]).any():
             return None
         with np.errstate(over="ignore", invalid="ignore"):
-            found = as_3ds(self.dialect, self.frames.astype(np.float64), self.values, self._tangent_parameters())
+            found = as_3ds(self.dialect, self.frames, self.values, self._tangent_parameters())
         return None if found is None else {**self.parameters, **dict(zip(_TANGENTS, found, strict=True))}
 
     def without_parameters(self) -> GivenKeys:
@@ -96,7 +101,7 @@ class GivenKeys:
         with np.errstate(over="ignore", invalid="ignore"):
             before, after = self._slopes()
             return [
-                _keyframes(self.frames, *columns, interpolation=self.interpolation)
+                _keyframes(self.stored_frames, *columns, interpolation=self.interpolation)
                 for columns in zip(self.values.T, before.T, after.T, strict=True)
             ]
 
@@ -106,8 +111,7 @@ class GivenKeys:
 
     def _slopes(self) -> tuple[Float64Array, Float64Array]:
         """Return the slopes before and after the keys, each of shape (n, d)."""
-        frames = self.frames.astype(np.float64)
-        before, after = slopes_of_keys(self.dialect, frames, self.values, self._tangent_parameters())
+        before, after = slopes_of_keys(self.dialect, self.frames, self.values, self._tangent_parameters())
         before = np.where(np.isnan(self.tangents_in), before, self.tangents_in)
         after = np.where(np.isnan(self.tangents_out), after, self.tangents_out)
         # Blender extrapolates along the outer handles.
@@ -135,8 +139,9 @@ def checked_keys(
         raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
     if not (np.abs(numbers) <= LARGEST).all():
         raise ValueError(rpt_("values must be in the range of float32"))
+    _check_frames(at)
     given = GivenKeys(
-        _checked_frames(at),
+        at,
         numbers,
         {name: _checked_parameter(name, value, len(at)) for name, value in parameters.items()},
         _checked_tangents("tangents_in", tangents_in, numbers.shape),
@@ -152,12 +157,11 @@ def checked_keys(
     return given
 
 
-def _checked_frames(frames: Float64Array) -> Float32Array:
+def _check_frames(frames: Float64Array) -> None:
     with np.errstate(over="ignore"):
         stored = frames.astype(np.float32)
     if np.abs(frames).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
         raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
-    return stored
 
 
 def _checked_parameter(name: str, value: Any, count: int) -> Float64Array:

@@ -255,7 +255,7 @@ def _enable(
     enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
     kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
-        change = Change(channels, find_track(datablock, path), given.frames[kinds == kind], _no_numbers)
+        change = Change(channels, find_track(datablock, path), given.stored_frames[kinds == kind], _no_numbers)
         write_numbers([change], _NAMES[kind])
     played = bake([datablock], Options(output="HANDLES"), {datablock: [path]})
     report.errors += played.errors
