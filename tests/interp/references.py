@@ -251,10 +251,10 @@ REFERENCES: dict[str, dict[str, Reference]] = {
         "rotations": Reference(FIFTY, given_velocities(exact_turns.Hermite)),
     },
     "RAW_CUBIC": {"rotations": Reference("scipy CubicHermiteSpline, normalized", turning(raw_cubic))},
-    "LOGARITHMIC": {"values": Reference("the exponential of scipy CubicHermiteSpline", values(logarithmic))},
+    "LOGARITHMIC": {"values": Reference("exp of scipy CubicHermiteSpline", values(logarithmic))},
     "SHOEMAKE": {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))},
     "SHOEMAKE_BLEND": {"rotations": Reference(FIFTY, shoemake("BLEND"))},
-    "ROLL_PITCH_YAW": {"rotations": Reference("scipy Euler angles, each at 50 digits", euler_angles)},
+    "ROLL_PITCH_YAW": {"rotations": Reference("scipy Euler angles, with splines at 50 digits", euler_angles)},
     "CUBIC_CLAMPED": {
         "values": Reference("scipy CubicSpline", moving_values(clamped)),
         "rotations": Reference(FIFTY, given_velocities(exact_turns.SecondOrder)),
@@ -268,14 +268,14 @@ REFERENCES: dict[str, dict[str, Reference]] = {
     "LAGRANGE": {"values": Reference("the formulas in fractions", values(in_fractions))},
     "B_SPLINE": {
         "values": Reference("scipy BSpline", values(scipy_b_splines.scipys)),
-        "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
+        "rotations": Reference("scipy BSpline as products of Rotation", turning(cumulative)),
     },
     "B_SPLINE_THROUGH": {
         "values": Reference(
             "scipy make_interp_spline",
             values(lambda frames, keys: make_interp_spline(frames, keys, bc_type="natural")),
         ),
-        "rotations": Reference("the products of scipy's Rotation and BSpline", through_keys),
+        "rotations": Reference("scipy BSpline as products of Rotation", through_keys),
     },
 }
 """The references for values and for rotations, by method."""
