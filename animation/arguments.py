@@ -40,7 +40,7 @@ def _positive(name: str, number: float) -> None:
 
 def _more_than_two(name: str, number: float) -> None:
     if not number > 2.0:
-        raise ValueError(rpt_("{:s} {:g} is not above 2", name, number))
+        raise ValueError(rpt_("{:s} {:g} is not greater than 2", name, number))
 
 
 def _not_negative(name: str, number: float) -> None:

@@ -146,9 +146,11 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     if not _writes(given):
         return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
     if given.output is None and not given.in_place:
-        verb.error(rpt_("no destination for the result: give --output DIR or FILE, or --in-place to replace the files"))
+        verb.error(
+            rpt_("there is no destination for the result. Use --output DIR or FILE, or --in-place to replace the files")
+        )
     if given.output is not None and given.in_place:
-        verb.error(rpt_("give either --output or --in-place, not both"))
+        verb.error(rpt_("use either --output or --in-place, not both"))
     if given.relative_to is not None and given.output is None:
         verb.error(rpt_("--relative-to requires --output, whose subfolders it preserves"))
     into_folder = given.output is not None and (

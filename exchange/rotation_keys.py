@@ -125,7 +125,9 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
         else:
             if largest > _LARGEST_QUATERNION_ARC:
                 if np.ptp(turns.frames) > _MOST_SAMPLES:
-                    raise KeysError(rpt_("no rotation mode can store its turns, and the motion is too long to sample"))
+                    raise KeysError(
+                        rpt_("no rotation mode can store these turns, and the motion is too long to sample")
+                    )
                 add_note("TURNS_SAMPLED")
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:

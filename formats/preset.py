@@ -34,9 +34,9 @@ def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
         text = content.decode("utf-8-sig")
         statements = ast.parse(text).body
     except SyntaxError as error:
-        raise PresetError(n_("not valid Python"), error.lineno) from error
+        raise PresetError(n_("the file is not valid Python"), error.lineno) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise PresetError(n_("not valid Python")) from error
+        raise PresetError(n_("the file is not valid Python")) from error
     given = dict(_numbers(statements, text.splitlines(), parameters))
     if not given:
         raise PresetError(n_("no parameter is set"))

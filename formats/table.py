@@ -100,7 +100,7 @@ def read(content: bytes) -> Table:
     for group in _grouped(headings, rows).values():
         properties.append(_property(group, numbers, lines, rows))
     if not properties:
-        raise TableError(n_("the time is the only column"), rows.header_line)
+        raise TableError(n_("the time column is the only column"), rows.header_line)
     _check_owners(properties, rows.header_line)
     return Table(unit, times, tuple(properties), lines)
 
@@ -137,7 +137,7 @@ def _decoded(content: bytes) -> str:
         raise TableError(reason, line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TableError(n_("not a text file: it contains null bytes"), line)
+        raise TableError(n_("this is not a text file: it contains null bytes"), line)
     return text
 
 
@@ -219,7 +219,7 @@ class _Rows:
             cells.pop()
         if len(cells) != len(self.header):
             known = len(cells), len(self.header)
-            raise TableError(n_("{:d} cells, but the header names {:d} columns", *known), line)
+            raise TableError(n_("the row has {:d} cells, but the header names {:d} columns", *known), line)
         for column, cell in enumerate(cells):
             if not cell:
                 empty.append(len(numbers))
@@ -300,11 +300,11 @@ def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form]
         group = groups.setdefault((heading.path, heading.form), {})
         other = taken.setdefault((heading.path, heading.form, heading.row, heading.index), column)
         if other != column:
-            raise rows.error(n_("same data as in column {:d}", other + 1), rows.header_line, column)
+            raise rows.error(n_("the data is the same as in column {:d}", other + 1), rows.header_line, column)
         first = next(iter(group), column)
         same = group.get(first, heading)
         if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
-            raise rows.error(n_("not compatible with column {:d}", first + 1), rows.header_line, column)
+            raise rows.error(n_("the column is not compatible with column {:d}", first + 1), rows.header_line, column)
         group[column] = heading
     return groups
 
@@ -326,7 +326,9 @@ def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArr
         if (some & ~every).any():
             row = int(np.argmax(some & ~every))
             column = columns[int(np.argmax(np.isnan(values[row])))]
-            raise rows.error(n_("is empty, but the other components of the rotation are not"), int(lines[row]), column)
+            raise rows.error(
+                n_("the cell is empty, but the other components of the rotation are not"), int(lines[row]), column
+            )
     if first.form == "EULER" and first.degrees:
         values = np.radians(values)
     if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":

@@ -46,7 +46,7 @@ class ComponentSpline(BaseSpline):
         """
         curve = self.prepared.curve
         if not isinstance(curve, Cubics):
-            raise ValueError(f"{type(self).__module__.rsplit('.')[-1]} has no segments that are cubics in the frame")
+            raise ValueError(f"{type(self).__module__.rsplit('.')[-1]} has no segments that are cubic in the frame")
         frames = self.keys.frames
         period = None if self.cycle == "SINGLE" or len(frames) == 1 else float(frames[-1] - frames[0])
         return polynomials(curve, self.prepared.timing, frames, period)

@@ -321,7 +321,7 @@ def checked_whole(name: str, number: int) -> int:
     except TypeError as error:
         raise TypeError(f"{name} must be an integer, not {number!r}") from error
     if whole < 0:
-        raise ValueError(f"{name} must not be negative, as {number!r} is")
+        raise ValueError(f"{name} must be 0 or greater, not {number!r}")
     return whole
 
 
@@ -332,7 +332,9 @@ def checked_derivative(spline: Spline, nu: int, name: str = "nu") -> int:
     except TypeError as error:
         raise TypeError(f"{name} must be an integer, not {nu!r}") from error
     if not 0 <= order <= spline.derivatives:
-        raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not {name}={nu!r}")
+        raise ValueError(
+            f"{type(spline).__name__} supports derivatives of order 0 to {spline.derivatives}, not {name}={nu!r}"
+        )
     return order
 
 
@@ -489,10 +491,10 @@ def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
 def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate as float64, or raise TypeError or ValueError."""
     if isinstance(frames, int) and abs(frames) > FARTHEST:
-        raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
+        raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
     checked = finite(name, frames)
     if np.abs(checked).max(initial=0.0) > FARTHEST:
-        raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
+        raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
     return checked
 
 

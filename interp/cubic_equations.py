@@ -145,7 +145,7 @@ def checked_ends(ends: object, keys: Keys) -> tuple[Condition, Condition]:
     """Return the conditions at both ends, or raise a TypeError or ValueError that names the argument."""
     both = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (ends, ends)
     if isinstance(ends, tuple | list) and len(ends) == 2 and not isinstance(ends[0], tuple | list | str):
-        raise TypeError(f"ends must be a condition, or one for each end, not {ends!r}")
+        raise TypeError(f"ends must be one condition, or one condition per end, not {ends!r}")
     return _checked_end("ends[0]", both[0], keys), _checked_end("ends[1]", both[1], keys)
 
 
@@ -160,7 +160,7 @@ def _checked_end(name: str, end: object, keys: Keys) -> Condition:
         raise TypeError(f"{name} must be NOT_A_KNOT, NATURAL, CLAMPED, or an order and a derivative, not {end!r}")
     order = checked_whole(name, end[0])
     if order not in (1, 2):
-        raise ValueError(f"{name} must give the derivative of order 1 or 2, not {order}")
+        raise ValueError(f"{name} must specify the derivative of order 1 or 2, not {order}")
     value = numbers(name, end[1])
     if value.shape not in ((), (count,)) or not np.isfinite(value).all():
         raise ValueError(f"{name} must be a finite derivative for each of {count} components, not {end[1]!r}")

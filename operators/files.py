@@ -35,7 +35,7 @@ def write_file(path: Path, content: bytes) -> None:
     names the file. The system's error, with its number, is the cause.
     """
     if not path.name:
-        raise OSError(rpt_("{} cannot be written: not a file name", path))
+        raise OSError(rpt_("{} cannot be written: it is not a file name", path))
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         part.write_bytes(content)

@@ -151,7 +151,7 @@ def checked_keys(
     )
     if any(given.parameters[name].any() for name in _EASES):
         if dialect != "3DS" or given.has_tangents:
-            raise ValueError(rpt_("ease_to and ease_from are only for the dialect 3DS without tangents"))
+            raise ValueError(rpt_("ease_to and ease_from require the dialect 3DS without tangents"))
         if not _are_within_limits(given.parameters):
             raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
     return given
@@ -184,7 +184,7 @@ def _checked_tangents(name: str, value: Any, shape: tuple[int, ...]) -> Float64A
     if slopes.shape != shape:
         raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, shape, slopes.shape))
     if np.isinf(slopes).any():
-        raise ValueError(rpt_("{:s} must be finite, or NaN", name))
+        raise ValueError(rpt_("{:s} must be finite or NaN", name))
     return slopes
 
 

@@ -44,7 +44,7 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     if len(values) != count or len(flags) != len(counts) or len(data) != 4 * len(counts):
         raise _error(record, n_("the numbers of keys, values and attributes differ"))
     if (counts < 0).any() or int(counts.astype(np.int64).sum()) != count:
-        raise _error(record, n_("the attributes do not cover {:d} keys", count))
+        raise _error(record, n_("the attributes do not cover all {:d} keys", count))
     seconds, numbers = times.astype(np.float64) / ticks, values.astype(np.float64)
     if (np.diff(seconds) < 0.0).any():
         raise _error(record, n_("key {:d} is earlier than the previous key", int(np.argmin(np.diff(seconds)) + 1)))

@@ -86,7 +86,7 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
     sparse = document.object(value, what)
     count = document.count(sparse.get("count"), f"{what}.count")
     if count > len(values):
-        raise MotionError(n_("{:s} replaces {:d} of {:d} elements", what, count, len(values)))
+        raise MotionError(n_("{:s} replaces {:d} elements, but there are only {:d}", what, count, len(values)))
     indices = document.object(sparse.get("indices"), f"{what}.indices")
     replaced = document.object(sparse.get("values"), f"{what}.values")
     kind = _type(indices.get("componentType"), what)
@@ -94,7 +94,7 @@ def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: s
         raise MotionError(n_("{:s} has indices that are not unsigned integers", what))
     rows = _view(document, indices.get("bufferView"), indices.get("byteOffset", 0), kind, (count, 1), what)[:, 0]
     if count and int(rows.max()) >= len(values):
-        raise MotionError(n_("{:s} replaces element {:d} of {:d}", what, int(rows.max()), len(values)))
+        raise MotionError(n_("{:s} replaces element {:d}, but there are only {:d}", what, int(rows.max()), len(values)))
     shape = (count, values.shape[1])
     values[rows] = _view(document, replaced.get("bufferView"), replaced.get("byteOffset", 0), values.dtype, shape, what)
     return values

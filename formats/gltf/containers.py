@@ -114,7 +114,7 @@ class Document:
         if uri.startswith("data:"):
             head, _, body = uri.partition(",")
             if not head.endswith(";base64"):
-                raise MotionError(n_("the data of {:s} are not base64", what))
+                raise MotionError(n_("the data of {:s} is not base64", what))
             try:
                 return base64.b64decode(body, validate=True)
             except (binascii.Error, ValueError) as error:

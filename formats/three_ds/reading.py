@@ -84,11 +84,11 @@ def read(data: bytes) -> Scene:
     """
     source = _Source(data)
     if len(data) < HEADER.size:
-        raise ThreeDSError(n_("not a .3ds file: only {:d} bytes long", len(data)), 0)
+        raise ThreeDSError(n_("this is not a .3ds file: it has only {:d} bytes", len(data)), 0)
     ident, length = HEADER.unpack_from(data)
     if ident != idents.M3DMAGIC:
         wanted = chunk_name(idents.M3DMAGIC)
-        raise ThreeDSError(n_("not a .3ds file: begins with {:s}, not {:s}", chunk_name(ident), wanted), 0)
+        raise ThreeDSError(n_("this is not a .3ds file: it begins with {:s}, not {:s}", chunk_name(ident), wanted), 0)
     if length < HEADER.size:
         raise ThreeDSError(n_("{:s} declares a length of {:d} bytes", chunk_name(ident), length), 2)
     whole = _Span(ident, 0, min(length, len(data)), max(0, length - len(data)))
@@ -189,7 +189,7 @@ class _Source:
             ident, length = HEADER.unpack_from(self.data, at)
             self.chunks += 1
             if self.chunks > MOST_CHUNKS:
-                raise ThreeDSError(n_("has more than {:d} chunks", MOST_CHUNKS), at)
+                raise ThreeDSError(n_("the file has more than {:d} chunks", MOST_CHUNKS), at)
             if length < HEADER.size:
                 text = n_(
                     "{:s} declares a length of {:d} bytes. The rest of {:s}, {:d} bytes, was skipped",

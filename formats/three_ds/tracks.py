@@ -175,7 +175,7 @@ def _check(track: Track) -> None:
     check_array("key_flags", track.key_flags, np.uint16, (count,))
     check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
-        raise ThreeDSError(n_("{:d} keys but {:d} names", count, len(track.names)))
+        raise ThreeDSError(n_("there are {:d} keys but {:d} names", count, len(track.names)))
     unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0
     lost = (track.parameters != 0) & unflagged
     if lost.any():

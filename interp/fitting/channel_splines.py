@@ -83,7 +83,7 @@ def batch(requests: Sequence[Request]) -> Batch:
     if representation is not None and representation.homogeneous and not numbers.any(axis=1).all():
         key = int(np.argmin(numbers.any(axis=1)))
         first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
-        raise ValueError(f"numbers must be quaternions with a length, not 0 at index {key - first}")
+        raise ValueError(f"numbers must not contain quaternions of length 0, as at index {key - first}")
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
 
 
@@ -92,14 +92,16 @@ def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
     array = finite("numbers", numbers)
     if (far := np.abs(array) > largest).any():
         index = tuple(np.argwhere(far)[0].tolist())
-        raise ValueError(f"numbers must be at most {largest:.3g} from 0, not {array[index]:.3g} at index {index}")
+        raise ValueError(
+            f"numbers must be at most {largest:.3g} in magnitude, but the number at index {index} is {array[index]:.3g}"
+        )
 
 
 def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
     """Return a mask of the segments of a track to fit, shape (count,)."""
     chosen = np.asarray(segments)
     if chosen.dtype != np.bool_ or chosen.shape != (count,):
-        raise ValueError(f"segments must be one bool for each of {count} keys, not {segments!r}")
+        raise ValueError(f"segments must have one bool for each of {count} keys, not {segments!r}")
     return chosen
 
 

@@ -61,7 +61,7 @@ class Request:
             If the tolerance is not above 0, or is neither one number nor one per channel.
         """
         if self.tolerance is None:
-            raise TypeError("tolerance must be a number for a fit of curves, not None")
+            raise TypeError("tolerance must be a number when curves are fitted, not None")
         tolerance = checked_numbers("tolerance", self.tolerance)
         if tolerance.ndim and tolerance.shape not in ((1,), (channels,)):
             shape = tolerance.shape

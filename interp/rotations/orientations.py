@@ -51,7 +51,7 @@ def check_arcs(keys: Keys) -> None:
     gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
     if (gaps < ANTIPODAL).any():
         key = int(np.argmax(gaps < ANTIPODAL)) + 1
-        raise keys.error(n_("is a full turn from the previous key, so the axis of the turn is undefined"), key)
+        raise keys.error(n_("the rotation from the previous key is a full turn, so its axis is undefined"), key)
 
 
 def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
@@ -202,7 +202,7 @@ class TurnedSpline(OrientationSpline):
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         if turns.values.shape[1] != 1:
-            raise KeysError(n_("angles must be one number per key, not {:d}", turns.values.shape[1]))
+            raise KeysError(n_("angles must have one number per key, not {:d}", turns.values.shape[1]))
         given = numbers("axes", axes)
         if given.shape != (len(turns), 3):
             raise KeysError(
@@ -215,7 +215,7 @@ class TurnedSpline(OrientationSpline):
         unit, size = unit_vectors(Keys(turns.frames, given).values)
         missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
         if missing.any():
-            raise turns.error(n_("has a turn with a zero axis"), int(np.argmax(missing)))
+            raise turns.error(n_("the turn has a zero axis"), int(np.argmax(missing)))
         turned = turns.values[:, 0] * turn_sign(convention)
         spline = cls(turns.with_values(turns_to_rotations(turned, unit, first=first)), cycle, **options)
         # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.

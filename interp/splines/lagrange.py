@@ -67,7 +67,9 @@ class VectorSpline(ComponentSpline):
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
         if len(keys) > _MOST_KEYS:
-            raise KeysError(n_("has {:d} keys, more than the limit of {:d} for a polynomial", len(keys), _MOST_KEYS))
+            raise KeysError(
+                n_("the track has {:d} keys, more than the limit of {:d} for a polynomial", len(keys), _MOST_KEYS)
+            )
         swings = cast(_Polynomials, self.prepared.curve).swings
         # NaN counts as too large.
         if not self.swing <= _FARTHEST:

@@ -404,7 +404,7 @@ def baked_library(animation, library) -> str:
 def test_linked_objects_are_refused(animation, baked_library, verb: str) -> None:
     item = load(baked_library, link=True)
     before = action_bits(item.animation_data.action)
-    with pytest.raises(animation.AnimationError, match=r'"Ball": linked\. Make a library override'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball": the data is linked\. Make a library override'):
         getattr(animation, verb)(item)
     assert action_bits(item.animation_data.action) == before
 
@@ -425,7 +425,7 @@ def test_an_override_is_baked_into_a_local_copy(animation, library) -> None:
     item = linked.override_create()
     first, second = animation.bake(item), animation.bake(item)
     assert item.animation_data.action.library is None
-    said = '"Ball": linked action "BallAction" is unchanged. A local copy plays now'
+    said = '"Ball": the linked action "BallAction" is unchanged. A local copy is now used'
     assert [said in map(str, report.notes) for report in (first, second)] == [True, False]
     assert baked_frames(item) == 41
     assert action_bits(original) == before
@@ -452,7 +452,7 @@ def test_an_override_of_a_baked_object_gets_a_local_copy(animation, baked_librar
     item = linked.override_create()
     report = getattr(animation, verb)(item)
     assert (report.tracks, report.errors) == (1, [])
-    assert any("A local copy plays now" in str(note) for note in report.notes)
+    assert any("A local copy is now used" in str(note) for note in report.notes)
     assert item.animation_data.action.library is None
     assert not any(fcurve.lock for fcurve in fcurves(item))
     assert (baked_frames(item) == baked_frames(linked)) == (verb == "apply")

@@ -226,7 +226,7 @@ def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(ani
     animation.bake(thing)
     before = snapshot(thing)
     report = animation.apply(thing)
-    assert [str(error) for error in report.errors] == ['"Thing", Location: locked. Unlock the channels first']
+    assert [str(error) for error in report.errors] == ['"Thing", Location: the channels are locked. Unlock them first']
     assert report.tracks == 3
     kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
     assert differences([was for was, _ in kept], [now for _, now in kept]) == []

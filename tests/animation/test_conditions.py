@@ -217,7 +217,7 @@ def test_a_scale_that_is_no_number_is_not_said_to_hold(animation):
     curve(thing, "scale", 2).keyframe_points[1].co.y = math.nan
     checks = animation.check(thing, frame_range=(1, 21))
     assert list(map(str, checks.errors)) == [
-        '"Thing", Scale, frame 1.25: not checked: the played motion is not a finite number'
+        '"Thing", Scale, frame 1.25: not checked: the motion has values that are not finite numbers'
     ]
     assert not checks.holds
 

@@ -184,8 +184,9 @@ def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> N
     lines = animation.report.one_of_each(notes)
     assert [*lines.values()] == [notes[:2], notes[2:]]
     assert [*lines] == [
-        '"B", Scale, frame 4: the motion changes by up to 2.5, because no parameters can reproduce it (and 1 similar)',
-        '"C", Scale: muted. Unmute the channels first',
+        '"B", Scale, frame 4: the motion changes by up to 2.5, because no parameters can reproduce it exactly '
+        "(and 1 similar)",
+        '"C", Scale: the channels are muted. Unmute them first',
     ]
 
 
@@ -200,14 +201,14 @@ def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> N
 )
 def test_a_finding_has_the_names_that_blender_shows(animation, path: str, name: str) -> None:
     finding = animation.errors.Finding("LOCKED", "Rig", path)
-    assert str(finding) == f'"Rig", {name}: locked. Unlock the channels first'
+    assert str(finding) == f'"Rig", {name}: the channels are locked. Unlock them first'
     assert finding.to_dict()["track"] == path
 
 
 def test_channels_have_the_names_that_the_graph_editor_shows(animation) -> None:
     finding = animation.errors.Finding
     without = finding("CHANNEL_WITHOUT_KEYS", "Rig", 'pose.bones["Hand"].rotation_quaternion', arguments=(0,))
-    assert without.message == "W Quaternion Rotation has no keys. Insert a key or delete its F-curve"
+    assert without.message == "W Quaternion Rotation has no keys. Insert a key or delete the F-curve"
     modified = finding("MODIFIERS", "Ball", "location", arguments=("NOISE", "0, 2"))
     assert modified.message == "F-curve modifiers act on the baked motion: NOISE (X Location, Z Location)"
 

@@ -306,7 +306,7 @@ def test_a_linked_object_is_refused_and_an_override_frees_its_own_copy(animation
         animation.free(item, ["delta_location"])
     assert (item.animation_data.action, len(bpy.data.actions)) == (original, 1)
     (note,) = animation.free(item).notes
-    assert "A local copy plays now" in str(note)
+    assert "A local copy is now used" in str(note)
     assert item.animation_data.action.library is None
     check_freed(animation, item, before, state)
     assert differences(baked, everything(linked)) == []

@@ -111,7 +111,7 @@ def test_whole_rotations_and_locked_ones_are_left_alone(animation) -> None:
     curve(thing, "rotation_euler").lock = True
     before = snapshot(thing)
     report = animation.key_whole(thing)
-    assert [error.message for error in report.errors] == ["locked. Unlock the channels first"]
+    assert [error.message for error in report.errors] == ["the channels are locked. Unlock them first"]
     assert differences(before, snapshot(thing)) == []
 
 

@@ -13,7 +13,7 @@ from tests.animation.live import let_be_read, let_time_pass, live_object, messag
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
-UNUSED = "unused in the current rotation mode"
+UNUSED = "the track is not used in the current rotation mode"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
@@ -103,7 +103,7 @@ def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_a
     own = bpy.data.actions["ZweiAction" if not of_bone else other_action(item)]
     let_time_pass(animation)
     name = animation.track_names.track_name(path)
-    line = f'"Zwei", {name}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
+    line = f'"Zwei", {name}: the action is shared, but the rotation modes differ. The mode of "{item.name}" is used'
     assert said(animation, item) == [line]
     owner.rotation_mode = "XYZ"
     let_time_pass(animation)
@@ -132,7 +132,7 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     second_user(item, of_bone, "ZYX")
     notes = animation.bake(item).notes
     name = animation.track_names.track_name(path)
-    line = f'"Zwei", {name}: shares the action but has a different rotation mode. The mode of "{item.name}" is used'
+    line = f'"Zwei", {name}: the action is shared, but the rotation modes differ. The mode of "{item.name}" is used'
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 

@@ -428,7 +428,7 @@ def test_a_locked_channel_that_joined_a_baked_track_refuses_to_free_it(animation
     key(item, "location", PLACES, channels=[2])
     curve(item, "location", 2).lock = True
     before = contents(item, "location")
-    with pytest.raises(animation.AnimationError, match=r"locked\. Unlock the channels first"):
+    with pytest.raises(animation.AnimationError, match=r"the channels are locked\. Unlock them first"):
         animation.free(item)
     assert contents(item, "location") == before
     curve(item, "location", 2).lock = False

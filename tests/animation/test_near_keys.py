@@ -257,7 +257,7 @@ def test_a_bake_says_where_the_motion_turns_sharply(animation, output: str) -> N
             [
                 note
                 for note in notes
-                if "keys at frames 10 and 10.002" in str(note) and "Move them to the same frame" in str(note)
+                if "keys at frames 10 and 10.002" in str(note) and "Move these keys to the same frame" in str(note)
             ]
         )
         == 1

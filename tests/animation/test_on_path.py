@@ -389,7 +389,7 @@ def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot,
     held.drag_to(0.5 * shown)
     assert np.abs(velocity(item, 1, "handle_right") * 19 / 3 - 0.5 * shown).max() < 0.02 * np.linalg.norm(shown)
     assert numbers(item, "location", "tension")[1] == pytest.approx(0.5, abs=0.02)
-    with pytest.raises(animation.AnimationError, match="no other key on this side"):
+    with pytest.raises(animation.AnimationError, match="there is no other key on this side"):
         on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
 
 

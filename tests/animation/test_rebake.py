@@ -244,7 +244,7 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
     animation.bake(thing)
     baked = snapshot(thing)
     thing.rotation_mode = "QUATERNION"
-    with pytest.raises(animation.AnimationError, match="unused in the current rotation mode"):
+    with pytest.raises(animation.AnimationError, match="the track is not used in the current rotation mode"):
         animation.bake(thing, prefixes=["rotation_euler"])
     assert differences(baked, snapshot(thing)) == []
     thing.rotation_mode = "XYZ"

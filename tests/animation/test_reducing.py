@@ -143,7 +143,9 @@ def test_shape_keys_and_a_lens_are_reduced_by_their_values(animation, scene):
 def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_changed(animation, ball):
     animation.enable(ball, keep_look=False)
     action, before = ball.animation_data.action, state(ball.animation_data.action)
-    with pytest.raises(animation.AnimationError, match=r"Location: already TCB.*Euler Rotation: already TCB"):
+    with pytest.raises(
+        animation.AnimationError, match=r"Location: the track is already TCB.*Euler Rotation: the track is already TCB"
+    ):
         animation.reduce(ball)
     assert ball.animation_data.action is action
     assert state(action) == before
@@ -168,14 +170,14 @@ def test_two_keys_are_already_minimal(animation, scene):
 
 def test_what_is_baked_is_refused_with_its_own_reason(animation, ball):
     animation.bake(ball)
-    with pytest.raises(animation.AnimationError, match=r"baked. Free or apply it first"):
+    with pytest.raises(animation.AnimationError, match=r"the track is baked. Free or apply the bake first"):
         animation.reduce(ball)
 
 
 def test_what_was_reduced_can_be_reduced_otherwise_from_the_kept_action(animation, ball):
     original = ball.animation_data.action
     animation.reduce(ball, error=0.01)
-    with pytest.raises(animation.AnimationError, match=r"already TCB. Apply or remove it first"):
+    with pytest.raises(animation.AnimationError, match=r"the track is already TCB. Apply or remove TCB first"):
         animation.reduce(ball)
     ball.animation_data.action = original
     assert animation.reduce(ball, error=0.02).reached
@@ -346,7 +348,7 @@ def test_as_many_keys_as_asked_for(animation, scene, rig):
 
 def test_too_few_keys_to_ask_for_change_nothing(animation, rig):
     original, before = rig.animation_data.action, state(rig.animation_data.action)
-    with pytest.raises(animation.AnimationError, match="only 5 keys"):
+    with pytest.raises(animation.AnimationError, match="5 keys are not enough"):
         animation.reduce(rig, key_count=5)
     assert rig.animation_data.action is original
     assert state(original) == before

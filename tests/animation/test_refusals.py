@@ -66,12 +66,12 @@ def test_one_key_is_a_constant(animation) -> None:
 
 def test_two_keys_at_one_frame(animation, thing) -> None:
     set_frames(curve(thing, "location", 1), [0, 10, 10])
-    refused(animation, thing, "Ball", "location", "frame 10", "two keys at the same frame")
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys are at the same frame")
 
 
 def test_two_keys_nearly_at_one_frame(animation, thing) -> None:
     set_frames(curve(thing, "location", 1), [0, 10, 10.0005])
-    refused(animation, thing, "Ball", "location", "frame 10", "two keys at the same frame")
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys are at the same frame")
 
 
 @pytest.mark.parametrize(("value", "row"), each_once([math.nan, math.inf, -math.inf], [0, 1, 2]))
@@ -123,13 +123,13 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
         fcurve.lock = True
     with pytest.raises(animation.AnimationError) as error:
         animation.enable(thing, keep_look=False)
-    reason = "locked. Unlock the channels first"
+    reason = "the channels are locked. Unlock them first"
     assert str(error.value) == f'"Ball", Location: {reason}; "Ball", Scale: {reason}'
 
 
 def test_a_driven_channel(animation, thing) -> None:
     thing.driver_add("location", 1).driver.expression = "1.0"
-    refused(animation, thing, "Ball", "location", "driven")
+    refused(animation, thing, "Ball", "location", "driver")
 
 
 def test_a_sampled_curve(animation, thing) -> None:
@@ -309,7 +309,7 @@ def test_a_locked_track_is_not_restored(animation, thing) -> None:
     animation.bake(thing, output="HANDLES")
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match='"Ball", Location: locked'):
+    with pytest.raises(animation.AnimationError, match='"Ball", Location: the channels are locked'):
         animation.restore(thing, ["location"])
     assert snapshot(thing) == before
 
@@ -491,7 +491,7 @@ def test_a_rotation_of_which_a_driver_decides_a_component_that_has_no_keys(anima
     thing = new_object("Ball", "XYZ")
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (10, (1, 1, 0)), (20, (0, 2, 0))], channels=[0, 1])
     thing.driver_add("rotation_euler", 2).driver.expression = "frame / 20"
-    refused(animation, thing, "Ball", "rotation_euler", "driven")
+    refused(animation, thing, "Ball", "rotation_euler", "driver")
 
 
 def test_a_vector_is_baked_beside_a_component_that_a_driver_decides(animation) -> None:

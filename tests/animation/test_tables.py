@@ -235,7 +235,7 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
         ),
         ("frame,x\n1,1e39", "line 2: the value exceeds the range of float32"),
         ("frame,x\n1,1\n2e6,1", "line 3: frame 2e\\+06 is after Blender's last"),
-        ("frame,x\n1,1\n1.01,2", "line 2: the next row is closer than"),
+        ("frame,x\n1,1\n1.01,2", "line 2: the next row is less than"),
         ("frame,qw,qx,qy,qz\n1,1,0,0,0\n2,0,0,0,0", "line 3: the quaternion is zero"),
         (
             "frame," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,0,0,0,0,0,0,0,1",
@@ -245,7 +245,7 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
         ("frame,hide_render\n1,0", "no float property"),
         (
             "frame,scale.x," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,2,0,0,0,1,0,0,0,1",
-            "Scale: defined twice in the table",
+            "Scale: the table defines this property twice",
         ),
     ],
 )

@@ -114,7 +114,7 @@ def test_an_object_can_go_by_the_speed_of_one_of_its_tracks(animation):
     item = keyed()
     made = animation.retime(item, "CONSTANT_SPEED", by="location")
     assert made.curve.data_path == "tcb_frame"
-    with pytest.raises(animation.AnimationError, match="no track chosen"):
+    with pytest.raises(animation.AnimationError, match="no track is chosen"):
         animation.retime(item, "CONSTANT_SPEED")
 
 

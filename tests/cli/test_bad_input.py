@@ -375,7 +375,7 @@ def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
     bpy.context.scene.collection.objects.link(override)
     file = save(tmp_path / "shot.blend")
     ran = tcb("bake", file, "--in-place", *options)
-    note = f'{file}: note: "Hips": linked action "HipsAction" is unchanged. A local copy plays now'
+    note = f'{file}: note: "Hips": the linked action "HipsAction" is unchanged. A local copy is now used'
     assert (ran.status, ran.errors, ran.notes) == (0, [], [f"tcb: {note}"])
     load(file)
     baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)

@@ -89,7 +89,7 @@ def test_an_object_in_no_scene_is_not_said_to_hold(tcb, shot):
     save(shot)
     named, all_of_them = tcb("check", shot, "--objects", "Loose"), tcb("check", shot, "--range", "1", "20")
     assert (named.status, all_of_them.status) == (1, 0)
-    assert '"Loose": not checked, because it is not in any scene' in named.errors[0]
+    assert '"Loose": the object was not checked, because it is not in any scene' in named.errors[0]
     assert "Violations: 0, not checked: 1, in 0 objects" in named.out
     assert "Violations: 0, not checked: 1, in 3 objects" in all_of_them.out
 

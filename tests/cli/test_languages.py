@@ -46,7 +46,10 @@ def test_what_is_wrong_with_a_file_is_told_whole(tcb, speak, tmp_path):
     file.write_bytes(b"no .3ds file")
     speak()
     (error,) = tcb("import", file, "--output", tmp_path / "run.blend").err.splitlines()[1:]
-    assert error == f"tcb: {file}: «error: ««byte 0: «not a .3ds file: begins with chunk 6F6E, not M3DMAGIC 4D4D»»»»"
+    assert (
+        error
+        == f"tcb: {file}: «error: ««byte 0: «this is not a .3ds file: it begins with chunk 6F6E, not M3DMAGIC 4D4D»»»»"
+    )
 
 
 def test_what_is_done_is_done_in_another_language_too(tcb, speak, walk, tmp_path):

@@ -73,7 +73,7 @@ def test_what_is_refused_is_an_error(tcb, shot, tmp_path):
     target = tmp_path / "fixed.blend"
     ran = tcb("rotations", shot, "--repair", "--output", target)
     assert (ran.status, len(ran.errors)) == (3, 1)
-    assert '"Arm", Quaternion Rotation: locked. Unlock the channels first' in ran.errors[0]
+    assert '"Arm", Quaternion Rotation: the channels are locked. Unlock them first' in ran.errors[0]
     ran = tcb("rotations", shot, "--repair", "--objects", "Arm", "--in-place")
     assert (ran.status, len(ran.errors)) == (1, 1)
 

@@ -246,7 +246,7 @@ def test_info_says_why_a_track_can_t_be_baked(tcb, walk):
     save(walk)
     assert blocked() == dict(zip(tracks, ["MUTED", "DRIVEN"], strict=True))
     rows = [line for line in tcb("info", walk).out.splitlines() if line.strip().startswith("location")]
-    assert rows[0].endswith("TCB, muted. Unmute the channels first")
+    assert rows[0].endswith("TCB, the channels are muted. Unmute them first")
 
 
 def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
@@ -481,7 +481,7 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
     done = tcb("reduce", file, "--method", "TCB", "--error", "0.02", "--output", tmp_path / "tcb.blend", "--json")
     assert done.lines[0]["reduced"][0]["error"] <= 0.02
     for option, value, said in (
-        ("--period", "2", "period 2 is not above 2"),
+        ("--period", "2", "period 2 is not greater than 2"),
         ("--method", "BEZIER", "invalid choice: 'BEZIER'"),
         ("--keys", "2.5", "2.5 is not a whole number"),
     ):

@@ -81,7 +81,7 @@ def test_what_can_not_be_written_as_it_was_read_is_noted(
     if value is not None:
         item[name] = value
     assert tracks(give()).keys() == whole.keys()
-    assert '"Tri": the saved state of the imported 3DS file is damaged: it was created again' in said()
+    assert '"Tri": the saved state of the imported 3DS file was damaged, so it was created again' in said()
 
 
 def forget_sources() -> None:
@@ -188,7 +188,11 @@ def edited_since(item: bpy.types.Object, animation) -> None:
 
 @pytest.mark.parametrize(
     ("reach", "state"),
-    [(only_enabled, "TCB, but not baked"), (restored, "TCB, but not baked"), (edited_since, "edited since")],
+    [
+        (only_enabled, "the track is TCB but not baked"),
+        (restored, "the track is TCB but not baked"),
+        (edited_since, "the track was edited after"),
+    ],
 )
 def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     give: Export, animation, said, tmp_path: Path, reach, state: str
@@ -204,7 +208,7 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
     played = [world("Box", frame) for frame in FRAMES]
     assert np.abs(played[5] - before).max() > 0.01, "it was worth saying"
     give()
-    assert "as it would play after a bake" not in said(), "nor where there is nothing to play: the scale has no keys"
+    assert "as it would play after a" not in said(), "nor where there is nothing to play: the scale has no keys"
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given), output="SAMPLES")
     for frame in FRAMES:
         assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
@@ -218,7 +222,7 @@ def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == [0, 10, 30]
     assert position.values.tolist() == before.tolist()
-    assert '"Box", Location: edited outside TCB since the bake: exported as it would play after a bake' in said()
+    assert '"Box", Location: the track was edited outside TCB after the bake' in said()
 
 
 def test_what_was_baked_in_world_space_is_sampled(give: Export, animation, said) -> None:
@@ -241,8 +245,8 @@ def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, 
     animation.bake_many([item, other], animation.Options(output="SAMPLES"))
     give()
     text = said()
-    assert '"Other", Euler Rotation: baked for another rotation mode' in text
-    assert "since the" not in text
+    assert '"Other", Euler Rotation: the track was baked for another rotation mode' in text
+    assert "edited after" not in text
     assert '"Box", Euler Rotation' not in text
 
 
@@ -252,7 +256,7 @@ def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None
     bpy.data.objects["Leader"].location = (3, 4, 5)
     position = give().nodes[0].track("POSITION")
     assert position.values.tolist() == [[3, 4, 5]]
-    assert 'has the constraint "Copy Location": motion exported as samples' in said()
+    assert 'the object has the constraint "Copy Location": the motion was exported as samples' in said()
 
 
 def moves_as(given: three_ds.Scene, item: bpy.types.Object, frames: Iterable[int], folder: Path) -> None:
@@ -281,7 +285,7 @@ def test_delta_transforms_that_move_are_sampled_whatever_they_are_now(
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
     bpy.context.scene.frame_set(0)
     moves_as(give(), item, FRAMES, tmp_path)
-    assert '"Box": has delta transforms: motion exported as samples' in said()
+    assert '"Box": the object has delta transforms: the motion was exported as samples' in said()
 
 
 def test_delta_transforms_that_are_keyed_to_none_leave_the_keys_as_they_are(give: Export, animation) -> None:
@@ -307,7 +311,7 @@ def test_a_constraint_that_acts_later_is_sampled(give: Export, animation, said, 
     bpy.context.scene.frame_set(0)
     given = give()
     boxes = [node for node in given.nodes if object_name(node) == b"Box"]
-    assert 'has the constraint "Copy Location": motion exported as samples' in said()
+    assert 'the object has the constraint "Copy Location": the motion was exported as samples' in said()
     moves_as(scene(*boxes, objects=given.objects), item, FRAMES, tmp_path)
 
 
@@ -397,7 +401,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     long_scene()
     assert np.abs(world("Box", 60) - world("Box", 30)).max() > 0.1, "it goes on"
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
-    text = '"Box", Location: the motion outside the keys was not exported: the file holds the first and last values'
+    text = '"Box", Location: the motion outside the keys was not exported, so the file holds the first and last values'
     assert text in said()
     animation.bake(item)
     assert np.abs(world("Box", 60) - world("Box", 30)).max() < 1e-6, "samples hold it"
@@ -483,7 +487,7 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
         nodes["CAMERA", b"Eye"].track("FOV").values[:, 0],
     )
     assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
-    reason = "driven" if moved is by_driver else "has NLA strips"
+    reason = "driven" if moved is by_driver else "there are NLA strips"
     assert f'"Lamp", Color: {reason}: exported as 61 samples' in text
     with pytest.raises(RuntimeError, match=f"{reason}. Sample it"):
         give(others="REFUSE")
@@ -870,7 +874,7 @@ def test_numbers_that_the_file_has_not_are_told(give: Export, said) -> None:
     new_object("Box").location = (3e38, 0, 1)
     values = give(global_scale=10).nodes[0].track("POSITION").values
     assert values.tolist() == [[float(np.finfo(np.float32).max), 0, 10]]
-    assert "1 key with a value that the file cannot store" in said()
+    assert "1 key has a value that the file cannot store" in said()
 
 
 def test_what_a_point_light_looks_at_is_written(give: Export) -> None:
@@ -899,7 +903,7 @@ def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> 
     assert '"Held"' not in said()
     lamp.rotation_euler.x = 1.0
     give()
-    assert '"Held": parent "Lamp" has no scale or rotation in the file' in said()
+    assert '"Held": the parent "Lamp" has no scale or rotation in the file' in said()
 
 
 OTHER_AXES = [{"axis_forward": "-Z", "axis_up": "Y"}, {"axis_forward": "X", "axis_up": "-Z"}]
@@ -1040,7 +1044,7 @@ def test_a_background_that_other_nodes_color_is_told(give: Export, background, s
     tree.links.new(other.outputs[0], background.inputs["Color"])
     background.inputs["Color"].default_value = (0, 0, 0, 1)
     assert give().nodes[0].track("COLOR").values.tolist() == [list(bpy.context.scene.world.color)]
-    assert '"Sky": nodes set the background color: the viewport color was exported as ambient light' in said()
+    assert '"Sky": nodes determine the background color, so the viewport color was exported as ambient light' in said()
 
 
 def everything_animated(animation) -> None:
@@ -1106,7 +1110,7 @@ def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
     keyed("Box", animation)
     with pytest.raises(RuntimeError, match=r"Error: \. cannot be read"):
         bpy.ops.import_anim.tcb_3ds(filepath="")
-    with pytest.raises(RuntimeError, match=r"Error: \. cannot be written: not a file name"):
+    with pytest.raises(RuntimeError, match=r"Error: \. cannot be written: it is not a file name"):
         bpy.ops.export_anim.tcb_3ds(filepath="")
 
 
@@ -1115,4 +1119,6 @@ def test_frames_after_the_last_of_a_file_are_told(give: Export, animation, said)
     bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = 1, 1000.0
     given = give(timing="TIME", frame_rate=1000.0)
     assert given.keyframer.segment == (1_000_000, 1 << 24)
-    assert "the scene's frame range exceeds the file's last frame, 16,777,216: the file ends there" in said()
+    assert (
+        "the scene's frame range exceeds the file's last frame, 16,777,216, so the exported motion ends there" in said()
+    )

@@ -99,7 +99,7 @@ def test_what_was_played_on_a_line_comes_back_with_its_keys(
     start, end = FRAMES[row : row + 2]
     added = {"CONSTANT": [end - 1], "LINEAR": []}.get(kind, list(range(start + 1, end)))
     assert sorted(set(frames) - set(FRAMES)) == added
-    note = f"1 constant or eased segment exported with {len(added)} additional keys"
+    note = f"1 constant or eased segment was exported with {len(added)} additional keys"
     assert (note in said()) == bool(added)
 
 
@@ -137,7 +137,7 @@ def test_a_spline_that_keys_can_not_end_is_sampled_and_told(
         assert set(node.track("POSITION").frames.tolist()) >= set(range(spline[0], spline[1] + 1))
         count = spline[1] - spline[0] + 1
         assert (
-            f"1 spline next to a constant or eased segment exported as {count} samples, because keys cannot end a "
+            f"1 spline next to a constant or eased segment was exported as {count} samples, because keys cannot end a "
             "spline there" in said()
         )
     else:

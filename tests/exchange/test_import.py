@@ -249,8 +249,11 @@ def test_what_hangs_from_the_ambient_light_hangs_from_what_that_does(bring: Impo
     for name, place in (("Alone", (0, 0, 0)), ("Child", (1, 2, 3) if target == "CREATE" else (0, 0, 0))):
         assert world(name, 0)[:3, 3] == pytest.approx(place), name
     lines = said()
-    assert '"Child": the parent is the ambient light, which has no position: "Parent" became the parent' in lines
-    assert '"Alone": the parent is the ambient light, which has no position: imported without a parent' in lines
+    assert '"Child": the parent is the ambient light, which has no position, so "Parent" became the parent' in lines
+    assert (
+        '"Alone": the parent is the ambient light, which has no position, so the object was imported without a parent'
+        in lines
+    )
 
 
 UNIT = tuple(np.array([1.0, 2, 2]) / 3)
@@ -317,7 +320,9 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
 
 def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
-    assert '"Box", Euler Rotation: baked as samples, because handles would have a maximum error of' in said()
+    assert (
+        '"Box", Euler Rotation: the track was baked as samples, because handles would have a maximum error of' in said()
+    )
     assert "approximate" not in said()
     angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
@@ -338,7 +343,7 @@ def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> N
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),)))
     assert world("Box", 20)[0, 3] == pytest.approx(7)
     assert world("Box", 19.98)[0, 3] == pytest.approx(5, abs=1e-3)
-    assert '"Box", position: keys share frame 20' in said()
+    assert '"Box", position: several keys are at frame 20' in said()
 
 
 def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Import, said) -> None:
@@ -357,11 +362,13 @@ def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Imp
     )
     seen = three_ds.Node("OBJECT", b"Seen", tracks=(track("HIDE", (1000,), (1004,), (2000,)),))
     bring(scene(node, seen, objects=(box(b"Box"), box(b"Seen"))), timing="TIME", frame_rate=1000.0)
-    left_out = "2 keys closer than 0.0125 frames to the next key: skipped, because Blender cannot distinguish them"
+    left_out = (
+        "2 keys less than 0.0125 frames before the next key were skipped, because Blender cannot distinguish them"
+    )
     lines = said()
     for kind in ("position", "rotation"):
         assert f'"Box", {kind}: {left_out}' in lines
-    assert '"Seen", hide: 1 key closer' in lines
+    assert '"Seen", hide: 1 key less than' in lines
     assert [world("Box", frame)[0, 3] for frame in (0, 1.008, 2, 3)] == pytest.approx([0, 3, 4, 5], abs=1e-5)
     angles = np.degrees([math.atan2(*turned(frame)[1::-1, 0]) for frame in (1.008, *np.linspace(2, 3, 25))])
     assert angles[:2] == pytest.approx([30, 40], abs=1e-3)
@@ -384,7 +391,7 @@ def test_numbers_that_signal_in_a_damaged_file_bring_no_warning_of_numpy(bring: 
     lines = said()
     for kind in ("position", "rotation"):
         assert f"{kind}: 1 key without a finite value" in lines
-        assert f"{kind}: 1 key with parameters out of range" in lines
+        assert f"{kind}: 1 key had parameters out of range" in lines
 
 
 @pytest.mark.parametrize("rate", [30.0, 1000.0])
@@ -399,9 +406,9 @@ def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
     late = track("SCALE", (20, 2, 2, 2), (0, 1, 1, 1))
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, late)), objects=(box(b"Box"),)))
     lines = said()
-    assert "position: 1 key without a finite value: skipped" in lines
-    assert "position: 1 key with parameters out of range" in lines
-    assert "Scale: keys out of order" in lines
+    assert "position: 1 key without a finite value was skipped" in lines
+    assert "position: 1 key had parameters out of range" in lines
+    assert "Scale: the keys were not in order" in lines
     assert world("Box", 20)[:3, 3] == pytest.approx((5, 0, 0))
 
 
@@ -451,7 +458,7 @@ def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Impo
     # A spline through two keys is a straight line.
     assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
     lines = said()
-    assert '"Box": played by handles, because about ' in lines
+    assert '"Box": handles play the motion, because about ' in lines
     assert "samples would exceed the limit of 500. Raise the sample limit to bake" in lines
     assert '"Box", Euler Rotation: handles approximate the motion: maximum error' in lines
     assert "baked as samples" not in lines
@@ -501,7 +508,7 @@ def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) 
     assert eye.constraints[0].target.name == "Eye.Target"
     assert world("Other", 7)[:3, 3] == pytest.approx(0)
     lines = said()
-    assert '"Missing": skipped: no object with this name' in lines
+    assert '"Missing": skipped, because no object has this name' in lines
     assert '"Box": the previous action' in lines
     assert len(bpy.data.objects) == 5
 
@@ -543,7 +550,7 @@ def test_tiny_turns_backwards_of_about_357_degrees_go_the_shorter_way(bring: Imp
 def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
-    assert "fov: 1 key not between 0.01 and 173.6 degrees" in said()
+    assert "fov: 1 key is not between 0.01 and 173.6 degrees" in said()
     assert all(curve.driver.is_valid for curve in bpy.data.objects["Eye"].data.animation_data.drivers)
 
 
@@ -820,7 +827,7 @@ def test_files_of_3ds_max_go_between_keys_by_squad(bring: Import, name: bytes, b
 def test_a_turn_of_nearly_360_degrees_is_a_small_one_and_the_others_as_they_say(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 205.0), (*UNIT, 359.998), (*UNIT, 20.0)))
     assert bpy.data.objects["Box"].rotation_mode == "QUATERNION"
-    assert "rotation: 1 turn of nearly 360 degrees imported as a small turn in the opposite direction" in said()
+    assert "rotation: 1 turn of nearly 360 degrees was imported as a small turn in the opposite direction" in said()
     keys = [(0, 0.0), (10, 205.0), (20, 204.998), (30, 224.998)]
     q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
     for frame in (4, 15, 23):

@@ -39,8 +39,8 @@ def kinds(item: three_ds.Node) -> list[str]:
 @pytest.mark.parametrize(
     ("data", "offset", "words"),
     [
-        (b"", 0, "not a .3ds file: only 0 bytes long"),
-        (b"MM\x06\0\0", 0, "not a .3ds file: only 5 bytes long"),
+        (b"", 0, "this is not a .3ds file: it has only 0 bytes"),
+        (b"MM\x06\0\0", 0, "this is not a .3ds file: it has only 5 bytes"),
         (b"\x89PNG\r\n\x1a\n", 0, r"begins with chunk 5089, not M3DMAGIC 4D4D"),
         (with_length(chunk(layout.MAIN), 5), 2, "M3DMAGIC 4D4D declares a length of 5 bytes"),
     ],
@@ -377,7 +377,7 @@ def test_chunks_in_chunks_without_an_end_are_read_without_recursion() -> None:
 @pytest.mark.slow
 def test_a_file_of_nothing_but_chunks_is_refused_before_it_fills_the_memory() -> None:
     data = keyframes(chunk(0x7001) * 200_000)
-    with pytest.raises(three_ds.ThreeDSError, match="has more than 200000 chunks") as error:
+    with pytest.raises(three_ds.ThreeDSError, match="the file has more than 200000 chunks") as error:
         three_ds.read(data)
     # The keyframer section is an additional chunk.
     assert error.value.offset == len(data) - 6

@@ -217,7 +217,7 @@ def test_a_pose_changed_on_a_baked_bone_is_explained_and_springs_back(character:
     choose(character, 1, 2)
     baked = bits(character, 0, 1, 2)
     typed(character, at, "g", "x", "1", "Return")
-    assert messages(character) == ["Bone 1: baked, so the new pose will not be kept. Free Bake to edit"]
+    assert messages(character) == ["Bone 1: the motion is baked, so the new pose will not be kept. Free Bake to edit"]
     character.shot(PICTURES / "baked_posed.png")
     assert bits(character, 0, 1, 2) == baked
     # The message is not shown again.
@@ -245,7 +245,9 @@ bpy.context.scene.frame_set(30)
 bpy.ops.ed.undo_push(message='auto')
 """)
     typed(character, at, "g", "x", "1", "Return")
-    assert "Bone 0, Bone 1: baked, so the new pose will not be kept. Free Bake to edit" in messages(character)
+    assert "Bone 0, Bone 1: the motion is baked, so the new pose will not be kept. Free Bake to edit" in messages(
+        character
+    )
     character.shot(PICTURES / "baked_auto.png")
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
@@ -365,7 +367,9 @@ with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW'))
     character.key("Return", at=at)
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
-    assert "Bone 0, Bone 1: baked, so the new pose will not be kept. Free Bake to edit" in messages(character)
+    assert "Bone 0, Bone 1: the motion is baked, so the new pose will not be kept. Free Bake to edit" in messages(
+        character
+    )
     character.key("ctrl+z", at=at)
     assert bits(character, 2) == free
 

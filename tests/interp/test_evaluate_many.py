@@ -105,5 +105,5 @@ def test_bad_frames_are_refused(frames, words):
 
 def test_a_derivative_that_there_is_not_is_refused():
     rotation = tcb.RotationSpline(Keys([0], rotations.normalise([[1.0, 2, 3, 4]])))
-    with pytest.raises(ValueError, match="RotationSpline has derivatives 0 to 2"):
+    with pytest.raises(ValueError, match="RotationSpline supports derivatives of order 0 to 2"):
         evaluate_many([rotation, tcb.VectorSpline(Keys([0], [1.0]))], [0.0], 3)

@@ -509,10 +509,10 @@ def test_numbers_that_have_no_handles_are_errors_that_name_the_first():
     q = spline.keys.values.copy()
     q[2] = 0.0
     other = tcb.RotationSpline(Keys([0, 5], [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
-    with pytest.raises(ValueError, match="quaternions with a length, not 0 at index 2"):
+    with pytest.raises(ValueError, match="quaternions of length 0, as at index 2"):
         fit_handles([Request(other, "QUATERNION"), Request(spline, "QUATERNION", q)])
     far = tcb.VectorSpline(Keys([0, 5, 9], [[0.0, 1.0], [2.0, -4e37], [0.0, 0.0]]))
-    with pytest.raises(ValueError, match=r"at most 1e\+37 from 0, not -4e\+37 at index \(1, 1\)"):
+    with pytest.raises(ValueError, match=r"at most 1e\+37 in magnitude, but the number at index \(1, 1\) is -4e\+37"):
         fit_handles([Request(far)])
 
 

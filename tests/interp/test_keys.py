@@ -118,7 +118,7 @@ def test_quaternions_of_any_length_are_normalised(scale):
 @pytest.mark.parametrize("turned", [[-1.0, 0, 0, 0], [-1.0, 1e-12, 0, 0]])
 def test_antipodal_neighbours_are_refused_as_keyed_and_no_turn_by_the_shortest_way(turned):
     keys = Keys([0, 5, 10], [[1, 0, 0, 0], turned, [0, 1, 0, 0]])
-    with pytest.raises(KeysError, match="key 1 at frame 5: is a full turn"):
+    with pytest.raises(KeysError, match="key 1 at frame 5: the rotation from the previous key is a full turn"):
         tcb.RotationSpline(keys, path="AS_KEYED")
     assert np.abs(tcb.RotationSpline(keys)(5.0)) == pytest.approx([1, 0, 0, 0], abs=1e-11)
 
@@ -139,7 +139,7 @@ def test_an_unknown_option_is_refused_with_those_there_are(options):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0, 5], [0.0, 1.0], [[0, 0, 1], [0, 0, 0]]), "key 1 at frame 5: has a turn with a zero axis"),
+        (([0, 5], [0.0, 1.0], [[0, 0, 1], [0, 0, 0]]), "key 1 at frame 5: the turn has a zero axis"),
         (([0, 5], [0.0, 1.0], [[0, 0, 1]]), "one row per key"),
         (([0, 5], [0.0, 1.0], [[0, 1], [0, 1]]), "x, y, z"),
         (([0, 5], [[0.0, 1.0], [0.0, 1.0]], [[0, 0, 1], [0, 0, 1]]), "one number per key"),

@@ -124,5 +124,5 @@ def test_keys_of_which_nothing_is_known_between_are_refused():
     assert lagrange.VectorSpline(Keys(np.arange(45), np.zeros(45))).swing < 1e12
     with pytest.raises(KeysError, match="oscillates beyond"):
         lagrange.VectorSpline(Keys([*np.arange(40) * 1e-3, 1e6], np.zeros(41)))
-    with pytest.raises(KeysError, match="has 1001 keys, more than the limit of 1000 for a polynomial"):
+    with pytest.raises(KeysError, match="the track has 1001 keys, more than the limit of 1000 for a polynomial"):
         lagrange.VectorSpline(Keys(np.arange(1001), np.zeros(1001)))

@@ -111,9 +111,9 @@ def test_angular_velocities_are_constant_within_a_segment_and_accelerations_noth
 def test_bad_rotation_keys_are_refused():
     with pytest.raises(KeysError, match="key 1 at frame 5: the quaternion is zero"):
         linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [0, 0, 0, 0]]))
-    with pytest.raises(KeysError, match="key 1 at frame 5: is a full turn from the previous key"):
+    with pytest.raises(KeysError, match="key 1 at frame 5: the rotation from the previous key is a full turn"):
         linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [-1, 0, 0, 0]]), path="AS_KEYED")
-    with pytest.raises(KeysError, match="key 1 at frame 5: has a turn with a zero axis"):
+    with pytest.raises(KeysError, match="key 1 at frame 5: the turn has a zero axis"):
         linear.RotationSpline.from_turns([0, 5], [0, 1], [[1, 0, 0], [0, 0, 0]])
     with pytest.raises(ValueError, match="path must be one of SHORTEST, AS_KEYED"):
         linear.RotationSpline(Keys([0], [[1, 0, 0, 0]]), path="LONGEST")

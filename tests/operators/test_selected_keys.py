@@ -272,7 +272,7 @@ def test_a_method_without_velocities_gets_the_parameters_with_a_word(
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
     assert numbers(by_velocities, "rotation_quaternion", "bias") == {11.0: 0.5}
     assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
-    word = '"Cube", Quaternion Rotation: the method does not use velocities. They were not pasted'
+    word = '"Cube", Quaternion Rotation: the method does not use velocities, so none were pasted'
     assert word in capfd.readouterr().out
     # For a key at rest, no velocities are omitted.
     copy_and_paste(editor, choose, (by_velocities, "location", 11), (by_velocities, "rotation_quaternion", 11))
@@ -292,7 +292,7 @@ def test_a_velocity_of_a_value_is_none_of_a_rotation(by_velocities, choose, edit
     tcb_animation.animation.choose(by_velocities, "rotation", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
     assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
-    assert "velocities of values and rotations are incompatible. They were not pasted" in capfd.readouterr().out
+    assert "velocities of values and rotations are incompatible, so none were pasted" in capfd.readouterr().out
 
 
 def test_a_track_of_fewer_components_takes_what_fits(
@@ -305,7 +305,10 @@ def test_a_track_of_fewer_components_takes_what_fits(
     tcb_animation.animation.choose(camera.data, "lens", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (camera.data, "lens", 21))
     assert velocities(camera.data, "lens") == [{21.0: 1.0}, {}, {}]
-    word = '"Camera (camera)", lens: fewer components than the copied velocity. Only the first components were pasted'
+    word = (
+        '"Camera (camera)", lens: the property has fewer components than the copied velocity. '
+        "Only the first components were pasted"
+    )
     assert word in capfd.readouterr().out
     # In the opposite direction, the other keys are unchanged.
     tcb_animation.animation.key_set(by_velocities, "location", 11, velocity=(5.0, 6.0, 7.0))
@@ -520,7 +523,7 @@ def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, nu
             point.select_control_point = True
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
     curve(cube, "location", 1).mute = True
-    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="Location: muted"):
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="Location: the channels are muted"):
         bpy.ops.tcb.key_set(tension=0.5)
     assert numbers(cube, "location", "tension") == {}
     assert numbers(cube, "rotation_quaternion", "tension") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}

@@ -459,7 +459,7 @@ def test_a_tangent_of_a_track_that_is_not_tcb_is_refused_when_pressed(
 
     event = SimpleNamespace(shift=False, ctrl=False)
     assert operator.invoke(Pressed(), viewport, event) == {"CANCELLED"}
-    assert reports == ['"Thing", Location, frame 20: not a TCB track. Enable TCB first']
+    assert reports == ['"Thing", Location, frame 20: this is not a TCB track. Enable TCB first']
 
 
 def test_a_pressed_tangent_of_an_override_leaves_the_linked_action(

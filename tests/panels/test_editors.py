@@ -158,7 +158,7 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, 
     choose(1)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.mute = True
-    assert "muted. Unmute the channels first" in " ".join(keys_panel())
+    assert "the channels are muted. Unmute them first" in " ".join(keys_panel())
 
 
 @pytest.fixture

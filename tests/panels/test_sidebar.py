@@ -244,7 +244,7 @@ def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     bpy.ops.tcb.free()
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.lock = True
-    assert tooltip("location") == "Blocked: locked. Unlock the channels first"
+    assert tooltip("location") == "Blocked: the channels are locked. Unlock them first"
 
 
 def test_the_list_has_whole_frames_however_late_they_are(cube, tcb_animation):

@@ -238,18 +238,20 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
     """Raise ValueError for motion that cannot be reduced."""
     checked_choice("method", method, get_args(Method))
     if not parts:
-        raise ValueError("parts must be at least one")
+        raise ValueError("there must be at least one part")
     shape = np.shape(parts[0].samples)[:2]
     for number, part in enumerate(parts):
         if np.ndim(part.samples) != 3 or np.shape(part.samples)[:2] != shape or not all(part.samples.shape):
             raise ValueError(
-                f"samples of part {number} must have the shape (tracks, frames, d), of as many tracks and frames as all"
-                f" parts, not {np.shape(part.samples)}"
+                f"samples of part {number} must have the shape (tracks, frames, d), with the same number of tracks"
+                f" and frames in all parts, not {np.shape(part.samples)}"
             )
         if not np.isfinite(part.samples).all():
             raise ValueError(f"samples of part {number} must be finite")
         if np.shape(part.tolerance) not in (shape, shape[:1]) or not (part.tolerance > 0.0).all():
-            raise ValueError(f"the tolerance of part {number} must be above 0, one per track, or per track and frame")
+            raise ValueError(
+                f"the tolerance of part {number} must be above 0, with one value per track, or per track and frame"
+            )
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:
