@@ -153,7 +153,9 @@ def checked_keys(
         if dialect != "3DS" or given.has_tangents:
             raise ValueError(rpt_("ease_to and ease_from require the dialect 3DS without tangents"))
         if not _are_within_limits(given.parameters):
-            raise ValueError(rpt_("ease_to and ease_from must be from 0 to 1, with parameters from -1 to 1"))
+            raise ValueError(
+                rpt_("with an ease, ease_to and ease_from must be from 0 to 1, and the other parameters from -1 to 1")
+            )
     return given
 
 

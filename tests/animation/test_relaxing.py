@@ -287,7 +287,7 @@ def test_a_track_that_is_not_tcb_is_refused(animation, foot):
 def test_a_driven_track_is_refused(animation, foot):
     animation.enable(foot, keep_look=False)
     foot.driver_add("location", 2).driver.expression = "1.0"
-    with pytest.raises(animation.AnimationError, match="driven"):
+    with pytest.raises(animation.AnimationError, match="driver"):
         animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20], "location"))
 
 
