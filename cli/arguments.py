@@ -208,7 +208,9 @@ def _targets(
     if output is not None:
         for file in files:
             if os.path.normcase(os.path.realpath(file)) in writers:
-                verb.error(rpt_("--output would replace the input file {}. To replace it, give --in-place", file))
+                verb.error(
+                    rpt_("--output would replace the input file {}. To replace the input file, use --in-place", file)
+                )
     return targets
 
 

@@ -68,9 +68,9 @@ def _array(record: Record, name: str) -> npt.NDArray[Any]:
         raise _error(record, n_("no {:s}", name))
     array = found.array()
     if name != "KeyAttrDataFloat" and name != "KeyValueFloat" and array.dtype.kind != "i":
-        raise _error(record, n_("{:s} are not integers", name))
+        raise _error(record, n_("the elements of {:s} are not integers", name))
     if name == "KeyAttrDataFloat" and array.dtype.itemsize != 4:
-        raise _error(record, n_("{:s} are not 32-bit numbers", name))
+        raise _error(record, n_("the elements of {:s} are not 32-bit numbers", name))
     return array
 
 

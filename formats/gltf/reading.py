@@ -95,7 +95,7 @@ def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
 def _numbers(document: Document, value: object, count: int, what: str) -> Float64Array:
     numbers = document.list(value, what)
     if len(numbers) != count or not all(type(number) in (int, float) and abs(number) < 1e30 for number in numbers):
-        raise MotionError(n_("{:s} must be {:d} numbers", what, count))
+        raise MotionError(n_("{:s} must have {:d} numbers", what, count))
     return np.array(numbers, dtype=np.float64)
 
 

@@ -523,7 +523,9 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
     animation.key_set(thing, path, 7, interpolation=kind)
     report = animation.bake(thing, output="HANDLES")
     name = animation.track_names.track_name(path)
-    loops = f'"Thing", {name}: the motion loops, but some segments use Blender\'s interpolation. There is a corner'
+    loops = (
+        f'"Thing", {name}: the motion loops, but some segments use Blender\'s interpolation. The motion has a corner'
+    )
     assert [str(note).startswith(loops) for note in report.notes if "approximate" not in str(note)] == [True] * (
         cycle == "LOOP"
     )

@@ -190,7 +190,7 @@ def one_key(item: bpy.types.Object) -> None:
     [
         (still, "CONSTANT_SPEED", {"track": "location"}, "there is no movement"),
         (one_key, "REVERSE", {}, "all keys are at the same frame"),
-        (still, "HOLD", {"frame": 30.0}, "outside the motion, frames 1 to 9"),
+        (still, "HOLD", {"frame": 30.0}, r"outside the motion \(frames 1 to 9\)"),
         (still, "REVERSE", {"track": "scale"}, "no such track"),
     ],
 )

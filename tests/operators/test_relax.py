@@ -72,7 +72,7 @@ def test_an_unknown_target_or_bone_is_named(foot, choose):
     choose(foot, "location", 20, 30)
     with pytest.raises(RuntimeError, match='no object "Pole"'):
         bpy.ops.tcb.relax(condition="AT", target="Pole")
-    with pytest.raises(RuntimeError, match=r"no target\. Choose a target first"):
+    with pytest.raises(RuntimeError, match=r"no target is chosen\. Choose a target first"):
         bpy.ops.tcb.relax(condition="AT")
     new_object("Post", "XYZ")
     with pytest.raises(RuntimeError, match=r'"Post".*no bone "tip"'):
