@@ -44,7 +44,7 @@ BLEND_HEADS = {
     "curves": "F-curves",
     "keys": "keys",
     "tracks": "tracks baked",
-    "refused": "left or refused",
+    "refused": "not baked",
     "looks": "motion changed",
     "restored": "differ after restore",
     "played": "different values",
