@@ -1034,7 +1034,7 @@ def test_the_color_that_a_node_gives_to_the_background_is_the_ambient_light(
     key(tree, path, [(0, (0, 0, 0, 1)), (30, (0, 1, 0.5, 1))])
     animation.bake(tree)
     assert give().nodes[0].track("COLOR").values.tolist() == [[0, 0, 0], [0, 1, 0.5]]
-    assert '"Sky": nodes set' not in said()
+    assert '"Sky": nodes determine' not in said()
 
 
 @pytest.mark.parametrize("kind", ["ShaderNodeTexSky", "ShaderNodeGamma"])
