@@ -46,7 +46,7 @@ def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_pat
     (tmp_path / "none.3ds").write_bytes(b"no such file")
     ran = tcb("import", tmp_path / "none.3ds", "--output", tmp_path / "none.blend")
     assert ran.status == 1
-    assert "byte 0: not a .3ds file" in ran.errors[0]
+    assert "byte 0: this is not a .3ds file" in ran.errors[0]
     assert not (tmp_path / "none.blend").exists()
 
 
