@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,8 @@ Float64 ends at 1.8e308, and some methods use the cubes of segment lengths and o
 """
 _LARGEST = 1e301
 """The largest allowed value, and the largest value over a squared length. Methods use up to 1e7 times this number."""
+_DEEPEST = 32
+"""The maximum number of axes of an array in NumPy 1."""
 _SHORTEST = 1e-16
 """The shortest segment relative to the track's length. Methods raise such ratios to the 16th power."""
 
@@ -69,11 +72,11 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError with their type."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
+    if type(data) is not np.ndarray and _holds_masked(data):
+        raise TypeError("a masked array")
     try:
-        if type(data) is not np.ndarray and _holds_masked(data):
-            raise TypeError("a masked array")
         array = np.asarray(data)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise TypeError(str(error)) from error
     if array.dtype.kind not in "biuf":
         raise TypeError(str(array.dtype))
@@ -81,10 +84,23 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
 
 
 def _holds_masked(data: object) -> bool:
-    """Return whether data is a masked array, or a sequence that contains one, even if no element is masked."""
-    if isinstance(data, list | tuple):
-        return any(map(_holds_masked, data))
-    return isinstance(data, np.ma.MaskedArray)
+    """Return whether data is a masked array, or a sequence that contains one, even if no element is masked.
+
+    Raises
+    ------
+    TypeError
+        If sequences are nested deeper than arrays can be, for example if a sequence contains itself.
+    """
+    level: list[object] = [data]
+    for _ in range(_DEEPEST):
+        types = {*map(type, level)}
+        if any(issubclass(each, np.ma.MaskedArray) for each in types):
+            return True
+        if not any(issubclass(each, list | tuple) for each in types):
+            return False
+        once = {id(each): each for each in level if isinstance(each, list | tuple)}
+        level = [*chain.from_iterable(once.values())]
+    raise TypeError(f"nested sequences, {_DEEPEST} deep")
 
 
 def freeze(data: object) -> None:

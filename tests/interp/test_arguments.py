@@ -29,6 +29,9 @@ AXIS = [1.0, 2.0, 2.0]
 
 ENDLESS: list[object] = []
 ENDLESS.extend([ENDLESS, ENDLESS, ENDLESS])
+SHARED: list[object] = [0.0]
+for _ in range(40):
+    SHARED = [SHARED, SHARED, SHARED]
 
 NO_NUMBERS = {
     "texts": ["a", "b", "c"],
@@ -49,6 +52,7 @@ NO_NUMBERS = {
     "ragged": [[0.0], [1.0, 2.0], [3.0]],
     "a dictionary": {0: 1.0},
     "a list that contains itself": ENDLESS,
+    "lists nested 40 deep": SHARED,
 }
 WRONG = pytest.mark.parametrize("wrong", [pytest.param(value, id=name) for name, value in NO_NUMBERS.items()])
 CLASSES = [
