@@ -6,7 +6,7 @@ Source: docs/formulas, "TCB tangents", "Ends of TCB tracks" and "Ends of rotatio
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -75,20 +75,30 @@ def tangents(
     return incoming, outgoing
 
 
+class RotationKeys(NamedTuple):
+    """The keys of rotation tracks and their neighbors, from which the controls are constructed.
+
+    `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
+    of the path. They exclude `turns`, shape (3, K), which are added to the segments. At the ends of a track that is not
+    a loop, the quaternions on the side without a key are arbitrary.
+    """
+
+    tracks: KeyBatch
+    q: Float64Array
+    before: Float64Array
+    after: Float64Array
+    turns: Float64Array | None
+
+
 def controls_at_ends(
-    tracks: KeyBatch,
-    q: Float64Array,
-    neighbours: tuple[Float64Array, Float64Array],
-    incoming: Float64Array,
-    outgoing: Float64Array,
-    turns: Float64Array | None,
+    keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Return the controls after the first and before the last keys by the rule of vector tracks."""
+    tracks, q, before, after, turns = keys
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    before, after = neighbours
     next_incoming = _less(turns, first, incoming[:, first + 1])
     last_outgoing = _less(None if turns is None else -turns, last - 1, outgoing[:, last - 1])
     from_next = np.where(has_two_keys, after[:, first], next_incoming)

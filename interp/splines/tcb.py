@@ -15,13 +15,7 @@ import numpy.typing as npt
 
 from .. import rotations
 from ..base_splines import ComponentSpline
-from ..batch import (
-    Continuity,
-    Cycle,
-    KeyBatch,
-    Method,
-    checked_choice,
-)
+from ..batch import Continuity, Cycle, KeyBatch, Method, checked_choice
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
@@ -30,7 +24,7 @@ from ..rotations.long_turns import LongTurns
 from ..rotations.orientations import Path, TurnedSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 from ..tcb_squad import squad_controls
-from ..tcb_tangents import Ends, adjust, controls_at_ends, tangents
+from ..tcb_tangents import Ends, RotationKeys, adjust, controls_at_ends, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
@@ -262,10 +256,10 @@ class RotationSpline(TurnedSpline):
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         q = signed_quaternions(splines, tracks)
         turns = _laid_over(splines, tracks)
-        before, after = _neighbours(tracks, q, turns)
+        keys = RotationKeys(tracks, q, *_neighbours(tracks, q, turns), turns)
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
-        beside_keys = (squad_controls if squad else casteljau_controls)(tracks, q, before, after, ends, turns)
+        beside_keys = (squad_controls if squad else casteljau_controls)(keys, ends)
         points = _segment_controls(tracks, q, *beside_keys, turns)
         return RotationSegments(
             Squad(points) if squad else DeCasteljau(points),
@@ -310,22 +304,13 @@ def _segment_controls(
     return points
 
 
-def casteljau_controls(
-    tracks: KeyBatch,
-    q: Float64Array,
-    before: Float64Array,
-    after: Float64Array,
-    ends: Ends,
-    turns: Float64Array | None,
-) -> tuple[Float64Array, Float64Array]:
+def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
     """Return the control quaternions of de Casteljau segments after and before each key, each of shape (4, K).
 
-    `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
-    of the path. They exclude the turns (3, K) added to the segments. At the ends of a track that is not a loop, the
-    numbers on the side without a key are arbitrary, and `ends` is the rule as in `tangents`.
-
-    Source: docs/formulas, "De Casteljau on the sphere" and "Ends of rotation tracks".
+    `ends` is the rule as in `tangents`. Source: docs/formulas, "De Casteljau on the sphere" and "Ends of rotation
+    tracks".
     """
+    tracks, q, before, after, _ = keys
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
@@ -345,7 +330,7 @@ def casteljau_controls(
         from_end = sphere.slerp(q[:, np.concatenate((first, last))], inner, share)
         outgoing[:, first], incoming[:, last] = from_end[:, : len(first)], from_end[:, len(first) :]
     else:
-        outgoing[:, first], incoming[:, last] = controls_at_ends(tracks, q, (before, after), incoming, outgoing, turns)
+        outgoing[:, first], incoming[:, last] = controls_at_ends(keys, incoming, outgoing)
     return outgoing, incoming
 
 
