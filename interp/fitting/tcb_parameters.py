@@ -342,7 +342,7 @@ class _Equations:
         own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
         # The diagonal blocks are the preconditioner.
         blocks: Float64Array = np.asarray(np.linalg.inv(own.transpose(2, 0, 1)), dtype=np.float64)
-        inverse = blocks.transpose(1, 2, 0)
+        inverse = np.ascontiguousarray(blocks.transpose(1, 2, 0))
         solution = np.zeros_like(right)
         rest = np.where(free, right, 0.0)
         direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]

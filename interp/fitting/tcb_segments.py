@@ -231,9 +231,8 @@ class Segments:
 
     def _tangents(self, own: Float64Array) -> Float64Array:
         """Return the tangents at the start and end of the segments, shape (2, d, N)."""
-        spline, tracks = self.splines[0], replace(self.tracks, parameters=own)
-        ends: Ends = spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
-        incoming, outgoing = tangents(tracks, self.before, self.after, ends)
+        tracks = replace(self.tracks, parameters=own)
+        incoming, outgoing = tangents(tracks, self.before, self.after, self._ends)
         return np.stack([outgoing.take(self.begin, axis=1), incoming.take(self.begin + 1, axis=1)])
 
     def jacobian(self, parameters: Float64Array, columns: Sequence[int]) -> Float64Array:
