@@ -177,7 +177,7 @@ def _slopes(frames: Float64Array, values: Float64Array, before: int, count: int)
     # The Lagrange weight of each chord is the product of all other distances, each divided by its difference from the
     # chord's.
     differences = distances[:, np.newaxis] - distances[..., np.newaxis]
-    is_factor = is_other[:, np.newaxis] & ~np.eye(count, dtype=np.bool_)
+    is_factor = is_other[:, np.newaxis] & is_other[..., np.newaxis] & ~np.eye(count, dtype=np.bool_)
     factors = np.divide(distances[:, np.newaxis], differences, out=np.ones_like(differences), where=is_factor)
     weights = np.where(is_other, factors.prod(axis=2) / distances, 0.0)
     slopes: Float64Array = np.einsum("rw,rwc->rc", weights, values[windows] - values[:, np.newaxis])

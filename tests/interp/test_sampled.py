@@ -51,6 +51,13 @@ def test_a_cubic_needs_no_key_between():
     np.testing.assert_allclose(fit.incoming[1], [3 * 40**2 / 1000 - 1.0, 2.0], atol=1e-9)
 
 
+def test_samples_one_frame_apart_cause_no_floating_point_error():
+    frames = np.arange(40.0)
+    with np.errstate(all="raise"):
+        fit = fit_samples(frames, np.sin(frames / 5)[:, np.newaxis], ends(frames), largest, 1e-4)
+    assert fit.error <= 1e-4
+
+
 def test_a_smaller_tolerance_takes_more_keys():
     values = np.sin(FRAMES)[:, np.newaxis]
     counts = [len(fit_samples(FRAMES, values, ends(), largest, 10.0**-power).rows) for power in (1, 3, 5)]
