@@ -57,9 +57,10 @@ def do_all(files: Sequence[File], do: _Do, fail: _Fail, jobs: int, command: Sequ
     waiting = deque(files)
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
     workers: list[_Worker] = []
+    failures: dict[str, _Worker] = {}
     try:
         for _ in range(min(jobs, len(files)) - 1):
-            workers.append(_Worker(waiting, answers, fail, command))
+            workers.append(_Worker(waiting, answers, fail, failures, command))
     except OSError as error:
         announce(rpt_("no worker process could be started: {}", error.strerror))
     try:
@@ -81,13 +82,21 @@ def take(waiting: deque[File]) -> File | None:
 
 
 class _Worker(threading.Thread):
-    """A process that handles one file after another until no file is left or the process dies. Raises OSError."""
+    """A process that handles one file after another until no file is left or the process dies. Raises OSError.
+
+    `failures` contains the messages of workers that failed to start, so that each is announced once.
+    """
 
     def __init__(
-        self, waiting: deque[File], answers: queue.SimpleQueue[Answer], fail: _Fail, command: Sequence[str]
+        self,
+        waiting: deque[File],
+        answers: queue.SimpleQueue[Answer],
+        fail: _Fail,
+        failures: dict[str, _Worker],
+        command: Sequence[str],
     ) -> None:
         super().__init__(daemon=True)
-        self.waiting, self.answers, self.fail = waiting, answers, fail
+        self.waiting, self.answers, self.fail, self.failures = waiting, answers, fail, failures
         self.is_ready = False
         self.is_ended = False
         self.process = subprocess.Popen(
@@ -107,7 +116,9 @@ class _Worker(threading.Thread):
                     "a worker process ended with status {:d} during startup: {:s}. Use --blender PATH to set the "
                     "program that starts Blender"
                 )
-                announce(rpt_(text, self.process.wait(), _words(self.process)))
+                failure = rpt_(text, self.process.wait(), _words(self.process))
+                if self.failures.setdefault(failure, self) is self:
+                    announce(failure)
             return
         self.is_ready = True
         while (file := take(self.waiting)) is not None:

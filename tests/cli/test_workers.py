@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,3 +73,17 @@ def test_a_worker_that_is_not_ready_when_all_files_are_done_is_ended(done_here, 
     assert done_here(3, NEVER_READY) == 3
     assert not children_of(os.getpid())
     assert not capfd.readouterr().err
+
+
+def test_workers_that_fail_to_start_are_announced_once(cli, monkeypatch):
+    announced: list[str] = []
+    monkeypatch.setattr(cli.workers, "announce", announced.append)
+
+    def do(_file: object) -> tuple[str, str]:
+        wait_until(lambda: not any(isinstance(each, cli.workers._Worker) for each in threading.enumerate()))
+        return "done", "here"
+
+    files = [(Path(f"{number}.blend"), None) for number in range(4)]
+    command = [sys.executable, "-c", "raise SystemExit(3)"]
+    assert len([*cli.workers.do_all(files, do, pytest.fail, 4, command)]) == 4
+    assert len(announced) == 1
