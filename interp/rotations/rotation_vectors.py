@@ -8,7 +8,7 @@ turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
 from .orientations import Path, TurnedSpline, path_signs
-
-if TYPE_CHECKING:
-    pass
 
 
 class Turns(NamedTuple):
