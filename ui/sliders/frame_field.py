@@ -42,7 +42,7 @@ class _Drag:
     is_released: bool = False
 
     def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
-        """Return whether the drag goes on and nothing else has moved the keys since it began."""
+        """Return whether the drag continues and nothing else has moved the keys since it began."""
         return not self.is_released and self.tracks == tracks and np.array_equal(self.after, frames)
 
 
