@@ -6,7 +6,7 @@ Source: docs/formulas, "Fewest keys".
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import fields
 from typing import TypeVar
 
@@ -73,10 +73,11 @@ def improved(samples: Samples, keys: KeySet) -> KeySet:
     return without_needless(samples, keys)
 
 
-def spaced_anew(samples: Samples, keys: KeySet) -> Steps:
+def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray] | None = None) -> Steps:
     """Return keys with segments as long as their errors allow, with no more keys per track than before.
 
     In a smooth motion, no single key of many evenly spaced keys can be removed, although fewer keys would suffice.
+    `accept` returns a mask of the tracks that may use the new keys. Default: all.
     """
     tracks = len(samples.values)
     for number, share in enumerate(_SHARES):
@@ -92,9 +93,16 @@ def spaced_anew(samples: Samples, keys: KeySet) -> Steps:
             found = yield from fewest_keys(samples, start)
             count, before = (np.bincount(each.track, minlength=tracks) for each in (found, keys))
             going &= (count < before) & (count > 0)
-            keys = joined(keys.take(~going[keys.track]), found.take(going[found.track]))[0]
+            if accept is not None and going.any():
+                going &= accept(_merged(keys, found, going))
+            keys = _merged(keys, found, going)
         yield (number + 1) / len(_SHARES)
     return keys
+
+
+def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
+    """Return keys in which the keys of some tracks are replaced."""
+    return joined(keys.take(~is_other[keys.track]), others.take(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:

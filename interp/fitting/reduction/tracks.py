@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import IndexArray, checked_choice
+from ...batch import BoolArray, IndexArray, checked_choice
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
@@ -18,6 +18,8 @@ from ...splines import hermite, tcb
 from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_anew, within, without_needless
 from .windows import KeySet, Method, Samples, directions, played, within_triangle
 
+_ABOUT = 1.1
+"""Relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
 _RIDGE = 1e-12
 """The weight of a change in tension and bias, relative to the chords. It matters where the chords have no effect."""
 
@@ -219,7 +221,11 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
     samples = samples_of(own_parts)
     keys = yield from fewest_keys(samples)
     if samples.count > 2:
-        keys = yield from spaced_anew(samples, keys)
+
+        def accept(tried: KeySet) -> BoolArray:
+            return _are_near(own_parts, samples, tried)
+
+        keys = yield from spaced_anew(samples, keys, accept)
     if method == "TCB":
         samples = replace(samples, smooth=played(samples, keys))
         keys = without_needless(samples, within(samples, keys))
@@ -252,6 +258,17 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
             raise ValueError(
                 f"the tolerance of part {number} must be above 0, with one value per track, or per track and frame"
             )
+
+
+def _are_near(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
+    """Return a mask of the tracks whose Hermite splines of rotations are also roughly within the tolerance."""
+    rows = np.arange(samples.count)
+    near = np.ones(len(samples.values), dtype=np.bool_)
+    for number, part in enumerate(parts):
+        for track, own in enumerate(_split(parts, samples, keys, "HERMITE") if part.is_rotation else ()):
+            values = own.spline(number)(rows.astype(np.float64))
+            near[track] &= part.errors(np.full(len(rows), track), rows, values).max() <= _ABOUT
+    return near
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:
