@@ -41,13 +41,13 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "LOCKED": n_("the channels are locked. Unlock them first"),
     "EDITED_OUTSIDE": n_(
         "edited outside TCB: the curves were changed after the bake. Apply keeps the curves. Free Bake with Discard "
-        "Edits restores the saved keys (script: free(discard_edits=True), command: free --discard-edits)"
+        "Edits restores the saved keys"
     ),
     "TABLE_LOST": n_(
         "the track is baked, but the TCB table is missing. Remove TCB keeps your identified keys and deletes "
         "generated keys. Apply keeps the curves"
     ),
-    "TABLE_DAMAGED": n_("the TCB table is damaged ({:s}). Delete it with Remove TCB (command: remove)"),
+    "TABLE_DAMAGED": n_("the TCB table is damaged ({:s}). Delete it with Remove TCB"),
     "TABLE_NEWER": n_(
         "the TCB table was saved by a newer version of TCB Animation (schema {:d}). This version reads schema "
         "{:d}. Update the add-on"
@@ -91,7 +91,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "METHOD_FOR_VALUES": n_("{:s} cannot interpolate rotations"),
     "METHOD_FOR_ROTATIONS": n_("{:s} interpolates rotations only"),
     # Bakes.
-    "NOT_BAKED": n_("the track is not TCB, so it was not baked. Enable TCB first (command: --enable)"),
+    "NOT_BAKED": n_("the track is not TCB, so it was not baked. Enable TCB first"),
     "CURVES_GONE": n_("the F-curves of the TCB tracks were deleted"),
     "STEP_TOO_SMALL": n_(
         "a step of {:g} frames is too small: Blender merges keys that are less than {:g} frames apart"
@@ -159,15 +159,15 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(
         "all keys were linear. The TCB curves deviate from straight lines by up to {:size}. For straight lines, choose"
-        " Linear in Set Parameters (script: key_set)"
+        " Linear in Set Parameters"
     ),
     "CHANGED": n_("by {:size}"),
-    "LOOK_CHANGED": n_("the motion changes by up to {:size}, because no parameters can reproduce it exactly"),
+    "LOOK_CHANGED": n_("the motion changes by up to {:size}, because TCB parameters cannot reproduce it exactly"),
     "NOT_BEZIER": n_("Blender still plays keys that are not Bezier. Make these keys Bezier to use TCB"),
     "NOTHING_BAKED": n_("no track is baked"),
     "NOTHING_PLAYED": n_("no track is baked or played by handles"),
     "NO_TCB_TRACK": n_("no TCB track"),
-    "TIMING_STAYS": n_("the frame function was kept. Remove it in the Timing panel (script: remove_retiming)"),
+    "TIMING_STAYS": n_("the frame function was kept. Remove it in the Timing panel"),
     "TABLE_PART_REMOVED": n_("the damaged part of the TCB table was removed"),
     "TABLE_REMOVED": n_("the damaged TCB table was removed, including all key data in it"),
     "KEPT_IDENTIFIED_KEYS": n_(
@@ -241,8 +241,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "REPAIRED": n_("repaired: {:s}"),
     "NOT_REPAIRED": n_("{:s} ({:s})"),
-    "TURN_KEPT": n_("{:s}. Choose Turns: Shortest in Adjust Last Operation (command: --turns SHORTEST)"),
-    "TURN_KEPT_TCB": n_("{:s}. Choose Turns: Shortest in the Track panel (script: choose)"),
+    "TURN_KEPT": n_("{:s}. Choose Turns: Shortest in Adjust Last Operation"),
+    "TURN_KEPT_TCB": n_("{:s}. Choose Turns: Shortest in the Track panel"),
     "NOT_REPAIRED_BAKED": n_("the track is baked. Use Free Bake first"),
     "NOT_REPAIRED_MODIFIED": n_("the channels have modifiers. Apply or remove them first"),
     "NOT_REPAIRED_ADDED": n_(
@@ -288,7 +288,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "ROWS_SHORTER": n_("turns above 180 degrees take the shortest path in mode {:s}"),
     "COMPONENT_DRIVEN": n_("{:channels} is driven, so keys have no effect"),
-    "HAS_KEYS": n_("there are already keys. Use Replace Keys (command: --replace) to delete them"),
+    "HAS_KEYS": n_("there are already keys. Use Replace Keys to delete them"),
     "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
     # Velocities as custom properties.
     "VELOCITY_TOO_LARGE": n_("{:s} exceeds the range of float32"),
@@ -460,7 +460,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NLA_STRIPS": n_("there are NLA strips"),
     "DELTAS": n_("the object has delta transforms"),
     "PARENT_INVERSE_SHEARS": n_("the parent inverse has shear"),
-    "NOT_WRITTEN": n_("{:s}. Sample it (command: --others SAMPLE), or make it TCB"),
+    "NOT_WRITTEN": n_("{:s}. Sample it, or make it TCB"),
     "WRITTEN_UNBAKED": n_(
         "the track is TCB but not baked. The motion was exported as it would play after a bake, not as it plays now"
     ),

@@ -29,7 +29,7 @@ _TIMING = {
     ),
     "frame_rate": Option(
         n_("File Rate"),
-        n_("Frame rate of the motion in the file. The file does not store its frame rate"),
+        n_("Frame rate of the motion, which the file does not store"),
         30.0,
         "NUMBER",
         low=1.0,

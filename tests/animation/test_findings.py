@@ -184,7 +184,7 @@ def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> N
     lines = animation.report.one_of_each(notes)
     assert [*lines.values()] == [notes[:2], notes[2:]]
     assert [*lines] == [
-        '"B", Scale, frame 4: the motion changes by up to 2.5, because no parameters can reproduce it exactly '
+        '"B", Scale, frame 4: the motion changes by up to 2.5, because TCB parameters cannot reproduce it exactly '
         "(and 1 similar)",
         '"C", Scale: the channels are muted. Unmute them first',
     ]

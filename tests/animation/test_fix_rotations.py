@@ -130,7 +130,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
     assert (report.tracks, report.errors) == (0, [])
     assert list(map(str, report.notes)) == [
         '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Choose Turns: Shortest in '
-        "Adjust Last Operation (command: --turns SHORTEST)"
+        "Adjust Last Operation"
     ]
     assert differences(before, snapshot(item)) == []
     assert animation.fix_rotations(item, turns="SHORTEST").keys == 1

@@ -29,7 +29,7 @@ def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
     common = ("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--in-place")
     ran = tcb(*common)
     assert ran.status == 1
-    assert "there are already keys. Use Replace Keys (command: --replace) to delete them" in ran.errors[0]
+    assert "there are already keys. Use Replace Keys to delete them" in ran.errors[0]
     assert walk.read_bytes() == before
     assert tcb(*common, "--replace", "--plain").status == 0
     load(walk)

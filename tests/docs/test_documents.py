@@ -122,13 +122,6 @@ def test_a_message_in_the_table_is_one_that_is_said():
     assert len(rows) > 60
 
 
-def test_what_a_message_says_of_the_command_is_a_verb_or_an_option_of_its():
-    said = texts()
-    named = {name for text in said for name in re.findall(r"\(command: ([a-z-]+)", text)}
-    assert sorted(named - said) == []
-    assert named
-
-
 def test_the_presets_are_those_of_the_table():
     pages = "\n".join(map(prose, USERS_PAGES))
     rows = re.findall(r"^\| ([\w ]+) ((?:\| -?[\d.]+ ){5})\|$", pages, re.MULTILINE)

@@ -22,6 +22,7 @@ ORDER = (
         "interp/keys",
         "interp/messages",
         "interp/ease",
+        "interp/cycles",
         "interp/batch",
         "interp/hermite_basis",
         "interp/cubics",
