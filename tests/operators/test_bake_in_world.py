@@ -38,7 +38,7 @@ def test_what_has_no_parent_is_named_and_the_others_are_baked(family):
     body, limb, _ = family
     bpy.ops.tcb.enable(keep_look=False)
     body.select_set(True)
-    with pytest.raises(RuntimeError, match='"Body": no parent'):
+    with pytest.raises(RuntimeError, match='"Body": there is no parent'):
         bpy.ops.tcb.bake_in_world()
     assert all(fcurve.lock for fcurve in fcurves(limb))
     assert not any(fcurve.lock for fcurve in fcurves(body))
