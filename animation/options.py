@@ -204,7 +204,7 @@ REDUCE = {
             ),
             "COLLECTION": (
                 n_("Bone Collections"),
-                n_("Key all bones of a collection, such as a hand, together"),
+                n_("Key all bones in a collection, such as a hand, together"),
             ),
             "POSE": (n_("Whole Poses"), n_("Key all bones of an armature, or all tracks of an object, together")),
         },

@@ -46,7 +46,7 @@ IMPORT = {
         n_("Rotation mode of imported objects, unless their turns require another mode"),
         "QUATERNION",
         {
-            "QUATERNION": (n_("Quaternion"), n_("Rotate objects by quaternions")),
+            "QUATERNION": (n_("Quaternion"), n_("Rotate objects with quaternions")),
             "EULER": (n_("XYZ Euler"), n_("Rotate objects by Euler angles")),
         },
         context=contexts.id_action,

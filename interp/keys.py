@@ -55,7 +55,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Convert an argument that must be an array of finite numbers to float64, like `numbers`.
+    """Like `numbers`, convert an argument to float64, but require finite numbers.
 
     The message of the ValueError contains the index of the first number that is not finite.
     """

@@ -200,7 +200,7 @@ def _is_eased(track: Track, scene: Any) -> bool:
 
 
 class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake rotations and eased tracks played by handles, for export without sampling"""
+    """Bake rotations and eased tracks that handles play, so exports need no sampling"""
 
     bl_idname = "tcb.bake_for_gltf"
     bl_label = "Bake Rotations and Eases as Curves"

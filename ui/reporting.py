@@ -87,7 +87,7 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
 
 
 def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
-    """Report the result (`done`) and the errors, or `otherwise` if there are neither. Return the status.
+    """Report the result (`done`) and any errors, or `otherwise` if there is neither. Return the status.
 
     A result creates an undo step, even if some tracks were skipped.
     """

@@ -169,8 +169,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames and conditions on values that are not finite are skipped, and listed in the result's
-    `errors` and `notes`.
+    Objects with too many frames are skipped, and so are conditions on values that are not finite. Both are listed in
+    the result's `errors` and `notes`.
 
     Examples
     --------

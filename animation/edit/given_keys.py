@@ -94,7 +94,7 @@ class GivenKeys:
         return replace(self, parameters=dict.fromkeys(PARAMETERS, none), dialect="3DS")
 
     def keyframes(self) -> list[Keyframes]:
-        """Return the keys of each component, with FREE handles that play the tangents.
+        """Return the keys of each component, with FREE handles that reproduce the tangents.
 
         Each handle is a third of its segment away from the key. Handles beyond the float32 range are infinite or NaN.
         """

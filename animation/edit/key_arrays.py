@@ -49,7 +49,7 @@ class KeyArrays:
     values: Float64Array
     """Values, shape (n, d), with one column per component."""
     tension: Float64Array
-    """Tension, shape (n,). As for all parameters, values that are not set are 0."""
+    """Tension, shape (n,). As with all parameters, values that are not set are 0."""
     continuity: Float64Array
     bias: Float64Array
     ease_to: Float64Array

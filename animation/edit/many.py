@@ -179,7 +179,7 @@ def key_set_many(
     interpolation: str | None = None,
     **parameters: float,
 ) -> Report:
-    """Set parameters of the key at `frame` on the same track of several datablocks (see `key_set`).
+    """Set parameters of the key at `frame` on the same track on several datablocks (see `key_set`).
 
     Raises
     ------
@@ -198,7 +198,7 @@ def key_set_many(
 @checked
 @_described
 def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
-    """Change settings of the same track of several datablocks (see `choose`).
+    """Change settings of the same track on several datablocks (see `choose`).
 
     Raises
     ------

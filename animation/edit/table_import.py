@@ -163,7 +163,7 @@ def _written(
 
 
 def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
-    """Copy the interpolation and easing of previous keys, except Bezier keys, to the new keys at their frames."""
+    """Copy the interpolation and easing of previous keys, except Bezier keys, to the new keys at the same frames."""
     former = before.take((before.interpolation != INTERPOLATION["BEZIER"]) & is_among(before.frames, frames))
     if not len(former):
         return

@@ -44,7 +44,7 @@ class Timing:
     start: float
 
     def frames(self, times: Float64Array) -> Float64Array:
-        """Return frames as Blender stores them, snapped to whole frames because files have times in float32."""
+        """Return frames as Blender stores them, snapped to whole frames because files store times as float32."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
         near = np.abs(frames - whole) < _WHOLE

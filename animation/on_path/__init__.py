@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of keys on the paths of objects and bones in the viewport."""
+"""Editing of keys on the paths of objects and bones in the viewport."""

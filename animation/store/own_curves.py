@@ -40,7 +40,7 @@ def keys_of_saved(saved: SavedKeys) -> Keyframes:
 
 
 def own_channels(track: Track) -> list[int]:
-    """Return the components with an F-curve of the animator, excluding F-curves that a bake created."""
+    """Return the components that have an F-curve made by the animator, excluding F-curves created by a bake."""
     bake = track.bake
     if bake is None:
         return list(track.channels)

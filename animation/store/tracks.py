@@ -540,7 +540,7 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
 
 
 def is_of_another_mode(track: Track, other: Track) -> bool:
-    """Return whether the F-curves of a rotation have another meaning for the other datablock."""
+    """Return whether the F-curves of a rotation have a different meaning for the other datablock."""
     return (track.in_use, track.order) != (other.in_use, other.order)
 
 

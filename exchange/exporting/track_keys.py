@@ -295,7 +295,7 @@ def sampled(frames: Float64Array, values: Float64Array) -> Keys:
 
 
 def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
-    """Return one key per sample as turns along the shortest path, or a single key without turns."""
+    """Return one key per sample as turns along the shortest path, or a single key if nothing turns."""
     if rotations.angle_between(quaternions, quaternions[0]).max() <= SAME:
         frames, quaternions = frames[:1], quaternions[:1]
     angles, axes = rotations.rotations_to_turns(quaternions)

@@ -114,7 +114,7 @@ class Method:
     steps : int
         Maximum number of steps.
     least_gain : float
-        A step that lowers the cost of a problem by at most this fraction is its last step.
+        A problem is finished after a step that lowers its cost by at most this fraction.
     damping : float or ndarray, shape (problems,)
         The initial damping, relative to the diagonal.
     less, more : float

@@ -18,7 +18,7 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     Parameters
     ----------
     q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
+        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
     order : str
         Blender's rotation order. See `from_euler`.
     start : array_like, shape (3,) or (…, 3)
@@ -90,7 +90,7 @@ def follow_axis_angle(
     Parameters
     ----------
     q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions of one sequence, of several sequences of equal length, or a single quaternion.
+        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
     start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
         The axis and angle from which the result continues, including full turns.
 

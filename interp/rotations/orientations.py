@@ -35,7 +35,7 @@ ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
 def normalised(keys: Keys) -> Float64Array:
     """Return unit quaternions, or raise KeysError for a zero quaternion."""
     if keys.values.shape[1] != 4:
-        raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
+        raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
     # Scale first, because squares can overflow or underflow.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():

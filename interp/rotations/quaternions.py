@@ -3,7 +3,7 @@
 
 Components w, x, y, z are on the last axis, angles are in radians, and matrices are for column vectors. A product
 ``multiply(p, q)`` rotates by q first, then by p, both about the parent's axes. Functions broadcast over leading axes
-unless noted otherwise. They are exact to a few units in the last place, even at angles close to zero.
+unless noted otherwise. They are accurate to a few units in the last place, even at angles close to zero.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 
 def exp(v: Float64Array) -> Float64Array:
-    """Return the unit quaternions exp(v) of vectors (3, …), which are turns by twice their length."""
+    """Return the unit quaternions exp(v) of vectors v (3, …). The angle of each rotation is twice the length of v."""
     angle = length(v)
     rows = np.empty((4, *angle.shape))
     rows[0], sine = cosine_and_sine(0.5 * angle)
@@ -97,9 +97,9 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
     """Return the arcs from p to q, without changing signs to take the shortest path.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
-    direction is computed from the difference, or beyond a quarter circle from the sum, to preserve digits. Its error is
-    the input error times 1 / angle or 1 / (pi - angle), the condition of the problem. If p = -q, the arc is undefined.
-    An arbitrary arc is then used, so results stay finite. Source: docs/formulas, "Angles on the sphere".
+    direction is computed from the difference or, beyond a quarter circle, from the sum, to preserve digits. Its error
+    is the input error times 1 / angle or 1 / (pi - angle), the condition of the problem. If p = -q, the arc is
+    undefined. An arbitrary arc is then used, so results stay finite. Source: docs/formulas, "Angles on the sphere".
     """
     difference, total = q - p, q + p
     apart, along = length(difference), length(total)

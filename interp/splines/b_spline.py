@@ -3,7 +3,7 @@
 
 The knots are the frames of the keys, so the parameter remains the frame for any spacing. The weight of each control is
 largest around the frame of its key. The ends of the spline are natural: it starts at the first key and ends at the last
-key without curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring
+key with zero curvature. The two additional controls beyond the ends are means of keys. This is equivalent to mirroring
 the keys and knots at the ends, so the spline stays within the convex hull there too. A loop is periodic.
 
 Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines through keys".

@@ -139,8 +139,8 @@ class NaturalRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises it, or for some turns of more than 120 degrees between keys about
-        changing axes. See `cubic_equations.c2_velocities`.
+        If `rotation_vectors.TurningSpline` raises it, or for some tracks that turn more than 120 degrees between keys
+        about changing axes. See `cubic_equations.c2_velocities`.
 
     Notes
     -----

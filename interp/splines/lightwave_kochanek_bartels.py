@@ -60,7 +60,7 @@ class LightWaveSpline(ComponentSpline):
 
 
 class KochanekBartelsSpline(ComponentSpline):
-    """Spline of values by the 1984 formulas of Kochanek and Bartels, with uneven spacing as in PyPI's `splines`.
+    """Spline of values that uses the 1984 formulas of Kochanek and Bartels, with uneven spacing as in PyPI's `splines`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
 
 class KochanekBartelsRotationSpline(OrientationSpline):
-    """Spline of rotations by the 1984 formulas of Kochanek and Bartels, extended to quaternions as in PyPI's `splines`.
+    """Spline of rotations that uses the 1984 formulas of Kochanek and Bartels, extended as in PyPI's `splines`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Detect attempts to edit baked tracks, which `baked_message.py` explains.
 
-The curves of baked tracks are locked. Blender skips locked curves, mostly without a message. Other keys move, and a
-pose is reset at the next frame. Attempts are detected in three ways. An operator on Blender's own shortcuts
+The curves of baked tracks are locked. Blender skips locked curves, usually without a message. Other keys move, and a
+pose is reset at the next frame. Attempts are detected in three ways. An operator bound to Blender's own shortcuts
 (`operators/messages.py`) detects attempts that leave no trace. After an edit to keys, the last operator and the
 selected keys identify the affected baked tracks. After an edit to an object, its pose is compared with its baked
 curves.
