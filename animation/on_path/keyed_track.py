@@ -33,21 +33,24 @@ class KeyedTrack:
         self.channels, self.track = writable(datablock, track)
         check_times(datablock, self.track, frame)
         self.frame = frame
-        (self.users,) = users_of_channels([self.channels])
-        own = read_own_keys(self.track)
-        self._pending: Values | None = None
-        self._baked: dict[int, list[float]] = {}
-        """The values of the key and its handles on baked curves, if new values have been written but not played yet."""
-        self.keyed = [index for index, each in own.items() if (np.abs(each.keys.frames - frame) <= SAME_FRAME).any()]
+        (self._users,) = users_of_channels([self.channels])
+        key_frames = {index: own.keys.frames for index, own in read_own_keys(self.track).items()}
+        self.keyed = [index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()]
         """The components that have a key at the frame."""
         if not self.keyed:
             raise self.track.error("NO_KEY_AT_FRAME", frame=frame)
-        self.is_last_of_a_channel = any(len(own[index].keys.frames) == 1 for index in self.keyed)
-        others = [each.keys.frames[np.abs(each.keys.frames - frame) > SAME_FRAME] for each in own.values()]
-        before = [float(frames[frames < frame].max()) for frames in others if (frames < frame).any()]
-        after = [float(frames[frames > frame].min()) for frames in others if (frames > frame).any()]
-        self.room = max(before, default=-np.inf), min(after, default=np.inf)
+        self.is_last_of_a_channel = any(len(key_frames[index]) == 1 for index in self.keyed)
+        """True if a component has no other key."""
+        others = np.concatenate([frames[np.abs(frames - frame) > SAME_FRAME] for frames in key_frames.values()])
+        self.room = (
+            float(others[others < frame].max(initial=-np.inf)),
+            float(others[others > frame].min(initial=np.inf)),
+        )
         """The frames of the previous and next keys of any component. Infinite if there is none."""
+        self._unsaved_values: Values | None = None
+        """Values written to a baked curve but not yet to the saved keys."""
+        self._baked: dict[int, list[float]] = {}
+        """The baked values of the key and its handles in each component with unsaved values."""
 
     def values(self) -> Values:
         """Return the channel values at the frame, or the current values for components without a channel."""
@@ -65,15 +68,15 @@ class KeyedTrack:
     def write(self, values: Values) -> None:
         """Move the keys, with their handles, to these values. Components without a key are not changed.
 
-        For a baked track, `play` updates the saved keys.
+        For a baked track, `move_to` and `play` update the saved keys.
         """
-        self._pending = values if self.track.is_baked else None
+        self._unsaved_values = values if self.track.is_baked else None
         for index in self.keyed:
             point = self._point(self.track.channels[index])
             if point is None:
                 continue
             if self.track.is_baked and index not in self._baked:
-                self._baked[index] = [place[1] for place in (point.co, point.handle_left, point.handle_right)]
+                self._baked[index] = [position[1] for position in _positions(point)]
             change = float(np.float32(values[index])) - point.co[1]
             point.co[1] = float(values[index])
             for handle in (point.handle_left, point.handle_right):
@@ -85,16 +88,14 @@ class KeyedTrack:
 
     def move_to(self, frame: float) -> None:
         """Move the keys to another frame within `room`."""
+        self._save_values()
         if self.track.is_baked:
-            points = own_points(self.track)
-            keys = {index: points[index][1] for index in self.keyed}
-            changed = {index: moved(each, self.is_at(each), frames=frame) for index, each in keys.items()}
-            save_own_keys(self.channels, self.track, changed)
+            self._save(frame=frame)
         else:
             for index in self.keyed:
                 fcurve = self.track.channels[index]
-                keys_now = read(fcurve)
-                write(fcurve, moved(keys_now, self.is_at(keys_now), frames=frame))
+                keys = read(fcurve)
+                write(fcurve, moved(keys, self.is_at(keys), frames=frame))
                 if not self.track.is_played:
                     fcurve.update()
         self.frame = frame
@@ -106,28 +107,34 @@ class KeyedTrack:
 
     def play(self) -> Report:
         """Update the track if it is baked or live. No other tracks may have been changed."""
-        if self._pending is not None:
-            self._put_baked_back()
-            self._save(self._pending)
-            self._pending = None
-        report = rebake_step(self.users, self.channels, [self.track])
+        self._save_values()
+        report = rebake_step(self._users, self.channels, [self.track])
         if self.track.is_baked:
             self.refresh()
         return report
 
-    def _put_baked_back(self) -> None:
-        """Restore the keys' baked values, because other values would count as edits outside TCB."""
+    def _save_values(self) -> None:
+        """Save the values written to a baked track, and restore its curves.
+
+        Other values on the curves would count as edits outside TCB.
+        """
+        if self._unsaved_values is None:
+            return
         for index, values in self._baked.items():
             point = self._point(self.track.channels[index])
-            for place, value in zip((point.co, point.handle_left, point.handle_right), values, strict=True):
-                place[1] = value
-        self._baked = {}
+            for position, value in zip(_positions(point), values, strict=True):
+                position[1] = value
+        self._save(values=self._unsaved_values)
+        self._unsaved_values, self._baked = None, {}
 
-    def _save(self, values: Values) -> None:
-        """Write these values to a baked track's saved keys at the frame."""
+    def _save(self, frame: float | None = None, values: Values | None = None) -> None:
+        """Move a baked track's saved keys to another frame or to other values."""
         points = own_points(self.track)
-        keys = {index: points[index][1] for index in self.keyed}
-        changed = {index: moved(each, self.is_at(each), values=values[index]) for index, each in keys.items()}
+        changed = {}
+        for index in self.keyed:
+            _, keys = points[index]
+            value = None if values is None else values[index]
+            changed[index] = moved(keys, self.is_at(keys), frames=frame, values=value)
         save_own_keys(self.channels, self.track, changed)
 
     def is_at(self, keys: Keyframes) -> BoolArray:
@@ -136,10 +143,16 @@ class KeyedTrack:
         return at
 
     def _point(self, fcurve: bpy.types.FCurve) -> Any:
+        """Return the F-curve's key at the frame, or None."""
         frames = read_coordinates(fcurve)[::2]
         row = int(np.searchsorted(frames, np.float32(self.frame - SAME_FRAME)))
-        found = row < len(frames) and abs(float(frames[row]) - self.frame) <= SAME_FRAME
-        return fcurve.keyframe_points[row] if found else None
+        is_keyed = row < len(frames) and abs(float(frames[row]) - self.frame) <= SAME_FRAME
+        return fcurve.keyframe_points[row] if is_keyed else None
+
+
+def _positions(point: Any) -> tuple[Any, Any, Any]:
+    """Return the positions of a key and its handles."""
+    return point.co, point.handle_left, point.handle_right
 
 
 def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:

@@ -356,6 +356,20 @@ def test_what_the_eye_does_not_see_does_not_keep_a_tangent_from_the_mouse(scene,
     assert abs(reached[2]) > 0.05
 
 
+@pytest.mark.parametrize("side", ["handle_left", "handle_right"])
+def test_a_tangent_is_shortened_where_components_have_different_neighbors(scene, on_path, animation, spot, side):
+    item = new_object()
+    for index, reach in enumerate((20, 10, 5)):
+        values = zip((-reach, 0, reach), (0, 2, 5), strict=True)
+        key(item, "location", [(20 + frame, (value,) * 3) for frame, value in values], channels=[index])
+    go_live(animation, item, step=0.1)
+    away = (-1.0 if side == "handle_left" else 1.0) * 5 / 3
+    shown = away * velocity(item, 20, side)
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), side, shown, 5, {})
+    held.drag_to(0.5 * shown)
+    assert np.abs(away * velocity(item, 20, side) - 0.5 * shown).max() < 0.01 * np.linalg.norm(shown)
+
+
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
 @pytest.mark.parametrize("point", ["TAIL", "AXIS"])
 def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, mode, point, numbers):
@@ -432,6 +446,21 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         animation.bake(twin, output=output)
         for frame in range(1, 51, 3):
             assert np.abs(seen(item, frame) - seen(twin, frame)).max() < NEAR
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])
+def test_a_key_keeps_its_new_values_when_it_moves_in_time(scene, on_path, animation, spot, output):
+    item = moving()
+    if output:
+        go_live(animation, item, output=output)
+    held = on_path.move_point.movable_point(spot(item, 20)).track
+    held.write(np.array((5.0, -1.0, 2.0)))
+    held.move_to(23)
+    held.play()
+    assert np.abs(seen(item, 23) - (5.0, -1.0, 2.0)).max() < NEAR
+    assert animation.track_keys(item, "location").frames.tolist() == [1, 23, 50]
+    if output:
+        assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", ""])
