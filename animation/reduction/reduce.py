@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import bpy
@@ -21,7 +22,10 @@ from .result import Reduction
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""
 _STEPS = 100
-T = TypeVar("T")
+"""Number of steps per datablock."""
+_PREPARED = 0.3
+"""Finished fraction of a datablock's steps when its search for keys begins."""
+_Result = TypeVar("_Result")
 
 
 @record()
@@ -124,11 +128,11 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
     >>> animation.reduce(ball, error=0.01).reached
     True
     """
-    wanted = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
-    found, refused = run_steps(reduce_steps({datablock: (prefixes, wanted)}), progress)
+    request = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
+    reductions, refused = run_steps(reduce_steps({datablock: (prefixes, request)}), progress)
     if refused:
         raise AnimationError(*refused)
-    return found[0]
+    return reductions[0]
 
 
 @checked
@@ -166,8 +170,8 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     >>> reduced[0].reached, refused
     (True, [])
     """
-    wanted = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
-    selected = {datablock: (own, wanted) for datablock, own in by_datablock(datablocks, prefixes).items()}
+    request = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
+    selected = {datablock: (starts, request) for datablock, starts in by_datablock(datablocks, prefixes).items()}
     return run_steps(reduce_steps(selected), progress)
 
 
@@ -210,7 +214,7 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
     >>> [count.keys for count in animation.keys_by_error(ball, [0.001, 0.01])]
     [3, 3]
     """
-    wanted = ReduceRequest(
+    request = ReduceRequest(
         still=still,
         period=period,
         together=together,
@@ -218,11 +222,13 @@ def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
         method=method,
         sample_limit=sample_limit,
     )
-    factors = [error / wanted.error for error in errors]
-    found, refused = run_steps(keys_by_error_steps({datablock: (prefixes, wanted)}, factors), progress)
+    errors = list(errors)
+    factors = [error / request.error for error in errors]
+    counts, refused = run_steps(keys_by_error_steps({datablock: (prefixes, request)}, factors), progress)
     if refused:
         raise AnimationError(*refused)
-    return found
+    # Multiplying a factor by the error of the request may round.
+    return [replace(count, error=error) for count, error in zip(counts, errors, strict=True)]
 
 
 def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Finding]]]:
@@ -231,67 +237,73 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
     Nothing is changed until all keys are found. Returns the reductions, and the errors for datablocks that could not be
     reduced. These datablocks are unchanged.
     """
-    found: list[DatablockReduction] = []
-    results: list[Reduction] = []
+    searches: list[DatablockReduction] = []
+    reductions: list[Reduction] = []
     written: list[DatablockReduction] = []
     refused: list[Finding] = []
-    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, request)) in enumerate(selected.items()):
         try:
-            search = DatablockReduction(datablock, prefixes, wanted)
-            yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
-            yield from _parts(number, len(selected), search.choose(), 0.3, 1.0)
+            search = DatablockReduction(datablock, prefixes, request)
+            yield from _progress(number, len(selected), search.prepare(), 0.0, _PREPARED)
+            yield from _progress(number, len(selected), search.choose(), _PREPARED, 1.0)
         except AlreadyMinimalError as minimal:
-            results.append(minimal.result)
+            reductions.append(minimal.result)
         except AnimationError as refusal:
             refused += refusal.findings
         else:
-            found.append(search)
-    for search in found:
+            searches.append(search)
+    for search in searches:
         try:
-            results.append(search.write())
-            if not results[-1].is_minimal:
-                written.append(search)
+            reduction = search.write()
         except AnimationError as refusal:
             search.take_back()
             refused += refusal.findings
+            continue
+        reductions.append(reduction)
+        if not reduction.is_minimal:
+            written.append(search)
     for search in written:
         search.say_who_shares()
-    return results, refused
+    return reductions, refused
 
 
-def keys_by_error_steps(selected: Selected, factors: Iterable[float]) -> Steps[tuple[list[KeyCount], list[Finding]]]:
-    """Count the keys that all datablocks need for each factor of the error, step by step, without changing anything."""
-    each = list(factors)
-    counts, before, error = [0] * len(each), 0, 0.0
+def keys_by_error_steps(selected: Selected, factors: Sequence[float]) -> Steps[tuple[list[KeyCount], list[Finding]]]:
+    """Count the keys that all datablocks need for each factor of the error, step by step, without changing anything.
+
+    Returns the counts, and the errors for datablocks that could not be counted. All requests have the same error.
+    """
+    counted: list[tuple[int, list[int]]] = []
     refused: list[Finding] = []
-    for number, (datablock, (prefixes, wanted)) in enumerate(selected.items()):
+    for number, (datablock, (prefixes, request)) in enumerate(selected.items()):
         try:
-            search = DatablockReduction(datablock, prefixes, wanted)
-            yield from _parts(number, len(selected), search.prepare(), 0.0, 0.3)
-            for place, factor in enumerate(each):
-                start, end = (0.3 + 0.7 * part / len(each) for part in (place, place + 1))
-                counts[place] += search.diamonds(
-                    (yield from _parts(number, len(selected), search.fit(factor), start, end))
-                )
+            search = DatablockReduction(datablock, prefixes, request)
+            yield from _progress(number, len(selected), search.prepare(), 0.0, _PREPARED)
+            counts = []
+            for place in range(len(factors)):
+                start, end = (_PREPARED + (1.0 - _PREPARED) * part / len(factors) for part in (place, place + 1))
+                keys = yield from _progress(number, len(selected), search.fit(factors[place]), start, end)
+                counts.append(search.diamonds(keys))
+            counted.append((search.diamonds_before, counts))
         except AlreadyMinimalError as minimal:
-            counts = [count + minimal.result.diamonds for count in counts]
-            before, error = before + minimal.result.diamonds, wanted.error
+            counted.append((minimal.result.diamonds, [minimal.result.diamonds] * len(factors)))
         except AnimationError as refusal:
             refused += refusal.findings
-        else:
-            before += search.diamonds_before
-            error = wanted.error
-    return [
-        KeyCount(error * factor, count, before) for factor, count in zip(each, counts, strict=True) if before
-    ], refused
+    if not counted:
+        return [], refused
+    error = next(iter(selected.values()))[1].error
+    before = sum(before for before, _ in counted)
+    totals = [sum(counts[place] for _, counts in counted) for place in range(len(factors))]
+    return [KeyCount(error * factor, keys, before) for factor, keys in zip(factors, totals, strict=True)], refused
 
 
-def _parts(number: int, total: int, steps: Generator[float, None, T], start: float, end: float) -> Steps[T]:
+def _progress(
+    number: int, total: int, steps: Generator[float, None, _Result], start: float, end: float
+) -> Steps[_Result]:
     """Run the steps for one of several datablocks, whose finished fraction increases from `start` to `end`."""
     while True:
         try:
-            part = start + (end - start) * next(steps)
+            fraction = start + (end - start) * next(steps)
         except StopIteration as stop:
-            result: T = stop.value
+            result: _Result = stop.value
             return result
-        yield int(_STEPS * (number + part)), _STEPS * total
+        yield int(_STEPS * (number + fraction)), _STEPS * total

@@ -370,6 +370,11 @@ def test_keys_by_error_are_those_that_reduce_leaves(animation, ball):
     assert counts[1].keys == result.diamonds
 
 
+def test_keys_by_error_returns_the_given_errors(animation, ball):
+    errors = [0.003, 0.007, 0.011, 0.1]
+    assert [count.error for count in animation.keys_by_error(ball, errors)] == errors
+
+
 @pytest.fixture
 def walker(scene):
     """Return an armature of two bones that is at rest, with some noise, from frame 41 to 80, and moves otherwise."""
