@@ -351,11 +351,13 @@ def _bent(
         sides = goals[row]
         key = KeyTangents(track, own, dict.fromkeys(own, row), defaults)
         there = all(side in key.now for side in sides)
-        found = key.bent({side: _tangent(key, side, goal) for side, goal in sides.items()}) if there else None
+        found = (
+            key.best_parameters({side: _tangent(key, side, goal) for side, goal in sides.items()}) if there else None
+        )
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
             notes.append(_note_on_key(track, own, row, "HANDLE_FIXED" if found is None else "HANDLE_NEAREST"))
         if found is not None:
-            own = key.with_bending(found.parameters)
+            own = key.with_parameters(found.parameters)
     return own
 
 

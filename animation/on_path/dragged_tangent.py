@@ -85,10 +85,10 @@ class DraggedTangent:
         velocity_change = self._projection @ (sign * (end - self._shown)) / (_SHOWN_FRACTION * self._shown_frames)
         # Tangents of splines are per segment of the track. The shown tangent is per segment of the path.
         goal = self._key.now[self._side] + self._key.width(self._side) * velocity_change
-        bent = self._key.bent({self._side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
-        if bent is None:
+        best = self._key.best_parameters({self._side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
+        if best is None:
             return Report()
-        self.parameters = dict(zip(_NAMES, bent.parameters.tolist(), strict=True))
+        self.parameters = dict(zip(_NAMES, best.parameters.tolist(), strict=True))
         return self._set_parameters()
 
     def _set_parameters(self) -> Report:
