@@ -60,44 +60,67 @@ def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArr
     `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
     of the channels that Blender extrapolates linearly.
     """
-    shape = len(own.counts), own.counts[0]
-    after, before = keys.plays, np.concatenate(([False], keys.plays[:-1]))
-    placed = np.broadcast_to((before * LEFT_PLACED + after * RIGHT_PLACED).astype(np.uint8), shape)
-    own_values = own.keys.values.reshape(shape)
-    values = own_values if keys.shown is None else keys.shown
-    co = np.empty((*shape, 2), dtype=np.float32)
-    co[..., 0], co[..., 1] = own.keys.frames.reshape(shape), values
-    arrays: Arrays = {"co": co}
-    for name in (*_BYTES, *_FLOATS):
-        arrays[name] = getattr(own.keys, name).reshape(shape)
-    interpolation = own.keys.interpolation.reshape(shape).copy()
-    interpolation[:, after] = _BEZIER
-    if len(after) > 1 and after[-2]:
+    co = _by_channel(own, "co").copy()
+    if keys.shown is not None:
+        co[..., 1] = keys.shown
+    arrays: Arrays = {name: _by_channel(own, name) for name in (*_BYTES, *_FLOATS)}
+    arrays |= {"co": co, "interpolation": _interpolation(own, keys.plays, ends)} | _played_handles(own, keys)
+    types, placed = _handle_types(own, keys)
+    placed = _continued(arrays, own, keys, placed, goes_on)
+    return _flat(arrays | types), _with_other_numbers(own, keys, types, placed)
+
+
+def _interpolation(own: Joined, plays: BoolArray, ends: BoolArray) -> EnumArray:
+    """Return the interpolation, which is Bezier where handles play the spline, shape (channels, n)."""
+    interpolation = _by_channel(own, "interpolation").copy()
+    interpolation[:, plays] = _BEZIER
+    if len(plays) > 1 and plays[-2]:
         # No segment begins at the last key, but exporters read its interpolation.
         interpolation[~ends, -1] = _BEZIER
-    arrays["interpolation"] = interpolation
-    for side, places in zip(SIDES, (keys.left, keys.right), strict=True):
-        moved = getattr(own.keys, side).reshape(*shape, 2)
+    return interpolation
+
+
+def _played_handles(own: Joined, keys: HandleKeys) -> Arrays:
+    """Return the positions of both handles. Handles that the spline does not place move with their keys."""
+    places = {}
+    for side, placed in zip(SIDES, (keys.left, keys.right), strict=True):
+        moved = _by_channel(own, side)
         if keys.shown is not None:
             moved = moved.copy()
-            moved[..., 1] += keys.shown - own_values
-        arrays[side] = np.where(np.isnan(places), moved, places)
+            moved[..., 1] += keys.shown - _by_channel(own, "values")
+        places[side] = np.where(np.isnan(placed), moved, placed)
+    return places
+
+
+def _handle_types(own: Joined, keys: HandleKeys) -> tuple[Arrays, EnumArray]:
+    """Return the types of both handles, and flags of the handles placed by the bake, shape (channels, n).
+
+    Handles are free unless the animator chose their type.
+    """
+    shape = len(own.counts), own.counts[0]
+    plays_before = np.concatenate(([False], keys.plays[:-1]))
+    placed = np.broadcast_to((plays_before * LEFT_PLACED + keys.plays * RIGHT_PLACED).astype(np.uint8), shape)
     types: Arrays = dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
-    if keys.chosen is not None:
-        theirs = [(keys.chosen & bit) != 0 for bit in (CHOSEN_LEFT, CHOSEN_RIGHT)]
-        for name, chosen in zip(_TYPES, theirs, strict=True):
-            types[name] = np.where(chosen, getattr(own.keys, name).reshape(shape), _FREE)
-        placed = placed & ~(theirs[0] * np.uint8(LEFT_PLACED) | theirs[1] * np.uint8(RIGHT_PLACED))
-    placed = _continued(arrays, own, keys, placed, goes_on)
-    if keys.shown is not None and keys.other_numbers is not None:
-        # Unmoved handles of shifted angles are read from the row, because adding the shift at each bake would
-        # accumulate rounding.
-        turned = np.abs(keys.shown) != np.abs(own_values)
-        stay = [turned & (placed & bit == 0) & (types[name] == _FREE) for name, bit in zip(_TYPES, _BITS, strict=True)]
-        for stays, bit in zip(stay, _BITS, strict=True):
-            placed = np.where(stays, placed | np.uint8(bit << BEYOND), placed)
-        placed = placed | keys.other_numbers
-    return _flat(arrays | types), placed
+    if keys.chosen is None:
+        return types, placed
+    for name, chosen_bit, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), _BITS, strict=True):
+        is_chosen = (keys.chosen & chosen_bit) != 0
+        types[name] = np.where(is_chosen, _by_channel(own, name), _FREE)
+        placed = placed & ~(is_chosen * np.uint8(bit))
+    return types, placed
+
+
+def _with_other_numbers(own: Joined, keys: HandleKeys, types: Arrays, placed: EnumArray) -> EnumArray:
+    """Add the flags of keys whose values on the curves differ from the animator's values."""
+    if keys.shown is None or keys.other_numbers is None:
+        return placed
+    # Unmoved handles of shifted angles are read from the row, because adding the shift at each bake would accumulate
+    # rounding.
+    is_shifted = np.abs(keys.shown) != np.abs(_by_channel(own, "values"))
+    for name, bit in zip(_TYPES, _BITS, strict=True):
+        is_unmoved = is_shifted & (placed & bit == 0) & (types[name] == _FREE)
+        placed = np.where(is_unmoved, placed | np.uint8(bit << BEYOND), placed)
+    return placed | keys.other_numbers
 
 
 def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
@@ -112,7 +135,7 @@ def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray,
     placed = placed.copy()
     plays = bool(keys.plays[0]), bool(len(keys.plays) > 1 and keys.plays[-2])
     for side, other, end, bit, is_played in zip(SIDES, SIDES[::-1], (0, -1), _BITS, plays, strict=True):
-        own_types = getattr(own.keys, f"{side}_type").reshape(placed.shape)[:, end]
+        own_types = _by_channel(own, f"{side}_type")[:, end]
         channels = goes_on & is_played & AUTOMATIC[own_types]
         if keys.chosen is not None:
             channels &= keys.chosen[:, end] == 0
@@ -139,7 +162,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     arrays["interpolation"] = np.full(shape, kind, dtype=np.uint8)
     if len(rows):
         for name in (*_BYTES, *_FLOATS):
-            arrays[name][:, rows] = getattr(own.keys, name).reshape(shape[0], -1)
+            arrays[name][:, rows] = _by_channel(own, name)
     for name in FLAGS:
         arrays[name] = arrays[name].view(np.bool_)
     arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
@@ -165,11 +188,11 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
     shape = len(keys.components), len(keys.rows)
     begins, ends = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
     rows = keys.rows[begins]
-    arrays["interpolation"][:, rows] = own.keys.interpolation.reshape(shape)[:, begins]
+    arrays["interpolation"][:, rows] = _by_channel(own, "interpolation")[:, begins]
     factors, terms = keys.maps if keys.maps is not None else (np.ones(shape), np.zeros(shape))
-    own_values = own.keys.values.reshape(shape)
+    own_values = _by_channel(own, "values")
     for side, places, at in zip(SIDES, sides, (ends, begins), strict=True):
-        own_places = getattr(own.keys, side).reshape(*shape, 2)[:, at]
+        own_places = _by_channel(own, side)[:, at]
         # The handle keeps its offset from the key, because the key's value on the curve may differ.
         away = (own_places[..., 1] - own_values[:, at]) * factors[:, at]
         same = keys.values[:, keys.rows[at]] == own_values[:, at]
@@ -177,6 +200,12 @@ def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, ke
         is_plain = same & (factors[:, at] == 1.0) & (terms[:, at] == 0.0)
         places[:, keys.rows[at], 0] = own_places[..., 0]
         places[:, keys.rows[at], 1] = np.where(is_plain, own_places[..., 1], moved)
+
+
+def _by_channel(own: Joined, name: str) -> npt.NDArray[Any]:
+    """Return an attribute of keys at the same frames in all channels, shape (channels, n) or (channels, n, 2)."""
+    numbers: npt.NDArray[Any] = getattr(own.keys, name)
+    return numbers.reshape(len(own.counts), own.counts[0], *numbers.shape[1:])
 
 
 def _flat(arrays: Arrays) -> Keyframes:
