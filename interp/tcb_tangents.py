@@ -17,13 +17,13 @@ from .rotations import sphere
 Ends = Literal["3DS", "TANGENT"]
 
 
-def adjust(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the factors that adjust incoming and outgoing tangents, which are each side's share of the frames.
+def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
+    """Return the factors of incoming and outgoing tangents, shape (K,), which are each side's share of the frames.
 
-    The share approaches 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
+    The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """
-    around = tracks.before + tracks.after
-    share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
+    both_sides = tracks.before + tracks.after
+    share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
     level = 1.0 - np.abs(tracks.parameters[1])
     return (0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
 
@@ -57,7 +57,7 @@ def tangents(
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust(tracks)
+    incoming_factor, outgoing_factor = adjust_factors(tracks)
     incoming, outgoing = weighted_sums(tracks.parameters, before, after)
     incoming *= incoming_factor
     outgoing *= outgoing_factor
@@ -93,7 +93,11 @@ class RotationKeys(NamedTuple):
 def controls_at_ends(
     keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the controls after the first and before the last keys by the rule of vector tracks."""
+    """Return the control quaternions after the first and before the last keys by the rule "TANGENT".
+
+    `incoming` and `outgoing` are the controls (4, K) before and after inner keys. The results have shape (4, m) for the
+    m tracks that have ends. Source: docs/formulas, "Ends of rotation tracks".
+    """
     tracks, q, before, after, turns = keys
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open

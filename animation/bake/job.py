@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 import bpy
 
@@ -27,8 +28,15 @@ from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
 from .completed_rotations import completed
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
-from .plans.sample_frames import APART
 from .sample_limit import count_samples, too_many
+
+
+class TrackToBake(NamedTuple):
+    """A track to bake, with the animator's keys and the options."""
+
+    track: Track
+    own: OwnChannels
+    options: Options
 
 
 @dataclass
@@ -38,8 +46,7 @@ class Job:
     datablocks: list[bpy.types.ID]
     """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
     channels: Channels
-    kept: list[tuple[Track, OwnChannels, Options]]
-    """The tracks to bake, with the animator's keys and the options."""
+    tracks: list[TrackToBake]
     notes: list[Finding]
     plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
@@ -61,6 +68,35 @@ def collected_jobs(
     report: Report,
 ) -> list[Job]:
     """Return one job per set of shared F-curves, with the tracks to bake for any of its datablocks."""
+    jobs: list[Job] = []
+    candidates: list[list[Track]] = []
+    for channels, users in _by_channels(datablocks, report):
+        takes_all = any(user not in prefixes for user in users)
+        starts = None if takes_all else [start for user in users for start in prefixes[user]]
+        tracks = find_tracks(users[0], channels, starts)
+        report.errors += _lost_errors(users[0], channels, starts)
+        if tracks:
+            jobs.append(Job(users, channels, [], []))
+            candidates.append(tracks)
+        else:
+            report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
+    to_bake = [_tracks_to_bake(tracks) for tracks in candidates]
+    # Reading all tracks together is faster than reading one track at a time.
+    own_keys = _own_keys([each for of_job in to_bake for each in of_job])
+    collected = []
+    for job, tracks, of_job in zip(jobs, candidates, to_bake, strict=True):
+        try:
+            _collect(job, tracks, of_job, list(islice(own_keys, len(of_job))), _in_action_time(job, options), report)
+            collected.append(job)
+        except AnimationError as refusal:
+            report.errors += refusal.findings
+    for job, users in zip(collected, _all_users(collected), strict=True):
+        job.notes += played_otherwise([track for track, _, _ in job.tracks], users)
+    return collected
+
+
+def _by_channels(datablocks: Iterable[bpy.types.ID], report: Report) -> Iterable[tuple[Channels, list[bpy.types.ID]]]:
+    """Return the editable sets of F-curves, each with the datablocks that share it. Report datablocks without any."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
@@ -72,29 +108,7 @@ def collected_jobs(
         # If some actions of the NLA strips have TCB tracks, the other actions are not baked.
         for channels in editable.tcb or editable.sets:
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
-    found = []
-    for channels, users in shared.values():
-        whole = any(user not in prefixes for user in users)
-        starts = None if whole else [start for user in users for start in prefixes[user]]
-        tracks = find_tracks(users[0], channels, starts)
-        report.errors += _lost_errors(users[0], channels, starts)
-        if tracks:
-            found.append((Job(users, channels, [], []), tracks))
-        else:
-            report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
-    to_bake = [_tracks_to_bake(tracks) for _, tracks in found]
-    # Reading all tracks together is faster than reading one track at a time.
-    own_keys = _own_keys([each for ones in to_bake for each in ones])
-    jobs = []
-    for (job, tracks), ones in zip(found, to_bake, strict=True):
-        try:
-            _collect(job, tracks, ones, list(islice(own_keys, len(ones))), _in_action_time(job, options), report)
-            jobs.append(job)
-        except AnimationError as refusal:
-            report.errors += refusal.findings
-    for job, users in zip(jobs, _all_users(jobs), strict=True):
-        job.notes += played_otherwise([track for track, _, _ in job.kept], users)
-    return jobs
+    return shared.values()
 
 
 def _in_action_time(job: Job, options: Options) -> Options:
@@ -170,7 +184,7 @@ def _collect(
     job.notes += [track.finding("COMPLETED") for track in job.completed]
     if not to_bake:
         raise AnimationError(Finding("CURVES_GONE", name_of(job.datablocks[0])))
-    if not job.kept:
+    if not job.tracks:
         raise AnimationError(*(finding for _, refusal in left_alone for finding in refusal.findings))
     for track, refusal in left_alone:
         if enabled and track.in_use:
@@ -215,10 +229,10 @@ def job_of_edited(
         complete,
     )
     report.errors += [finding for _, error in left_out for finding in error.findings]
-    counts = zip(job.kept, count_samples(job.kept), strict=True)
-    limited = [(kept, too_many(count, otherwise.sample_limit)) for kept, count in counts]
-    report.errors += [reason.on(kept[0].name, kept[0].path) for kept, reason in limited if reason]
-    job.kept = [kept for kept, reason in limited if not reason]
+    reasons = [too_many(count, otherwise.sample_limit) for count in count_samples(job.tracks)]
+    limited = list(zip(job.tracks, reasons, strict=True))
+    report.errors += [reason.on(each.track.name, each.track.path) for each, reason in limited if reason]
+    job.tracks = [each for each, reason in limited if not reason]
     return job
 
 
@@ -244,9 +258,10 @@ def _add_tracks(
             whole = completed(track, own) if complete and options.output == "HANDLES" else own
             if whole is not own:
                 job.completed.append(track)
-            kept, notes = with_implied(track, whole, options.defaults) if implies or whole is not own else (own, [])
-            job.notes += notes
-            job.kept.append((track, kept, options))
+            if implies or whole is not own:
+                whole, notes = with_implied(track, whole, options.defaults)
+                job.notes += notes
+            job.tracks.append(TrackToBake(track, whole, options))
         except AnimationError as error:
             left_out.append((track, error))
     return left_out
@@ -261,19 +276,14 @@ def _why_left(track: Track) -> Finding:
     return error_of_numbers(track, own) or track.finding("NOT_BAKED")
 
 
-def too_near_keys(step: float) -> Finding | None:
-    """Return the reason why the step is too small, or None."""
-    return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
-
-
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
     """Plan the splines of a job, and return whether there are any. Report tracks that can't be planned.
 
     If `whole` is true, return False if any track can't be planned.
     """
     planned = []
-    functions = functions_of([track for track, _, _ in job.kept])
-    for (track, own, options), function in zip(job.kept, functions, strict=True):
+    functions = functions_of([track for track, _, _ in job.tracks])
+    for (track, own, options), function in zip(job.tracks, functions, strict=True):
         try:
             planned.append(_track_plan(track, own, options, function))
         except AnimationError as refusal:

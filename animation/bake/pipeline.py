@@ -21,10 +21,10 @@ from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.custom_property import update
 from ..store.table.options import Options
 from ..store.tracks import Track
-from .job import Job, collected_jobs, job_of_edited, plan_tracks, too_near_keys
+from .job import Job, collected_jobs, job_of_edited, plan_tracks
 from .plans.protocol import Baked, Results, TrackPlan
 from .put_back import restore_tracks
-from .sample_limit import count_samples, too_many
+from .sample_limit import count_samples, too_many, too_near_keys
 from .write import with_rows, write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
@@ -60,7 +60,7 @@ def bake_steps(
     options = options if reason else options.as_kept()
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    samples = sum(count_samples([kept for job in jobs for kept in job.kept]))
+    samples = sum(count_samples([track for job in jobs for track in job.tracks]))
     reason = reason or too_many(samples, options.sample_limit)
     if reason:
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
@@ -88,7 +88,7 @@ def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
 
     A job with a bake in world space is written separately, because its motion depends on earlier writes.
     """
-    alone = [any(options.in_world for _, _, options in job.kept) for job in jobs]
+    alone = [any(options.in_world for _, _, options in job.tracks) for job in jobs]
     ends = [number for number in range(1, len(jobs)) if alone[number - 1] or alone[number]]
     yield from pairwise([0, *ends, len(jobs)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stop a bake before sampling if the estimated number of samples is too large."""
+"""Reasons to stop a bake before sampling: too many samples, or samples too close to each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..store.table.options import Options
 from ..store.tracks import Track
 from .plans.protocol import OwnChannels
 from .plans.retimed import sample_count
-from .plans.sample_frames import Sampling, sampling_of
+from .plans.sample_frames import APART, Sampling, sampling_of
 
 
 def too_many(count: float, limit: int) -> Finding | None:
@@ -24,12 +24,17 @@ def too_many(count: float, limit: int) -> Finding | None:
     return Finding("TOO_MANY_SAMPLES", arguments=(count, limit)) if count > limit else None
 
 
-def count_samples(kept: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
+def too_near_keys(step: float) -> Finding | None:
+    """Return the reason why the step is too small, or None."""
+    return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
+
+
+def count_samples(tracks: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
     """Return the approximate number of samples that the bake of each track needs."""
-    functions = iter(functions_of([track for track, _, options in kept if options.output != "HANDLES"]))
+    functions = iter(functions_of([track for track, _, options in tracks if options.output != "HANDLES"]))
     return [
         0.0 if options.output == "HANDLES" else _count(track, own, options, next(functions))
-        for track, own, options in kept
+        for track, own, options in tracks
     ]
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 
 from ..arguments import Parameters, Positive, checked
-from ..bake.job import too_near_keys
 from ..bake.pipeline import bake, rebake
+from ..bake.sample_limit import too_near_keys
 from ..bake.world import WorldMotion, is_in_world
 from ..datablocks import bone_path
 from ..errors import AnimationError, Finding

@@ -91,11 +91,11 @@ def strip_channels(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channe
     return Channels(action, slot.handle, bag)
 
 
-def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
+def users_of_channels(sets: Iterable[Channels]) -> list[list[bpy.types.ID]]:
     """Return the datablocks animated by each set of F-curves, sorted by name."""
-    every = list(every)
-    users = users_of_each(list(dict.fromkeys(channels.action for channels in every)))
-    return [[user for user in users[channels.action] if animates(channels, user)] for channels in every]
+    sets = list(sets)
+    users = users_of_each(list(dict.fromkeys(channels.action for channels in sets)))
+    return [[user for user in users[channels.action] if animates(channels, user)] for channels in sets]
 
 
 def animates(channels: Channels, datablock: bpy.types.ID) -> bool:

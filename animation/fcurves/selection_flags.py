@@ -17,8 +17,6 @@ from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
 """True if Blender can deselect all keys of an action in one call. Blender 4.5 has such a call, but 4.2 does not."""
-
-
 _FEW = 20
 """If fewer than one in this many keys is selected, it is faster to deselect all keys and then select single keys."""
 
@@ -44,8 +42,8 @@ class Writer:
     """A writer that writes keys immediately, and their selection flags at the end."""
 
     def __init__(self) -> None:
-        self._curves: dict[Any, list[_Written]] = {}
-        """Written F-curves by action."""
+        self._unselected: dict[Any, list[_Written]] = {}
+        """Written F-curves whose selection is not yet set, by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
         """Write keys with `write_joined`. If Blender can deselect all keys at once, postpone the selection."""
@@ -54,47 +52,48 @@ class Writer:
             return
         flags = [getattr(joined.keys, name) for name in FLAGS]
         rows = np.flatnonzero(flags[0] | flags[1] | flags[2]) if _is_any(flags) else np.empty(0, dtype=np.intp)
-        every = np.stack([each[rows] for each in flags])
+        flags_of_rows = np.stack([array[rows] for array in flags])
         bounds = rows.searchsorted([0, *accumulate(joined.counts)]).tolist()
         starts = joined.starts.tolist()
         for fcurve, count, start, (low, high) in zip(fcurves, joined.counts, starts, pairwise(bounds), strict=True):
-            written = _Written(fcurve, count, rows[low:high] - start, every[:, low:high])
-            self._curves.setdefault(fcurve.id_data, []).append(written)
+            written = _Written(fcurve, count, rows[low:high] - start, flags_of_rows[:, low:high])
+            self._unselected.setdefault(fcurve.id_data, []).append(written)
 
     def select(self) -> None:
         """Set the selection of all written keys. The selection of other keys in the actions does not change."""
-        for action, curves in self._curves.items():
+        for action, curves in self._unselected.items():
             _select(action, curves)
 
 
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
     """Set the selection of the keys on these F-curves. Other keys of the action do not change."""
-    free = sum(each.size for each in curves if each.has_few)
-    is_free = bool(free) and _deselect(action, {each.fcurve.as_pointer() for each in curves}, free // 2)
+    deselected_keys = sum(each.size for each in curves if each.has_few)
+    pointers = {each.fcurve.as_pointer() for each in curves}
+    is_deselected = deselected_keys > 0 and _deselect(action, pointers, deselected_keys // 2)
     for each in curves:
-        if is_free and each.has_few:
+        if is_deselected and each.has_few:
             points = each.fcurve.keyframe_points
             for row, flags in zip(each.rows.tolist(), each.flags.T.tolist(), strict=True):
                 point = points[row]
                 point.select_control_point, point.select_left_handle, point.select_right_handle = flags
         else:
-            every = np.zeros((len(FLAGS), each.size), dtype=np.bool_)
-            every[:, each.rows] = each.flags
-            write_flags(each.fcurve, list(every))
+            flags_of_all = np.zeros((len(FLAGS), each.size), dtype=np.bool_)
+            flags_of_all[:, each.rows] = each.flags
+            write_flags(each.fcurve, list(flags_of_all))
 
 
-def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
-    """Deselect all keys of the written F-curves and return True, or change nothing and return False.
+def _deselect(action: bpy.types.Action, written: set[int], limit: int) -> bool:
+    """Deselect all keys of the F-curves whose pointers are in `written`. Return whether this was done.
 
-    The selection on all other F-curves of the action must be restored. If these F-curves have more than `most` keys,
-    nothing is changed.
+    Blender can deselect only all keys of the action. The selection on the other F-curves is read and restored, which
+    is worthwhile only if they have at most `limit` keys. Otherwise, nothing is changed.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
-    if sum(len(fcurve.keyframe_points) for fcurve in others) > most:
+    if sum(len(fcurve.keyframe_points) for fcurve in others) > limit:
         return False
-    kept = [(fcurve.keyframe_points, _read_flags(fcurve)) for fcurve in others]
+    flags_of_others = [(fcurve.keyframe_points, _read_flags(fcurve)) for fcurve in others]
     action.deselect_keys()
-    for points, flags in kept:
+    for points, flags in flags_of_others:
         if _is_any(flags):
             for name, array in zip(FLAGS, flags, strict=True):
                 points.foreach_set(name, array)
@@ -112,6 +111,7 @@ def selecting() -> Iterator[Writer]:
 
 
 def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
+    """Return the flags of all keys, one array for each name in FLAGS."""
     points = fcurve.keyframe_points
     arrays = [np.empty(len(points), dtype=np.bool_) for _ in FLAGS]
     for name, array in zip(FLAGS, arrays, strict=True):

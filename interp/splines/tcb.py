@@ -24,7 +24,7 @@ from ..rotations.long_turns import LongTurns
 from ..rotations.orientations import Path, TurnedSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 from ..tcb_squad import squad_controls
-from ..tcb_tangents import Ends, RotationKeys, adjust, controls_at_ends, tangents
+from ..tcb_tangents import Ends, RotationKeys, adjust_factors, controls_at_ends, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
@@ -313,7 +313,7 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
     tracks, q, before, after, _ = keys
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust(tracks)
+    incoming_factor, outgoing_factor = adjust_factors(tracks)
     # Both sides of the keys share one array, (4, 2, K), because a slerp of both takes little longer than a slerp of
     # one.
     key = q[:, np.newaxis]

@@ -36,16 +36,16 @@ _SAME = 1e-14
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plan for a track's splines, which must contain channel values at the keys."""
-    ends_on = goes_on(scope, splines)
+    is_extrapolated = goes_on(scope, splines)
     frames = united(
         [spline.frames for spline in splines],
-        [scope.sampling.samples(spline.frames, scope.cycle, ends_on) for spline in splines],
+        [scope.sampling.samples(spline.frames, scope.cycle, is_extrapolated) for spline in splines],
     )
     if not scope.track.is_rotation:
-        return [ValueSamples(scope, splines, frames, ends_on)]
+        return [ValueSamples(scope, splines, frames, is_extrapolated)]
     (spline,) = splines
-    at, rows, key_rows = _rotation_frames(frames, spline.frames, _parts(spline, scope.sampling.step), ends_on)
-    return [RotationSamples(scope, spline, frames, ends_on, at, rows, key_rows)]
+    at, rows, key_rows = _rotation_frames(frames, spline.frames, _parts(spline, scope.sampling.step), is_extrapolated)
+    return [RotationSamples(scope, spline, frames, is_extrapolated, at=at, rows=rows, key_rows=key_rows)]
 
 
 @record()
@@ -56,7 +56,7 @@ class ValueSamples(Plan):
     splines: Sequence[TrackSpline]
     frames: Float32Array
     """Frames of the samples and of the animator's keys."""
-    goes_on: bool
+    is_extrapolated: bool
     """True if any component is extrapolated linearly outside its keys."""
 
     @property
@@ -66,24 +66,25 @@ class ValueSamples(Plan):
 
     def _evaluated(self, spline: TrackSpline) -> Float32Array | Float64Array:
         """Return the frames at which to evaluate a spline."""
-        return _with_aside(self.frames, spline.frames) if self._is_extrapolated(spline) else self.frames
+        return _with_aside(self.frames, spline.frames) if self._goes_beyond(spline) else self.frames
 
-    def _is_extrapolated(self, spline: TrackSpline) -> bool:
+    def _goes_beyond(self, spline: TrackSpline) -> bool:
+        """Return whether there are samples outside the spline's keys that may be extrapolated."""
         is_longer = self.frames[0] < spline.frames[0] or self.frames[-1] > spline.frames[-1]
-        return self.goes_on and len(spline.frames) > 1 and bool(is_longer)
+        return self.is_extrapolated and len(spline.frames) > 1 and bool(is_longer)
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of all components."""
-        every: list[ComponentKeys] = []
+        keys: list[ComponentKeys] = []
         for spline in self.splines:
             values = next(results.values).T
-            if self._is_extrapolated(spline):
+            if self._goes_beyond(spline):
                 at = _with_aside(self.frames, spline.frames)
                 slopes = slopes_at_ends(at, values, spline.frames)
                 values = values[:, np.searchsorted(at, self.frames.astype(np.float64))]
                 values = extrapolated(self.scope, spline, values, self.frames, slopes)
-            every += component_keys(self.scope, spline, self.frames, values)
-        return Baked(together(self.scope, every))
+            keys += _component_keys(self.scope, spline, self.frames, values)
+        return Baked(together(self.scope, keys))
 
 
 def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
@@ -91,7 +92,7 @@ def _with_aside(frames: Float32Array, keys: Float32Array) -> Float64Array:
     return np.unique(np.concatenate((frames, keys[[0, -1]], frames_aside(keys))).astype(np.float64))
 
 
-def component_keys(
+def _component_keys(
     scope: Scope,
     spline: TrackSpline,
     frames: Float32Array,
@@ -109,9 +110,9 @@ def component_keys(
     result = []
     for rows, own in alike(scope, spline.components):
         at = slice(None) if len(own) == len(spline.frames) else np.searchsorted(spline.frames, own)
-        of_own = None if maps is None else Maps(*(each[at][:, rows].T for each in maps))
+        own_maps = None if maps is None else Maps(*(each[at][:, rows].T for each in maps))
         components = [spline.components[row] for row in rows]
-        keys = ComponentKeys(components, own, spline, frames, values[rows], maps=of_own)
+        keys = ComponentKeys(components, own, spline, frames, values[rows], maps=own_maps)
         result.append(keys.take(keys.may_have(frames)) if spline.is_broken else keys)
     return result
 
@@ -132,7 +133,7 @@ class RotationSamples(Plan):
     spline: TrackSpline
     frames: Float32Array
     """Frames of the samples and of the animator's keys."""
-    goes_on: bool
+    is_extrapolated: bool
     at: Float64Array
     """Frames at which to evaluate the rotation."""
     rows: IndexArray
@@ -153,10 +154,10 @@ class RotationSamples(Plan):
             # Samples are unit quaternions or unit axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
         values = numbers.take(self.rows, axis=0).T
-        if self.goes_on and len(self.spline.frames) > 1:
+        if self.is_extrapolated and len(self.spline.frames) > 1:
             slopes = slopes_at_ends(self.at, numbers.T, self.spline.frames)
             values = extrapolated(self.scope, self.spline, values, self.frames, slopes)
-        return Baked(together(self.scope, component_keys(self.scope, self.spline, self.frames, values, maps)))
+        return Baked(together(self.scope, _component_keys(self.scope, self.spline, self.frames, values, maps)))
 
     def _stands_still(self, quaternions: Float64Array) -> bool:
         """Return whether the orientation is constant and all keys have the same values."""
@@ -174,12 +175,12 @@ def _channel_numbers(
     The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
     the values of the keys are continuous.
     """
-    found = followed(track, quaternions, spline.values, key_rows)
-    maps = continuous_maps(track, spline, found.arriving, found.jumps)
+    channels = followed(track, quaternions, spline.values, key_rows)
+    maps = continuous_maps(track, spline, channels.arriving, channels.jumps)
     if maps is None:
-        return found.numbers, None
-    key = np.clip(np.searchsorted(key_rows, np.arange(len(found.numbers)), side="right") - 1, 0, None)
-    return maps[0][key] * found.numbers + maps[1][key], maps
+        return channels.numbers, None
+    key = np.clip(np.searchsorted(key_rows, np.arange(len(channels.numbers)), side="right") - 1, 0, None)
+    return maps[0][key] * channels.numbers + maps[1][key], maps
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
@@ -193,20 +194,20 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
 
 @memoized
 def _rotation_frames(
-    frames: Float32Array, keys: Float32Array, parts: IndexArray, ends_on: bool
+    frames: Float32Array, keys: Float32Array, parts: IndexArray, is_extrapolated: bool
 ) -> tuple[Float64Array, IndexArray, IndexArray]:
     """Return the fields `at`, `rows` and `key_rows` of `RotationSamples`.
 
     The intervals between samples and keys are divided into the number of `parts` given for each key.
     """
-    every = np.unique(np.concatenate((frames, keys)).astype(np.float64))
-    if ends_on and len(keys) > 1:
-        every = _with_aside(every.astype(np.float32), keys)
+    at = np.unique(np.concatenate((frames, keys)).astype(np.float64))
+    if is_extrapolated and len(keys) > 1:
+        at = _with_aside(at.astype(np.float32), keys)
     if (parts > 1).any():
-        count = parts[np.clip(np.searchsorted(keys, every[:-1], side="right") - 1, 0, None)]
-        start = np.repeat(every[:-1], count)
+        count = parts[np.clip(np.searchsorted(keys, at[:-1], side="right") - 1, 0, None)]
+        start = np.repeat(at[:-1], count)
         number = np.arange(len(start)) - np.repeat(np.cumsum(count) - count, count)
-        finer = start + np.repeat(np.diff(every) / count, count) * number
-        every = np.union1d(every, finer)
-    rows, key_rows = (np.searchsorted(every, each.astype(np.float64)) for each in (frames, keys))
-    return every, rows, key_rows
+        finer = start + np.repeat(np.diff(at) / count, count) * number
+        at = np.union1d(at, finer)
+    rows, key_rows = (np.searchsorted(at, each.astype(np.float64)) for each in (frames, keys))
+    return at, rows, key_rows
