@@ -8,8 +8,8 @@
 """
 
 from . import rotations
-from .batch import SplineBatch, evaluate_many
 from .keys import Keys, KeysError
+from .spline_batch import SplineBatch, evaluate_many
 from .splines import tcb
 
 __version__ = "0.1.0"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches of tracks: concatenated keys with their neighbors, prepared segments, and evaluation by lookup.
+"""The base class of splines, and batches of splines prepared for evaluation.
 
 A character has hundreds of tracks, and a NumPy call costs the same for ten numbers as for a thousand. The keys of all
-tracks are therefore concatenated, and each calculation covers all tracks. A single spline is a batch of one. Segment
-``k`` runs from key ``k`` to the next. The last key of a track begins a zero-length segment that holds its value.
+tracks are therefore concatenated, and each calculation covers all tracks. A single spline is a batch of one.
 """
 
 from __future__ import annotations
@@ -16,20 +15,21 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from . import cycles, ease
-from .keys import FARTHEST, Float64Array, Keys, finite, freeze
+from . import cycles
+from .arguments import checked_choice, checked_sample_frames, checked_whole
+from .key_batch import IndexArray, KeyBatch
+from .keys import FARTHEST, Float64Array, Keys, freeze
 from .messages import n_
+from .timing import Timing
 
 if TYPE_CHECKING:
     from typing import Self
 
-IndexArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 Continuity = Literal["C0", "C1", "C2"]
 _Segment = TypeVar("_Segment", IndexArray, int)
@@ -37,77 +37,6 @@ _U = TypeVar("_U", Float64Array, float)
 
 # Samples evaluated at a time: enough to amortize the NumPy calls, few enough to fit the processor cache.
 BLOCK = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class KeyBatch:
-    """The K concatenated keys of several tracks, with the neighbors of each key.
-
-    The first key of a track that is not a loop has no previous key. For this key, `previous` is the key itself and
-    `before` is 0. The same applies to `following` and `after` at the last key.
-    """
-
-    frames: Float64Array
-    parameters: Float64Array
-    values: Float64Array
-    first: IndexArray
-    last: IndexArray
-    previous: IndexArray
-    following: IndexArray
-    before: Float64Array
-    after: Float64Array
-    looped: BoolArray
-
-    @property
-    def open(self) -> tuple[IndexArray, IndexArray]:
-        """Return the first and last keys of the tracks that have ends. Single keys and loops have none."""
-        ended = (self.last > self.first) & ~self.looped
-        return self.first[ended], self.last[ended]
-
-    @property
-    def segment_end(self) -> IndexArray:
-        """Return the end key of the segment that begins at each key. For a track's last key, this is the key itself."""
-        end = np.arange(1, len(self.frames) + 1)
-        end[self.last] = self.last
-        return end
-
-    @property
-    def lengths(self) -> Float64Array:
-        """Return the length of the segment that begins at each key, which is 0 at the last key of a track."""
-        return self.frames[self.segment_end] - self.frames
-
-    @property
-    def segments_beside(self) -> tuple[IndexArray, IndexArray]:
-        """Return the segments before and after each key, including across the seam of a loop.
-
-        At the ends of a track that is not a loop, the index of the missing segment is arbitrary.
-        """
-        return self.previous, np.maximum(self.following - 1, 0)
-
-    @property
-    def columns(self) -> Float64Array:
-        """Return the values with the component axis first, shape (d, K)."""
-        return np.ascontiguousarray(self.values.T)
-
-    def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the differences in values (d, K) from the previous key to each key, and from each key to the next."""
-        return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
-
-    def take(self, keys: BoolArray) -> KeyBatch:
-        """Return a subset of the tracks, selected by their keys."""
-        index, own = np.cumsum(keys) - 1, keys[self.first]
-        return KeyBatch(
-            frames=self.frames[keys],
-            parameters=self.parameters.compress(keys, axis=1),
-            values=self.values[keys],
-            first=index[self.first[own]],
-            last=index[self.last[own]],
-            previous=index[self.previous[keys]],
-            following=index[self.following[keys]],
-            before=self.before[keys],
-            after=self.after[keys],
-            looped=self.looped[own],
-        )
 
 
 class Curve(Protocol):
@@ -307,24 +236,6 @@ def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
     return several
 
 
-def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
-    """Return the choice, or raise a ValueError that lists the choices."""
-    if choice not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
-    return choice
-
-
-def checked_whole(name: str, number: int) -> int:
-    """Return a nonnegative integer, or raise TypeError or ValueError."""
-    try:
-        whole = operator.index(number)
-    except TypeError as error:
-        raise TypeError(f"{name} must be an integer, not {number!r}") from error
-    if whole < 0:
-        raise ValueError(f"{name} must be 0 or greater, not {number!r}")
-    return whole
-
-
 def checked_derivative(spline: Spline, nu: int, name: str = "nu") -> int:
     """Return the order of a derivative, or raise TypeError or ValueError if a spline does not have that derivative."""
     try:
@@ -336,183 +247,6 @@ def checked_derivative(spline: Spline, nu: int, name: str = "nu") -> int:
             f"{type(spline).__name__} supports derivatives of order 0 to {spline.derivatives}, not {name}={nu!r}"
         )
     return order
-
-
-def evaluate_many(
-    splines: Sequence[Spline] | SplineBatch,
-    frames: npt.ArrayLike | Sequence[npt.ArrayLike],
-    nu: int = 0,
-    extrapolate: bool = False,
-) -> list[Float64Array]:
-    """Evaluate many tracks at once, several times faster than evaluating them one at a time.
-
-    Parameters
-    ----------
-    splines : sequence of splines, or SplineBatch
-        Splines of any class, method and cycle, with any number of components. Use a `SplineBatch` to evaluate the same
-        splines repeatedly.
-    frames : array_like, shape (m,), or a sequence of such arrays, one per spline
-        Finite frames in any order. Evaluation is fastest if frames are sorted in ascending order and shared by all
-        splines.
-    nu : int
-        0 for values, otherwise the order of the derivative, as when calling a spline.
-    extrapolate : bool
-        If true, the end segments continue outside the keys. If false, the end values are held.
-
-    Returns
-    -------
-    list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, identical to the last bit, in the order of `splines`. A
-        result does not depend on the other splines. The arrays share memory.
-
-    Raises
-    ------
-    TypeError
-        If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
-    ValueError
-        If frames are not finite or exceed 1e100, the number of frame arrays differs from the number of splines, or a
-        spline does not have this derivative. The message contains the index of the frame.
-
-    Examples
-    --------
-    >>> rising = tcb.VectorSpline(Keys([0, 10], [0, 1]))
-    >>> turning = tcb.RotationSpline(Keys([0, 10], [[1, 0, 0, 0], [0, 0, 0, 1]]))
-    >>> [values.shape for values in evaluate_many([rising, turning], [0, 2.5, 5])]
-    [(3, 1), (3, 4)]
-    """
-    batch = splines if isinstance(splines, SplineBatch) else SplineBatch(splines)
-    return batch(frames, nu, extrapolate)
-
-
-_FEW = 16
-"""Up to this number of splines, one frame is evaluated faster in turn than in arrays (tools/bench.py splines)."""
-
-
-class SplineBatch(Sequence["Spline"]):
-    """Many splines prepared together, so that repeated evaluation computes their segments only once.
-
-    Parameters
-    ----------
-    splines : sequence of splines
-        See `evaluate_many`.
-
-    Notes
-    -----
-    A batch is an immutable sequence of its splines. It can be pickled and shared between threads.
-
-    Examples
-    --------
-    >>> batch = SplineBatch([tcb.VectorSpline(Keys([0, 10], [0, end])) for end in (1, 2, 3)])
-    >>> [values.ravel().tolist() for values in batch([5, 10])]
-    [[0.5, 1.0], [1.0, 2.0], [1.5, 3.0]]
-    """
-
-    __slots__ = ("_groups", "_splines")
-
-    def __init__(self, splines: Iterable[Spline]) -> None:
-        self._splines = tuple(checked_splines("splines", splines))
-        batches: dict[Hashable, list[int]] = {}
-        for index, spline in enumerate(self._splines):
-            batches.setdefault(spline.batch, []).append(index)
-        self._groups: list[tuple[list[int], Prepared | None]] = [(indices, None) for indices in batches.values()]
-
-    def __len__(self) -> int:
-        """Return the number of splines."""
-        return len(self._splines)
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> Spline: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Spline, ...]: ...
-
-    def __getitem__(self, index: SupportsIndex | slice) -> Spline | tuple[Spline, ...]:
-        """Return one spline, or a tuple of splines for a slice."""
-        return self._splines[index]
-
-    def __reduce__(self) -> tuple[type[SplineBatch], tuple[tuple[Spline, ...]]]:
-        """Pickle the batch as its splines."""
-        return SplineBatch, (self._splines,)
-
-    def __call__(
-        self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
-    ) -> list[Float64Array]:
-        """Evaluate all splines. See `evaluate_many`."""
-        shared, separate = _checked_frames(frames, len(self))
-        for spline in self._splines:
-            checked_derivative(spline, nu)
-        results: dict[int, Float64Array] = {}
-        for number, (indices, prepared) in enumerate(self._groups):
-            if separate is None and len(shared) == 1 and self._are_quick_alone(indices):
-                frame = shared.item()
-                for index in indices:
-                    value = self._splines[index].prepared.evaluate_one(frame, nu, extrapolate)
-                    results[index] = value[np.newaxis]
-                continue
-            if prepared is None:
-                splines = [self._splines[index] for index in indices]
-                prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
-                self._groups[number] = indices, prepared
-            samples = shared if separate is None else [separate[index] for index in indices]
-            results.update(zip(indices, prepared.evaluate(samples, nu, extrapolate), strict=True))
-        return [results[index] for index in range(len(self))]
-
-    def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether the splines are few and all prepared, so that evaluating one frame in turn is faster."""
-        return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
-
-
-def _checked_frames(
-    frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int
-) -> tuple[Float64Array, list[Float64Array] | None]:
-    """Return one array for all splines, or a list with one array per spline."""
-    is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
-    if not is_separate:
-        return checked_row("frames", cast(npt.ArrayLike, frames)), None
-    several = list(cast(Sequence[npt.ArrayLike], frames))
-    if len(several) != count:
-        raise ValueError(f"frames must have one array per spline: got {len(several)} arrays for {count} splines")
-    # Tracks keyed at the same frames share an array, which is checked once.
-    rows: dict[int, Float64Array] = {}
-    for index, each in enumerate(several):
-        if id(each) not in rows:
-            rows[id(each)] = checked_row(f"frames[{index}]", each)
-    return np.empty(0), [rows[id(each)] for each in several]
-
-
-def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
-    """Return a one-dimensional array of frames to evaluate, or raise ValueError."""
-    checked = checked_sample_frames(name, frames)
-    if checked.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {checked.ndim}")
-    return checked
-
-
-def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
-    """Return frames to evaluate as float64, or raise TypeError or ValueError."""
-    if isinstance(frames, int) and abs(frames) > FARTHEST:
-        raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
-    checked = finite(name, frames)
-    if np.abs(checked).max(initial=0.0) > FARTHEST:
-        raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
-    return checked
-
-
-def checked_sample_frame(name: str, frame: float) -> float:
-    """Return one frame to evaluate, or raise TypeError or ValueError."""
-    try:
-        checked = checked_sample_frames(name, frame)
-    except TypeError as error:
-        raise TypeError(f"{name} must be a number, not {frame!r}") from error
-    if checked.ndim:
-        raise TypeError(f"{name} must be a number, not {frame!r}")
-    return float(checked)
-
-
-def _holds_arrays(frames: object) -> bool:
-    """Return whether an object is a sequence of arrays rather than of frames."""
-    first = frames[0] if isinstance(frames, Sequence) and len(frames) > 0 else 0.0
-    return getattr(first, "ndim", 0) > 0 or (isinstance(first, Sequence) and not isinstance(first, str))
 
 
 def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
@@ -671,57 +405,3 @@ def _by_frame(
     if nu == 1:
         return evaluate(segment, u, 1) * rates[0]
     return evaluate(segment, u, 2) * (rates[0] * rates[0]) + evaluate(segment, u, 1) * rates[1]
-
-
-class Timing:
-    """The local parameter of every segment as a function of the frame, including ease.
-
-    Source: docs/formulas, "Local parameter".
-    """
-
-    def __init__(self, tracks: KeyBatch) -> None:
-        end = tracks.segment_end
-        self._start = tracks.frames
-        self.length = tracks.lengths
-        holds = self.length == 0.0
-        self.length[holds] = np.inf
-        self.ease_from, self.ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
-        self._eased = ((self.ease_from > 0.0) | (self.ease_to > 0.0)) & ~holds
-        self._any_eased = bool(self._eased.any())
-
-    def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
-        """Return the local parameter and its first `nu` derivatives with respect to the frame.
-
-        Before a segment, the parameter is held at 0. With extrapolation, it continues beyond both ends at a constant
-        rate, which is 0 at an end with an ease.
-        """
-        length = self.length[segment]
-        u = (frames - self._start[segment]) / length
-        derivatives = [u if extrapolate else np.maximum(u, 0.0)]
-        if nu >= 1:
-            derivatives.append(1.0 / length if extrapolate else np.where(u < 0.0, 0.0, 1.0 / length))
-        if nu == 2:
-            derivatives.append(np.zeros_like(u))
-        if self._any_eased and (eased := np.flatnonzero(self._eased[segment])).size:
-            own = segment[eased]
-            eases = self.ease_from[own], self.ease_to[own]
-            parameter, per_frame = derivatives[0][eased], derivatives[1][eased] if nu else None
-            inside = np.clip(parameter, 0.0, 1.0)
-            for order, derivative in enumerate(derivatives):
-                value = ease.ease(inside, *eases, order)
-                if extrapolate and order == 0:
-                    value += (parameter - inside) * ease.ease(inside, *eases, 1)
-                if extrapolate and order == 2:
-                    value[parameter != inside] = 0.0
-                derivative[eased] = value if per_frame is None else value * per_frame**order
-        return derivatives
-
-    def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
-        """Return the result of `at` for one frame, identical to the last bit."""
-        if self._eased[segment]:
-            found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
-            return [float(each[0]) for each in found]
-        length = float(self.length[segment])
-        u = (frame - float(self._start[segment])) / length
-        is_before = u < 0.0 and not extrapolate
-        return [0.0 if is_before else u, 0.0 if is_before else 1.0 / length, 0.0]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations
-from .batch import Spline, evaluate_many
+from .batch import Spline
+from .spline_batch import evaluate_many
 
 _HIGHEST_ORDER = 2
 """Order of the highest derivative that is measured."""

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .batch import BoolArray, KeyBatch, checked_choice, checked_whole
+from .arguments import checked_choice, checked_whole
+from .key_batch import BoolArray, KeyBatch
 from .keys import Float64Array, Keys, KeysError, numbers
 from .messages import n_
 from .rotations import sphere

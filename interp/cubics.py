@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .batch import IndexArray, KeyBatch, Timing, checked_sample_frame, checked_sample_frames, checked_whole
+from .arguments import checked_sample_frame, checked_sample_frames, checked_whole
 from .cycles import wrapped_frames
 from .hermite_basis import hermite_powers
+from .key_batch import IndexArray, KeyBatch
 from .keys import Float64Array
+from .timing import Timing
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .batch import (
-    BaseSpline,
-    BoolArray,
-    Continuity,
-    Curve,
-    IndexArray,
-    KeyBatch,
-    Spline,
-    checked_choice,
-    checked_splines,
-    end_to_end,
-)
+from .arguments import checked_choice
+from .batch import BaseSpline, Continuity, Curve, Spline, checked_splines, end_to_end
+from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere
 from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation

@@ -15,19 +15,11 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .batch import (
-    BoolArray,
-    IndexArray,
-    Spline,
-    SplineBatch,
-    checked_choice,
-    checked_derivative,
-    checked_row,
-    checked_sample_frame,
-    checked_sample_frames,
-    evaluate_many,
-)
+from .arguments import checked_choice, checked_row, checked_sample_frame, checked_sample_frames
+from .batch import Spline, checked_derivative
+from .key_batch import BoolArray, IndexArray
 from .keys import Float64Array, finite
+from .spline_batch import SplineBatch, evaluate_many
 
 Between = Literal["ENDS", "KEYS"]
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .batch import IndexArray, KeyBatch
+from .key_batch import IndexArray, KeyBatch
 from .keys import Float64Array
 from .rotations import sphere
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .batch import IndexArray
+from .key_batch import IndexArray
 from .keys import Float64Array
 from .rotations.exponential import cross
 

@@ -17,8 +17,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...interp.batch import BoolArray as BoolArray
-from ...interp.batch import IndexArray as IndexArray
+from ...interp.key_batch import BoolArray as BoolArray
+from ...interp.key_batch import IndexArray as IndexArray
 from ...interp.keys import Float32Array as Float32Array
 from ...interp.keys import Float64Array as Float64Array
 from ..records import record

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
-from ...interp.batch import BaseSpline, Continuity, IndexArray, KeyBatch
+from ...interp.batch import BaseSpline, Continuity
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.fitting.requests import Request
+from ...interp.key_batch import IndexArray, KeyBatch
 from ...interp.keys import Float64Array, Keys
 
 Evaluate = Callable[[Float64Array], Float64Array]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...interp import rotations
-from ...interp.batch import BoolArray
+from ...interp.key_batch import BoolArray
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
 from ..number_text import number_text

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import BoolArray, Curve, IndexArray, KeyBatch, end_to_end
+from ..batch import Curve, end_to_end
+from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import Float64Array, finite
 from ..keys import numbers as checked_numbers
 from ..piecewise import PiecewiseSpline

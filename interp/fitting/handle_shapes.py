@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .. import ease
-from ..batch import BoolArray, IndexArray
 from ..hermite_basis import hermite_weights
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at

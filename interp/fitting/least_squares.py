@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import BoolArray, IndexArray
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
 _STUCK = 1e12

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import BoolArray, IndexArray
 from ..hermite_basis import hermite_weights
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 
 Size = Callable[[Float64Array], Float64Array]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import BoolArray, IndexArray
+from ..key_batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
 from ..tridiagonal import times
 from .least_squares import Method, descend

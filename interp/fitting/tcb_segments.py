@@ -17,8 +17,9 @@ from typing import cast
 import numpy as np
 
 from .. import ease
-from ..batch import BoolArray, IndexArray, KeyBatch, end_to_end
+from ..batch import end_to_end
 from ..hermite_basis import HermiteWeights, hermite_weights
+from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import HIGHEST, Float64Array
 from ..rotations import sphere
 from ..rotations.exponential import cross

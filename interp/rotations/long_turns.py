@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..batch import BoolArray, IndexArray
 from ..hermite_basis import hermite_weights
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from . import sphere
 from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp

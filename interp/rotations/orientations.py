@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import BaseSpline, Cycle, KeyBatch, checked_choice
+from ..arguments import checked_choice
+from ..batch import BaseSpline, Cycle
+from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere

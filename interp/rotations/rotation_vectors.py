@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..batch import Cycle, IndexArray, KeyBatch, end_to_end
+from ..batch import Cycle, end_to_end
 from ..hermite_basis import hermite_powers
+from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp

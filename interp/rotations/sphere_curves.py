@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..batch import BoolArray, IndexArray
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from . import sphere
 from .long_turns import LongTurns

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
+from ..batch import Continuity, Cycle, Method
 from ..cubic_equations import SETTLED, matrices
 from ..cubics import Cubics
+from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..rotations import sphere

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, KeyBatch, Method
+from ..batch import Continuity, Method
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline

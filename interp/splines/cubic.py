@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy.typing as npt
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, KeyBatch, Method
+from ..batch import Continuity, Cycle, Method
 from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..keys import Keys
 from ..messages import n_
 from ..rotations.orientations import Path

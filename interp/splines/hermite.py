@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, KeyBatch, Method
+from ..batch import Continuity, Cycle, Method
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path

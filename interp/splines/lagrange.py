@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
+from ..batch import Continuity, Cycle, Method
+from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, KeyBatch
+from ..batch import Continuity
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, KeyBatch, Method
+from ..batch import Continuity, Method
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..messages import n_
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 

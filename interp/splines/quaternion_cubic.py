@@ -11,8 +11,9 @@ from typing import cast
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
+from ..batch import Continuity, Cycle, Method
 from ..cubics import Cubics
+from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere

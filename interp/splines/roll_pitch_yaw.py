@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, cast, get_args
 import numpy as np
 
 from .. import rotations
-from ..batch import (
-    Continuity,
-    Curve,
-    Cycle,
-    IndexArray,
-    KeyBatch,
-    Method,
-    Spline,
-    checked_choice,
-    checked_keys,
-    end_to_end,
-)
+from ..arguments import checked_choice
+from ..batch import Continuity, Curve, Cycle, Method, Spline, checked_keys, end_to_end
+from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..rotations.orientations import OrientationSpline

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import Continuity, KeyBatch, Method
+from ..batch import Continuity, Method
+from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere

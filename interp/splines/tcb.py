@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import rotations
+from ..arguments import checked_choice
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, KeyBatch, Method, checked_choice
+from ..batch import Continuity, Cycle, Method
 from ..cubics import Cubics
+from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere

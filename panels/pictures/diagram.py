@@ -23,8 +23,8 @@ from ...animation.fcurves import easing
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys
-from ...interp.batch import IndexArray
 from ...interp.fitting.tcb_from_tangents import tangents_of
+from ...interp.key_batch import IndexArray
 from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
 from .bitmap import Bitmap, Color, Points

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...batch import BoolArray
+from ...key_batch import BoolArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation

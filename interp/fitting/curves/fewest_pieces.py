@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...batch import IndexArray
 from ...hermite_basis import hermite_weights
+from ...key_batch import IndexArray
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
 from . import subdivision

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import BoolArray
+from ...key_batch import BoolArray
 from ...keys import Float64Array, numbers
 from ...rotations.representations import JUMP
 from ..channel_splines import in_batches

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, finite
 from . import subdivision
 from .cubics import Cubics

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from ... import ease
-from ...batch import BLOCK, BoolArray, IndexArray, Timing
+from ...batch import BLOCK
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
+from ...timing import Timing
 from ..channel_splines import batch
 from ..requests import Request
 

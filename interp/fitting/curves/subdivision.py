@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
 from ...hermite_basis import bernstein_weights, hermite_weights
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 
 Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .windows import KeySet, Samples, played, refit
 

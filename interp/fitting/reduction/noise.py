@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import checked_sample_frame
+from ...arguments import checked_sample_frame
 from ...keys import Float64Array, finite
 
 _ORDER = 4

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .windows import Expanded, solved
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import BoolArray, IndexArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import normalise, to_matrix, unroll_signs
 from .standing_still import limits_while_still

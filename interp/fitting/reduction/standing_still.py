@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...batch import BoolArray
+from ...key_batch import BoolArray
 from ...keys import Float64Array
 
 STILL_FRAMES = 8

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ...batch import BoolArray, IndexArray, checked_choice
+from ...arguments import checked_choice
+from ...key_batch import BoolArray, IndexArray
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs

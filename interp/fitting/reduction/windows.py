@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...batch import BoolArray, IndexArray
 from ...hermite_basis import hermite_weights
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 
 Method = Literal["HERMITE", "TCB"]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The concatenated keys of several tracks, with the neighbors of each key.
+
+Segment ``k`` runs from key ``k`` to the next. The last key of a track begins a zero-length segment that holds its
+value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .keys import Float64Array
+
+IndexArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyBatch:
+    """The K concatenated keys of several tracks, with the neighbors of each key.
+
+    The first key of a track that is not a loop has no previous key. For this key, `previous` is the key itself and
+    `before` is 0. The same applies to `following` and `after` at the last key.
+    """
+
+    frames: Float64Array
+    parameters: Float64Array
+    values: Float64Array
+    first: IndexArray
+    last: IndexArray
+    previous: IndexArray
+    following: IndexArray
+    before: Float64Array
+    after: Float64Array
+    looped: BoolArray
+
+    @property
+    def open(self) -> tuple[IndexArray, IndexArray]:
+        """Return the first and last keys of the tracks that have ends. Single keys and loops have none."""
+        ended = (self.last > self.first) & ~self.looped
+        return self.first[ended], self.last[ended]
+
+    @property
+    def segment_end(self) -> IndexArray:
+        """Return the end key of the segment that begins at each key. For a track's last key, this is the key itself."""
+        end = np.arange(1, len(self.frames) + 1)
+        end[self.last] = self.last
+        return end
+
+    @property
+    def lengths(self) -> Float64Array:
+        """Return the length of the segment that begins at each key, which is 0 at the last key of a track."""
+        return self.frames[self.segment_end] - self.frames
+
+    @property
+    def segments_beside(self) -> tuple[IndexArray, IndexArray]:
+        """Return the segments before and after each key, including across the seam of a loop.
+
+        At the ends of a track that is not a loop, the index of the missing segment is arbitrary.
+        """
+        return self.previous, np.maximum(self.following - 1, 0)
+
+    @property
+    def columns(self) -> Float64Array:
+        """Return the values with the component axis first, shape (d, K)."""
+        return np.ascontiguousarray(self.values.T)
+
+    def chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return the differences in values (d, K) from the previous key to each key, and from each key to the next."""
+        return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
+
+    def take(self, keys: BoolArray) -> KeyBatch:
+        """Return a subset of the tracks, selected by their keys."""
+        index, own = np.cumsum(keys) - 1, keys[self.first]
+        return KeyBatch(
+            frames=self.frames[keys],
+            parameters=self.parameters.compress(keys, axis=1),
+            values=self.values[keys],
+            first=index[self.first[own]],
+            last=index[self.last[own]],
+            previous=index[self.previous[keys]],
+            following=index[self.following[keys]],
+            before=self.before[keys],
+            after=self.after[keys],
+            looped=self.looped[own],
+        )
