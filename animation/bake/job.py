@@ -143,8 +143,9 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None
     """
     # If the table is damaged, the states of the tracks are unknown.
     enabled = [track for track in tracks if track.enabled or track.table.error]
-    had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.rows_of_tracks)
-    to_bake = enabled if enabled or had_some else tracks
+    # All tracks are in one slot of one action.
+    was_tcb = any(slot == tracks[0].slot for slot, _ in tracks[0].table.rows_of_tracks)
+    to_bake = enabled if enabled or was_tcb else tracks
     return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
 
 
@@ -176,18 +177,17 @@ def _collect(
     Raises AnimationError if no track can be baked. A track that can't be baked is reported as an error if it is
     enabled, and as a note otherwise.
     """
-    enabled = any(track.enabled for track in tracks)
-    if enabled:
-        left = [track for track in tracks if track.in_use and not track.enabled]
-        job.notes += map(_why_left, left)
-    left_alone = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
+    is_any_enabled = any(track.enabled for track in tracks)
+    if is_any_enabled:
+        job.notes += [_why_left(track) for track in tracks if track.in_use and not track.enabled]
+    left_out = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
     job.notes += [track.finding("COMPLETED") for track in job.completed]
     if not to_bake:
         raise AnimationError(Finding("CURVES_GONE", name_of(job.datablocks[0])))
     if not job.tracks:
-        raise AnimationError(*(finding for _, refusal in left_alone for finding in refusal.findings))
-    for track, refusal in left_alone:
-        if enabled and track.in_use:
+        raise AnimationError(*(finding for _, refusal in left_out for finding in refusal.findings))
+    for track, refusal in left_out:
+        if is_any_enabled and track.in_use:
             report.errors += refusal.findings
         else:
             job.notes += refusal.findings
@@ -268,7 +268,7 @@ def _add_tracks(
 
 
 def _why_left(track: Track) -> Finding:
-    """Return a note that explains why a track that is not TCB is not baked."""
+    """Return a note on the reason why a track that is not TCB is not baked."""
     (reason,) = blocking_reasons([track])
     if reason:
         return reason

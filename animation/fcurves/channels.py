@@ -57,6 +57,7 @@ class Channels:
         return fcurve
 
     def remove(self, fcurve: bpy.types.FCurve) -> None:
+        """Remove one of these F-curves."""
         self.bag.fcurves.remove(fcurve)
 
 
@@ -163,7 +164,7 @@ def ensured_channels(datablock: bpy.types.ID) -> Channels:
 
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
-    """Assign `action` to the datablock, with the slot of the given handle in versions with slots."""
+    """Assign `action` to the datablock. In versions with slots, also assign the slot with this handle."""
     animation: Any = animation_data(datablock)
     animation.action = action
     if HAS_SLOTS:
@@ -196,6 +197,7 @@ def evaluate_if(changed: bool, action: bpy.types.Action) -> None:
 
 
 def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Any:
+    """Return the first channelbag of the slot, or None."""
     for strip in _keyframe_strips(action):
         bag = strip.channelbag(slot)
         if bag is not None:
@@ -204,6 +206,7 @@ def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Any:
 
 
 def _keyframe_strips(action: bpy.types.Action) -> Iterator[Any]:
+    """Yield the strips of all layers that contain F-curves."""
     for layer in action.layers:
         for strip in layer.strips:
             if strip.type == "KEYFRAME":
