@@ -375,6 +375,30 @@ def test_keys_by_error_returns_the_given_errors(animation, ball):
     assert [count.error for count in animation.keys_by_error(ball, errors)] == errors
 
 
+def test_counts_of_several_objects_leave_out_an_object_that_fails_midway(animation, ball, monkeypatch):
+    reduce_datablock = import_module(f"{animation.__name__}.reduction.reduce_datablock")
+    module = import_module(f"{animation.__name__}.reduction.reduce")
+    other = new_object("Other")
+    key_densely(other, "location", np.sin(np.arange(60.0))[:, np.newaxis] * np.ones(3))
+    fit = reduce_datablock.DatablockReduction.fit
+
+    def fit_of_ball(self, factor):
+        if self._datablock == other and factor > 1.0:
+            raise animation.AnimationError(animation.find_track(other, "location").finding("PLAYED_NOT_FINITE"))
+        return fit(self, factor)
+
+    monkeypatch.setattr(reduce_datablock.DatablockReduction, "fit", fit_of_ball)
+    request = (None, reduce_datablock.ReduceRequest())
+
+    def counted(*objects):
+        steps = module.keys_by_error_steps(dict.fromkeys(objects, request), (1.0, 2.0))
+        return animation.steps.run_steps(steps, None)
+
+    counts, refused = counted(ball, other)
+    assert len(refused) == 1
+    assert counts == counted(ball)[0]
+
+
 @pytest.fixture
 def walker(scene):
     """Return an armature of two bones that is at rest, with some noise, from frame 41 to 80, and moves otherwise."""
