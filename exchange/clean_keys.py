@@ -22,10 +22,12 @@ AddNote = Callable[..., None]
 
 APART = 0.02
 """The distance, in frames, between imported keys that share a frame in the file. It is above Blender's minimum."""
-_ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
-"""Radians. A turn within the first value of a full turn is a full turn. A turn that is less than a full turn by at most
-the second value is a small reverse turn, as written by exporters."""
-_UNIT = 1e-9
+_ROUNDING = np.radians(1e-4)
+"""Radians. A turn within this angle of a half or full turn is a half or full turn."""
+_LARGEST_REVERSE = np.radians(0.1)
+"""Radians. A turn that is less than a full turn by at most this angle is a small reverse turn, as written by
+exporters."""
+_SHORTEST_AXIS = 1e-9
 """Shorter axes count as missing. Axes in files have length 1, or 0 without a turn."""
 
 
@@ -41,6 +43,8 @@ class Keys:
         Values. For rotations, turns from the previous key in Blender's convention: angle in radians, axis x, y, z.
     parameters : ndarray, shape (5, n)
         Tension, continuity, bias, ease to, ease from.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        The motion outside the keys.
     """
 
     frames: Float64Array
@@ -97,24 +101,10 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     order, frames = _placed(track, finite, frame.conversion, add_note)
     if not len(order):
         return None
-    angles = np.where(finite, -values[:, 0], 0.0)
-    axes = np.where(finite[:, np.newaxis], values[:, 1:], 0.0)
-    axes, length = rotations.unit_vectors(axes)
-    lost = (length < _UNIT) & (angles != 0.0)
-    if lost.any():
-        add_note("AXIS_WITHOUT_LENGTH", int(lost.sum()))
-    angles[length < _UNIT] = 0.0
-    axes[length < _UNIT] = (0.0, 0.0, 1.0)
-    if shorter:
-        angles[1:] = np.remainder(angles[1:] + np.pi, 2.0 * np.pi) - np.pi
-    else:
-        angles[1:] = _with_small_turns(angles[1:], add_note)
+    angles, axes = _turns(np.where(finite[:, np.newaxis], values, 0.0), add_note)
+    angles[1:] = _shortest(angles[1:]) if shorter else _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
-        # After a skipped or reordered key, the next turn starts from a different key than in the file.
-        follows = np.diff(order, prepend=-1) == 1
-        turns = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
-        angles = np.where(follows, angles[order], turns[0])
-        axes = np.where(follows[:, np.newaxis], axes[order], turns[1])
+        angles, axes = _reordered(angles, axes, order)
     axes = frame.axes(axes)
     if not frame.conversion.keeps_axes:
         first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
@@ -122,10 +112,44 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     return _keys(track, order, frames, np.column_stack((angles, axes)), add_note)
 
 
+def _turns(values: Float64Array, add_note: AddNote) -> tuple[Float64Array, Float64Array]:
+    """Return the angles and unit axes in Blender's convention of turns in the file's. Without an axis, the angle is 0."""
+    angles = -values[:, 0]
+    axes, length = rotations.unit_vectors(values[:, 1:])
+    is_missing = length < _SHORTEST_AXIS
+    lost = is_missing & (angles != 0.0)
+    if lost.any():
+        add_note("AXIS_WITHOUT_LENGTH", int(lost.sum()))
+    angles[is_missing] = 0.0
+    axes[is_missing] = (0.0, 0.0, 1.0)
+    return angles, axes
+
+
+def _reordered(
+    angles: Float64Array, axes: Float64Array, order: npt.NDArray[np.intp]
+) -> tuple[Float64Array, Float64Array]:
+    """Return the turns between the keys in this order.
+
+    After a skipped or reordered key, the next turn starts from a different key than in the file.
+    """
+    follows = np.diff(order, prepend=-1) == 1
+    new_angles, new_axes = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
+    return (
+        np.where(follows, angles[order], new_angles),
+        np.where(follows[:, np.newaxis], axes[order], new_axes),
+    )
+
+
+def _shortest(angles: Float64Array) -> Float64Array:
+    """Replace turns of more than half a turn with the shortest ones. Half turns keep their direction."""
+    is_long = np.abs(angles) > np.pi + _ROUNDING
+    return np.where(is_long, np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi, angles)
+
+
 def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
     """Replace turns of nearly 360 degrees with the small reverse turns from which exporters created them."""
     missing = 2.0 * np.pi - np.abs(angles)
-    small = (missing > _ROUNDING) & (missing < _NEARLY)
+    small = (missing > _ROUNDING) & (missing < _LARGEST_REVERSE)
     if small.any():
         add_note("NEARLY_WHOLE_TURN", int(small.sum()))
     return np.where(small, -np.sign(angles) * missing, angles)
@@ -146,15 +170,16 @@ def _placed(
 ) -> tuple[npt.NDArray[np.intp], Float64Array]:
     """Return the indices of the usable keys, sorted by frame, and their scene frames."""
     order = _order(track, finite, add_note)
-    frames = conversion.frames(track.frames[order])
-    together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
+    file_frames = track.frames[order]
+    frames = conversion.frames(file_frames)
+    together = np.flatnonzero(file_frames[1:] == file_frames[:-1])
     if len(together):
-        at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
+        at = ", ".join(map(str, file_frames[together[:3]]))
         add_note("KEYS_SHARE_FRAME", at, APART)
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
-    kept = are_told_apart(frames, add_note)
-    return order[kept], frames[kept]
+    is_apart = are_told_apart(frames, add_note)
+    return order[is_apart], frames[is_apart]
 
 
 def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
@@ -162,9 +187,10 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
     if not finite.all():
         add_note("KEY_NOT_FINITE", int((~finite).sum()))
     order = np.flatnonzero(finite)
-    if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
+    file_frames = track.frames[order]
+    if (file_frames[1:] < file_frames[:-1]).any():
         add_note("KEYS_GO_BACK")
-        order = order[np.argsort(track.frames[order], kind="stable")]
+        order = order[np.argsort(file_frames, kind="stable")]
     return order
 
 
@@ -185,6 +211,7 @@ def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
 def _keys(
     track: Track, order: npt.NDArray[np.intp], frames: Float64Array, values: Float64Array, add_note: AddNote
 ) -> Keys:
+    """Return the keys with the track's parameters, clamped to their limits."""
     parameters = _in_float64(track.parameters[:, order])
     inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
     outside = (parameters != inside).any(axis=0)

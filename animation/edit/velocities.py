@@ -35,7 +35,7 @@ from ..store.own_keys import read_own_keys
 from ..store.paths import split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks
-from ..store.velocity_properties import is_bones, is_derived, property_name
+from ..store.velocity_properties import is_bone, is_derived, property_name
 from ..translation import n_
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
@@ -248,8 +248,9 @@ def _kind(track: Track, quantity: Quantity) -> str:
 def _path_of(track: Track, kind: str) -> str:
     """Return the path of a track's custom property. Custom properties for bone tracks are stored on the pose bones."""
     owner = split(track.path)[0]
-    prefix = owner.removesuffix(".") if is_bones(owner) else ""
-    return f'{prefix}["{bpy.utils.escape_identifier(property_name(track.path, kind))}"]'
+    prefix = owner.removesuffix(".") if is_bone(owner) else ""
+    assert track.datablock is not None
+    return f'{prefix}["{property_name(track.datablock, track.path, kind)}"]'
 
 
 def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:

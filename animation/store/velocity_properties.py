@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import zlib
 
+import bpy
+
 from .paths import BONES, split
 
 _LONGEST_NAME = 63
@@ -14,6 +16,8 @@ _LONGEST_NAME = 63
 DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
 """Kinds of custom properties that describe the motion of a track."""
 _DERIVED = re.compile(rf'\["tcb_(?:[^"\\]|\\.)*_(?:{"|".join(DERIVED)})"\]$')
+_BONE = re.compile(rf'{re.escape(BONES)}(?:[^"\\]|\\.)*"\]\.')
+_ROTATION = re.compile(r"rotation_(quaternion|axis_angle|euler)$")
 
 
 def is_derived(path: str) -> bool:
@@ -24,19 +28,23 @@ def is_derived(path: str) -> bool:
     return _DERIVED.search(path) is not None
 
 
-def property_name(path: str, kind: str) -> str:
+def property_name(datablock: bpy.types.ID, path: str, kind: str) -> str:
     """Return the name of the custom property, on the bone or datablock, for the track with this path."""
     owner, name = split(path)
-    path = path.removeprefix(owner) if is_bones(owner) else path
-    path = name[1:-1] if name.startswith("[") and (not owner or is_bones(owner)) else path
-    path = re.sub(r"rotation_(quaternion|axis_angle|euler)$", "rotation", path)
-    plain = re.sub(r"\W+", "_", path, flags=re.ASCII).strip("_")
-    if plain != path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
+    own_path = path.removeprefix(owner) if is_bone(owner) else path
+    if name.startswith("[") and (not owner or is_bone(owner)):
+        # A custom property can have the name of a property of its owner, which may be a track too.
+        properties = bpy.types.PoseBone.bl_rna.properties if owner else datablock.bl_rna.properties
+        has_own_name = name[1:-1] not in {_ROTATION.sub("rotation", each) for each in properties.keys()}
+        own_path = name[1:-1] if has_own_name else name
+    own_path = _ROTATION.sub("rotation", own_path)
+    plain = re.sub(r"\W+", "_", own_path, flags=re.ASCII).strip("_")
+    if plain != own_path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
         # Otherwise, two tracks could have the same shortened path.
-        plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(path.encode()):08x}"
+        plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(own_path.encode()):08x}"
     return f"tcb_{plain}_{kind}"
 
 
-def is_bones(owner: str) -> bool:
-    """Return whether the path, including its dot, belongs to a bone."""
-    return owner.startswith(BONES) and owner.endswith('"].') and owner.count('"].') == 1
+def is_bone(owner: str) -> bool:
+    """Return whether the path of an owner, including its dot, is the path of a bone."""
+    return _BONE.fullmatch(owner) is not None

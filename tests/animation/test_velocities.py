@@ -191,6 +191,31 @@ def test_a_bones_are_properties_of_the_bone(animation, write):
     assert played == pytest.approx(np.sqrt(0.14), rel=1e-6)
 
 
+def test_custom_properties_named_like_a_property_have_their_own_velocities(animation, write):
+    rig = new_rig("Arm", tail=(0, 1, 0))
+    bone = rig.pose.bones["Arm"]
+    bone.rotation_mode = "XYZ"
+    for name, change in (("location", 5.0), ("rotation", 10.0)):
+        bone[name] = 0.0
+        key(rig, f'pose.bones["Arm"]["{name}"]', [(1, 0.0), (11, change)])
+    key(rig, 'pose.bones["Arm"].location', [(1, (0, 0, 0)), (11, (2, 0, 0))])
+    key(rig, 'pose.bones["Arm"].rotation_euler', [(1, (0, 0, 0)), (11, (0.3, 0, 0))])
+    animation.enable(rig, keep_look=False)
+    write(rig, quantities={"SPEED"})
+    speeds = {name: speed for name, speed in bone.items() if name.startswith("tcb_") and name.endswith("_speed")}
+    assert speeds["tcb_location_speed"] == pytest.approx(0.2)
+    assert speeds["tcb_rotation_speed"] == pytest.approx(0.03)
+    assert sorted(speeds.values()) == pytest.approx([0.03, 0.2, 0.5, 1.0])
+
+
+def test_velocities_of_a_bone_with_brackets_in_its_name_are_on_the_bone(animation, write):
+    rig = new_rig('A"].b', tail=(0, 1, 0))
+    key(rig, 'pose.bones["A\\"].b"].location', [(1, (0, 0, 0)), (11, (1, 2, 2))])
+    animation.enable(rig, keep_look=False)
+    write(rig, quantities={"SPEED"})
+    assert rig.pose.bones['A"].b']["tcb_location_speed"] == pytest.approx(0.3)
+
+
 def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 0)), (11, (1, 2, 3))])

@@ -547,6 +547,16 @@ def test_tiny_turns_backwards_of_about_357_degrees_go_the_shorter_way(bring: Imp
         assert turned(frame) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+def test_half_turns_keep_their_direction_when_turns_take_the_shortest_path(bring: Import, direction: int) -> None:
+    # As float32, half a turn is a little more than half a turn.
+    turning = track("ROTATION", (0, 0, 0, 0, 1), (10, math.pi, 0, 0, direction))
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(turning,))), use_shorter_turns=True)
+    # The file's direction of rotation is the opposite of Blender's.
+    expected = matrix_of(reference.of_axis_angle(-direction * math.pi / 2.0, (0, 0, 1)))
+    assert turned(5) == pytest.approx(expected, abs=1e-6)
+
+
 def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
