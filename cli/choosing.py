@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +24,7 @@ from .arguments import Job
 from .file_outcome import Outcome
 
 _PROPOSED = 3
-"""Maximum number of object names that a message suggests."""
+"""Maximum number of similar object names that a message suggests."""
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
@@ -33,65 +33,58 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     Objects requested by name are always returned, but may be rejected later. Linked datablocks are skipped unless they
     are requested by name.
     """
-    overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
-    local: dict[bpy.types.ID, None] = {}
+    chosen: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
     not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
-
-    def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
-        """Add the datablocks that need processing."""
-        something = False
+    names = job.given.objects
+    of_objects = [(obj, animation.of_object(obj)) for obj in named(names, outcome)]
+    for obj, datablocks in of_objects if names else [(None, _of_file())]:
+        has_work = False
         for datablock in datablocks:
             if _has_work(datablock, job.work):
-                something = True
-                (local if datablock.library is None else linked)[datablock] = None
+                has_work = True
+                (chosen if datablock.library is None else linked)[datablock] = None
             elif _is_layered(datablock):
                 not_read[datablock] = reasons_without_channels(datablock)
-        return something
-
-    if not job.given.objects:
-        consider(datablock for datablock in animation.of_file() if datablock not in overridden)
-    for obj, pattern in named(job.given.objects, outcome).items():
-        something = consider(animation.of_object(obj))
-        if obj.name == pattern and (obj.library is not None or not something):
-            local[obj] = None
-    outcome.report.notes += [
-        reason for datablock, reasons in not_read.items() if datablock not in local for reason in reasons
-    ]
-    left_out = [datablock for datablock in linked if datablock not in local]
+        if obj is not None and obj.name in names and (obj.library is not None or not has_work):
+            chosen[obj] = None
+    for datablock, reasons in not_read.items():
+        outcome.report.notes += reasons if datablock not in chosen else ()
+    left_out = [datablock for datablock in linked if datablock not in chosen]
     outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", name_of(datablock)) for datablock in left_out]
-    if left_out and not local:
+    if left_out and not chosen:
         outcome.nothing_to_do = Finding("NOTHING_BUT_LINKED")
-    return list(local)
+    return list(chosen)
 
 
-def named(patterns: Sequence[str], outcome: Outcome) -> dict[bpy.types.Object, str]:
-    """Return the local objects that match the patterns, or else the linked objects, with their patterns.
+def _of_file() -> list[bpy.types.ID]:
+    """Return the animated datablocks of the file. An override replaces its linked object."""
+    overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
+    return [datablock for datablock in animation.of_file() if datablock not in overridden]
+
+
+def named(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
+    """Return the objects that match any pattern. A pattern selects linked objects only if it matches no local object.
 
     A pattern without a match adds a note. If no pattern matches, the file needs no processing.
     """
-    every: dict[bpy.types.Object, str] = {}
+    objects: dict[bpy.types.Object, None] = {}
     unmatched = []
     for pattern in patterns:
-        found = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
-        every |= dict.fromkeys([obj for obj in found if obj.library is None] or found, pattern)
-        if not found:
+        matches = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
+        objects |= dict.fromkeys([obj for obj in matches if obj.library is None] or matches)
+        if not matches:
             names = [obj.name for obj in bpy.data.objects]
             near = difflib.get_close_matches(pattern, names, n=_PROPOSED, cutoff=0.5) or names
             unmatched.append(Finding("NO_OBJECT_MATCHES" if names else "NO_OBJECT", arguments=(pattern, tuple(near))))
-    if unmatched and not every:
+    if unmatched and not objects:
         outcome.nothing_to_do = unmatched.pop(0)
     outcome.report.notes += unmatched
-    return every
-
-
-def only_in_strips(datablock: bpy.types.ID) -> bool:
-    """Check whether only NLA strips animate the datablock."""
-    data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    return data.action is None and any(track.strips for track in data.nla_tracks)
+    return list(objects)
 
 
 def _is_layered(datablock: bpy.types.ID) -> bool:
+    """Return whether an action with several layers or strips animates the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is not None and bool(layered_reason(data.action))
 
@@ -115,12 +108,12 @@ def tracks_of(datablock: bpy.types.ID) -> list[Track]:
 
 def sets_of(datablock: bpy.types.ID) -> list[Channels]:
     """Return the F-curves of the datablock's action and of NLA strips that a bake includes, even if linked."""
-    found = []
+    sets = []
     with suppress(animation.AnimationError):
-        found.append(channels_of(datablock))
+        sets.append(channels_of(datablock))
     with suppress(animation.AnimationError):
-        found += editable_sets(datablock).sets
-    return list({channels.identity: channels for channels in found}.values())
+        sets += editable_sets(datablock).sets
+    return list({channels.identity: channels for channels in sets}.values())
 
 
 def has_keys(track: Track) -> bool:

@@ -113,7 +113,10 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
 
 
 def _turns(values: Float64Array, add_note: AddNote) -> tuple[Float64Array, Float64Array]:
-    """Return the angles and unit axes in Blender's convention of turns in the file's. Without an axis, the angle is 0."""
+    """Convert the file's turns, shape (n, 4), to angles and unit axes in Blender's convention.
+
+    A turn without an axis becomes a turn of 0.
+    """
     angles = -values[:, 0]
     axes, length = rotations.unit_vectors(values[:, 1:])
     is_missing = length < _SHORTEST_AXIS

@@ -35,7 +35,7 @@ def property_name(datablock: bpy.types.ID, path: str, kind: str) -> str:
     if name.startswith("[") and (not owner or is_bone(owner)):
         # A custom property can have the name of a property of its owner, which may be a track too.
         properties = bpy.types.PoseBone.bl_rna.properties if owner else datablock.bl_rna.properties
-        has_own_name = name[1:-1] not in {_ROTATION.sub("rotation", each) for each in properties.keys()}
+        has_own_name = name[1:-1] not in {_ROTATION.sub("rotation", each.identifier) for each in properties}
         own_path = name[1:-1] if has_own_name else name
     own_path = _ROTATION.sub("rotation", own_path)
     plain = re.sub(r"\W+", "_", own_path, flags=re.ASCII).strip("_")

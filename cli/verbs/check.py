@@ -19,7 +19,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, open joint and failed check."""
     given = job.given
     chosen: dict[str, Any] = {"frame_range": given.range}
-    objects = list(named(given.objects, outcome) if given.objects else bpy.data.objects)
+    objects = named(given.objects, outcome) if given.objects else list(bpy.data.objects)
     checks = animation.Checks()
     for scene in bpy.data.scenes:
         shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]

@@ -23,7 +23,7 @@ from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track, find_tracks
 from ..arguments import Job
-from ..choosing import named, only_in_strips, reasons_without_channels, sets_of, tracks_of
+from ..choosing import named, reasons_without_channels, sets_of, tracks_of
 from ..file_outcome import Outcome
 from ..open_and_save import missing_libraries
 
@@ -37,7 +37,7 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
     animated = []
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
-        if data.action is None and not only_in_strips(datablock):
+        if data.action is None and not any(track.strips for track in data.nla_tracks):
             continue  # it has drivers or once had an action
         sets = sets_of(datablock)
         if not sets:

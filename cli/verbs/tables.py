@@ -58,7 +58,7 @@ def write_velocities(job: Job, outcome: Outcome) -> None:
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
     """Return the only requested or existing object, or None if no name matches. Raises AnimationError."""
-    found = list(named(job.given.objects, outcome) if job.given.objects else bpy.data.objects)
+    found = named(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
     if outcome.nothing_to_do:
         return None
     if len(found) != 1:

@@ -60,7 +60,7 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     given = job.given
     objects = list(scene.objects)
     if given.objects:
-        asked = named(given.objects, outcome)
+        asked = set(named(given.objects, outcome))
         objects = [obj for obj in objects if obj in asked]
     if outcome.nothing_to_do:
         return None

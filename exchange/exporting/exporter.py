@@ -29,19 +29,11 @@ from ..mesh_export import GEOMETRY, mesh_of
 from ..options import EXPORT
 from ..report import Exchanged, count_found
 from ..rotation_keys import MAX_NAME
+from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
+from .gathered import Gathered, find_source, target_of, upright_spaces
 from .instances import Instances
 from .matrices import Matrices, looked_at, reason_to_sample
-from .nodes import (
-    Gathered,
-    Writer,
-    find_source,
-    fov_of,
-    hotspot_of,
-    rolls_of,
-    target_of,
-    upright_spaces,
-    width_seen,
-)
+from .nodes import Writer
 from .played_frames import frames_of
 from .track_keys import SampleLimit
 
@@ -174,7 +166,7 @@ def _gather_nodes(
             continue
         node = _gather_node(obj, exported, *targets.get(obj, (None, True)), report)
         find_source(node, options.conversion)
-        instances.name(node)
+        instances.add(node)
         gathered.append(node)
         if node.kind in three_ds.TARGET_KINDS:
             aim = node.target

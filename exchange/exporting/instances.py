@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import NAME_LENGTH
@@ -14,28 +16,33 @@ from ..clean_keys import AddNote
 from ..conversion import Conversion, Frame
 from ..importing.plan_objects import DUMMY, node_name
 from ..mesh_export import GEOMETRY
-from .nodes import Gathered
+from .gathered import Gathered
 
-_NEAR = 1e-5
+_LARGEST_DIFFERENCE = 1e-5
 """Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
 
 
 class Names:
-    """The unique names of a file."""
+    """The unique names of nodes, or of the instances of a mesh."""
 
     def __init__(self) -> None:
-        self._taken: set[bytes] = set()
+        self._taken: set[bytes | None] = set()
+
+    def reserve(self, name: bytes | None) -> bool:
+        """Mark a name, or None for no name, as taken. Return whether it was not taken yet."""
+        is_new = name not in self._taken
+        self._taken.add(name)
+        return is_new
 
     def take(self, name: str, add_note: AddNote) -> bytes:
         """Return a unique file name for the object `name`."""
         encoded = name.replace("\0", "").encode("latin-1", "replace")
         short = encoded[:NAME_LENGTH] or b"Unnamed"
         number = 0
-        while short in self._taken:
+        while not self.reserve(short):
             number += 1
             tail = b"~%d" % number
             short = encoded[: NAME_LENGTH - len(tail)] + tail
-        self._taken.add(short)
         shown = short.decode("latin-1")
         if shown != name:
             add_note("SHORT_NAME", shown, NAME_LENGTH)
@@ -47,34 +54,37 @@ class Instances:
 
     def __init__(self, conversion: Conversion) -> None:
         self.conversion = conversion
-        self.names = Names()
+        self._names = Names()
         self._first_of: dict[Any, Gathered] = {}
+        """The first object of each datablock with geometry."""
         self._imported: dict[bytes, list[Gathered]] = {}
-        self._instances: dict[bytes, Names] = {}
+        """The first objects of different imported meshes, by the name of their node."""
+        self._instance_names: defaultdict[bytes, Names] = defaultdict(Names)
+        """The instance names of each mesh."""
 
-    def name(self, node: Gathered) -> None:
+    def add(self, node: Gathered) -> None:
         """Set the object's pivot and its name. An instance or a dummy has an additional instance name."""
-        source = node.source
+        source, add_note = node.source, node.add_note
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
-        is_named_so = source is not None and node_name(source) == node.obj.name
+        if source is not None and node_name(source) != node.obj.name:
+            source = None  # the object was renamed
         if first is not node:
             node.name = first.name
-            if is_named_so and source is not None and source.name == first.name:
+            names = self._instance_names[first.name]
+            if source is not None and source.name == first.name and names.reserve(source.instance_name):
                 node.instance = source.instance_name
             else:
-                label = node.obj.name.removeprefix(f"{first.obj.name}.")
-                node.instance = self._instances.setdefault(first.name, Names()).take(label, node.add_note)
-        elif source is not None and is_named_so and source.name != DUMMY:
-            node.name, node.instance = (
-                self.names.take(source.name.decode("latin-1"), node.add_note),
-                source.instance_name,
-            )
+                node.instance = names.take(node.obj.name.removeprefix(f"{first.obj.name}."), add_note)
+        elif source is not None and source.name != DUMMY:
+            node.name = self._names.take(source.name.decode("latin-1"), add_note)
+            node.instance = source.instance_name
+            self._instance_names[node.name].reserve(node.instance)
         elif node.kind == "OBJECT" and node.obj.type not in GEOMETRY:
             # Other readers keep the motion of a node without a mesh only if it has the name of dummies.
-            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.add_note)
+            node.name, node.instance = DUMMY, self._names.take(node.obj.name, add_note)
         else:
-            node.name = self.names.take(node.obj.name, node.add_note)
+            node.name = self._names.take(node.obj.name, add_note)
 
     def _first(self, node: Gathered) -> Gathered:
         """Return the first object with the same mesh, which may be the object itself."""
@@ -85,22 +95,26 @@ class Instances:
         if first is not node:
             node.pivot = first.pivot
         elif obj.type == "MESH" and source is not None:
-            alike = self._imported.setdefault(source.name, [])
-            first = next((other for other in alike if self._are_alike(other, node)), node)
+            meshes = self._imported.setdefault(source.name, [])
+            first = next((other for other in meshes if self._are_alike(other, node)), node)
             if first is node:
-                alike.append(node)
+                meshes.append(node)
         return first
 
     def _are_alike(self, node: Gathered, other: Gathered) -> bool:
         """Check whether two meshes differ only by their pivots, as after importing instances."""
-        mine, others = node.obj.data, other.obj.data
-        if any(len(getattr(mine, name)) != len(getattr(others, name)) for name in ("vertices", "loops", "polygons")):
+        mesh, other_mesh = node.obj.data, other.obj.data
+        if any(
+            len(getattr(mesh, name)) != len(getattr(other_mesh, name)) for name in ("vertices", "loops", "polygons")
+        ):
             return False
-        if not np.array_equal(_corners(mine), _corners(others)) or not np.array_equal(_mapped(mine), _mapped(others)):
+        if not np.array_equal(_corner_vertices(mesh), _corner_vertices(other_mesh)):
+            return False
+        if not np.array_equal(_texture_coordinates(mesh), _texture_coordinates(other_mesh)):
             return False
         points = self._around_pivot(node)
-        apart = np.abs(points - self._around_pivot(other)).max(initial=0.0)
-        return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
+        distance = np.abs(points - self._around_pivot(other)).max(initial=0.0)
+        return bool(distance <= _LARGEST_DIFFERENCE * np.abs(points).max(initial=0.0))
 
     def _around_pivot(self, node: Gathered) -> Float64Array:
         """Return the vertices (n, 3) of the file's mesh, in the units and axes of the scene."""
@@ -111,17 +125,17 @@ class Instances:
         return moved
 
 
-def _corners(mesh: bpy.types.Mesh) -> Float64Array:
-    """Return the vertex of each face corner."""
+def _corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
+    """Return the vertex of each face corner, shape (corners,)."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
-    return corners.astype(np.float64)
+    return corners
 
 
-def _mapped(mesh: bpy.types.Mesh) -> Float64Array:
-    """Return the texture coordinates of each face corner. Empty if the mesh has none."""
+def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
+    """Return the texture coordinates of all face corners, shape (2 corners,). Empty if the mesh has none."""
     layer = mesh.uv_layers.active
-    mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
+    coordinates = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
     if layer is not None:
-        layer.data.foreach_get("uv", mapped)
-    return mapped.astype(np.float64)
+        layer.data.foreach_get("uv", coordinates)
+    return coordinates

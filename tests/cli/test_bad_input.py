@@ -200,11 +200,12 @@ def test_one_pattern_of_two_without_a_match_is_a_note(tcb, walk):
     assert [note["code"] for note in ran.lines[0]["notes"]] == ["NO_OBJECT_MATCHES"]
 
 
-def test_an_object_without_keys_is_refused_when_asked_for_by_name(tcb, walk):
+@pytest.mark.parametrize("patterns", [("Still", "Hips"), ("Still", "*"), ("*", "Still")])
+def test_an_object_without_keys_is_refused_when_asked_for_by_name(tcb, walk, patterns):
     load(walk)
     thing("Still")
     save(walk)
-    ran = tcb("bake", walk, "--in-place", "--objects", "Still", "--objects", "Hips")
+    ran = tcb("bake", walk, "--in-place", *(part for pattern in patterns for part in ("--objects", pattern)))
     assert refused(ran, '"Still"', "no animation", status=FAULTS)
     assert state(walk) == "baked"
 

@@ -445,6 +445,25 @@ def test_a_lens_and_visibility_that_go_on_outside_their_keys_are_sampled(
     assert nodes["OBJECT", b"Box"].track("HIDE").frames.tolist() == turns
 
 
+@pytest.mark.parametrize(
+    ("interpolation", "keys"),
+    [("LINEAR", [(0, 1.0), (7, 0.0), (20, 1.0)]), ("CONSTANT", [(0, 0.0), (7, 0.6), (12, 1.0), (20, 2.0)])],
+)
+def test_visibility_is_exported_as_blender_plays_it(give: Export, interpolation: str, keys: list) -> None:
+    item = new_object("Box")
+    key(item, "hide_render", keys)
+    for point in fcurves(item)[0].keyframe_points:
+        point.interpolation = interpolation
+    hidden = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        hidden.append(item.hide_render)
+    node = give().nodes[0]
+    assert bool(node.flags[0] & three_ds.HIDDEN) == hidden[0]
+    turns = [frame for frame in FRAMES[1:] if hidden[frame] != hidden[frame - 1]]
+    assert node.track("HIDE").frames.tolist() == turns
+
+
 def by_driver(data: bpy.types.ID, path: str, index: int, factor: float) -> None:
     added = data.driver_add(path, index) if index >= 0 else data.driver_add(path)
     added.driver.expression = f"{factor} * (1 + frame / 60)"
@@ -660,6 +679,18 @@ def test_instances_of_a_file_stay_instances_around_other_pivots_too(give: Export
     assert {(node.name, node.instance_name) for node in given.nodes} == {(b"Box", name) for name, *_ in said}
     assert tracks(given) == tracks(made)
     assert_same_points(given, before, tmp_path / "again.3ds")
+
+
+def test_an_added_instance_does_not_get_the_name_of_an_imported_one(give: Export, tmp_path: Path) -> None:
+    nodes = [three_ds.Node("OBJECT", b"Box", instance_name=name) for name in (b"one", b"two")]
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", scene(*nodes, objects=(box(b"Box"),))))
+    mesh = bpy.data.objects["Box.one"].data
+    for name in ("one", "two"):
+        new_object(name, data=mesh)
+    given = give()
+    names = [(node.name, node.instance_name) for node in given.nodes]
+    assert {(b"Box", b"one"), (b"Box", b"two")} <= set(names)
+    assert len(set(names)) == 4
 
 
 @pytest.mark.parametrize("mirrored", [None, "Box", "Box.001"])

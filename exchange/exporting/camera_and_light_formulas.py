@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Formulas for the views of cameras, the cones of spotlights, and the rolls of both."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...animation.fcurves.keyframes import Float64Array
+from ...interp import rotations
+
+
+def width_seen(camera: bpy.types.Camera, scene: bpy.types.Scene) -> float:
+    """Return the visible sensor width in mm, which is smaller if the sensor is fitted to the image height."""
+    render = scene.render
+    width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
+    if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
+        return float(camera.sensor_width)
+    fitted = camera.sensor_height if camera.sensor_fit == "VERTICAL" else camera.sensor_width
+    return float(fitted * width / height)
+
+
+def fov_of(lens: npt.ArrayLike, width: float) -> Float64Array:
+    """Return the horizontal fields of view, in degrees, of focal lengths."""
+    return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
+
+
+def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> Float64Array:
+    """Return the cone angle, in radians, at which a light with this blend begins to fade."""
+    edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
+    return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
+
+
+def _unit(vectors: Float64Array) -> Float64Array:
+    return rotations.unit_vectors(vectors)[0]
+
+
+def rolls_of(worlds: Float64Array) -> Float64Array:
+    """Return the continuous roll angles, in radians, of axes (n, 3, 3) that look along their -Z.
+
+    Source: docs/formulas, "Nodes of 3D Studio files".
+    """
+    right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
+    level = np.cross([0.0, 0.0, 1.0], back)
+    upright = np.cross(back, level)
+    return np.unwrap(np.arctan2(np.einsum("ij,ij->i", right, upright), np.einsum("ij,ij->i", right, level)))
