@@ -52,12 +52,23 @@ class ComponentSpline(BaseSpline):
         return polynomials(curve, self.prepared.timing, frames, period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
-        """Return the n-th antiderivative, which is 0 at the first key. The spline must support `to_ppoly`."""
+        """Return the n-th antiderivative, which is 0 at the first key.
+
+        Raises
+        ------
+        ValueError
+            If the segments are not cubics, or the spline is a cycle, which has no piecewise antiderivative.
+        """
         return self.to_ppoly().antiderivative(n)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral from frame `a` to frame `b`, shape (d,).
 
         Outside the keys, the held, repeated or extrapolated motion is integrated.
+
+        Raises
+        ------
+        ValueError
+            If the segments are not cubics, or `a` or `b` is not a finite frame.
         """
         return self.to_ppoly().integrate(a, b, extrapolate)

@@ -12,7 +12,7 @@ import numpy as np
 from ...interp.fitting.dialects import Dialect
 from ..arguments import checked
 from ..bake.pipeline import bake
-from ..bake.plans.motion_refusals import LARGEST
+from ..bake.plans.motion_refusals import LARGEST_VALUE
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew
@@ -228,7 +228,7 @@ def _property(datablock: bpy.types.ID, path: str) -> Track:
 def _check_handles(track: Track, keys: Sequence[Keyframes]) -> None:
     """Raise AnimationError if Blender could not evaluate the handles in float32."""
     handles = np.concatenate([side for each in keys for side in (each.handle_left, each.handle_right)], axis=1)
-    too_long = ~(np.abs(handles) <= LARGEST).all(axis=1)
+    too_long = ~(np.abs(handles) <= LARGEST_VALUE).all(axis=1)
     if too_long.any():
         raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(too_long)]))
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,17 @@ from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array, IndexArray
 from .new_keys import NewKeys
 
-_LEAST = 0.1
-"""A segment is divided if the track's error is at least this fraction of the tolerance."""
+_SMALLEST_EFFECT = 0.1
+"""A bone's track gets keys only if its effect is at least this fraction of the bone's tolerance."""
 
 
 class Played(NamedTuple):
-    """Played values, indexed by path, with unit quaternions for rotations.
-
-    Played positions, shape (points, frames, 3).
-    """
+    """The played motion."""
 
     values: Mapping[str, Float64Array]
+    """Values by path, with unit quaternions for rotations, shape (frames, components)."""
     places: Float64Array | None
+    """Positions of all bone heads and tails, shape (points, frames, 3)."""
 
 
 class WantedMotion(NamedTuple):
@@ -33,39 +33,41 @@ class WantedMotion(NamedTuple):
 
     datablock: Any
     places: Float64Array | None
-    limits: Float64Array | None
+    """Positions, shape (points, frames, 3)."""
+    point_tolerances: Float64Array | None
     """Tolerances by point, shape (points, frames)."""
-    of_tracks: Mapping[str, Float64Array]
+    track_tolerances: Mapping[str, Float64Array]
     """Tolerances by path, shape (frames,)."""
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
     """Add keys in the middle of segments that handles do not play accurately.
 
-    Return None if the additional keys do not help.
+    Tracks that share one array of rows are divided together. Return None if additional keys do not help.
     """
     # Handles are exact for values without eases.
-    able = {
+    inexact = {
         keys.sampled.track.path: keys
         for keys in new
         if keys.fit is not None and (keys.sampled.track.is_rotation or keys.fit.method == "TCB") and len(keys.rows) > 1
     }
-    cuts: dict[int, set[int]] = {}
-    for path, frame in (*_of_bones(able, played, wanted), *_of_objects(able, played, wanted)):
-        rows = able[path].rows
-        cuts.setdefault(id(rows), set()).update(_middles(rows, frame))
-    if not any(cuts.values()):
+    rows_to_add: dict[int, set[int]] = {}
+    for path, frame in (*_faults_of_bones(inexact, played, wanted), *_faults_of_others(inexact, played, wanted)):
+        rows = inexact[path].rows
+        rows_to_add.setdefault(id(rows), set()).update(_middles(rows, frame))
+    if not any(rows_to_add.values()):
         return None
-    fits: dict[int, Reduced] = {}
-    found = []
+    divided_fits: dict[int, Reduced] = {}
+    result = []
     for keys in new:
-        if keys.fit is None or not cuts.get(id(keys.rows)):
-            found.append(keys)
+        middles = rows_to_add.get(id(keys.rows))
+        if keys.fit is None or not middles:
+            result.append(keys)
             continue
-        if id(keys.fit) not in fits:
-            fits[id(keys.fit)] = divided(keys.fit, cuts[id(keys.rows)], _parts_of(new, keys.fit))
-        found.append(NewKeys.fitted(keys.sampled, fits[id(keys.fit)], keys.part))
-    return _sharing(found)
+        if id(keys.fit) not in divided_fits:
+            divided_fits[id(keys.fit)] = divided(keys.fit, middles, _parts_of(new, keys.fit))
+        result.append(NewKeys.fitted(keys.sampled, divided_fits[id(keys.fit)], keys.part))
+    return _with_shared_rows(result)
 
 
 def _middles(rows: IndexArray, frame: int) -> list[int]:
@@ -73,26 +75,28 @@ def _middles(rows: IndexArray, frame: int) -> list[int]:
     after = int(np.searchsorted(rows, frame, side="right"))
     first = after - 1 - int(rows[after - 1] == frame)
     segments = range(max(first, 0), min(after, len(rows) - 1))
-    return [int(rows[each] + rows[each + 1]) // 2 for each in segments if rows[each + 1] - rows[each] > 1]
+    return [int(rows[start] + rows[start + 1]) // 2 for start in segments if rows[start + 1] - rows[start] > 1]
 
 
 def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
     """Return the parts of a fit in order. Tolerances are ignored."""
-    own = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
-    return [SampledTracks(keys.sampled.values[np.newaxis], np.ones(1), keys.sampled.track.is_rotation) for keys in own]
+    parts = sorted((keys for keys in new if keys.fit is fit), key=lambda keys: keys.part)
+    return [
+        SampledTracks(keys.sampled.values[np.newaxis], np.ones(1), keys.sampled.track.is_rotation) for keys in parts
+    ]
 
 
-def _sharing(found: Sequence[NewKeys]) -> list[NewKeys]:
-    """Make keys at the same frames share one array of rows, whose identity marks the tracks to divide together."""
-    known: dict[tuple[int, ...], Any] = {}
-    for keys in found:
-        if keys.fit is not None:
-            keys.rows = known.setdefault(tuple(keys.rows.tolist()), keys.rows)
-    return list(found)
+def _with_shared_rows(new: Sequence[NewKeys]) -> list[NewKeys]:
+    """Return the keys with one shared array of rows for all fitted tracks with keys at the same frames."""
+    shared: dict[bytes, IndexArray] = {}
+    return [
+        keys if keys.fit is None else replace(keys, rows=shared.setdefault(keys.rows.tobytes(), keys.rows))
+        for keys in new
+    ]
 
 
-def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return the deviation of the played motion, as angles for rotations and distances otherwise, shape (frames,)."""
+def _deviations(keys: NewKeys, played: Float64Array) -> Float64Array:
+    """Return the deviation of the played values, as angles for rotations and distances otherwise, shape (frames,)."""
     if keys.sampled.track.is_rotation:
         angles: Float64Array = rotations.angle_between(played, keys.sampled.values)
         return angles
@@ -100,32 +104,35 @@ def _apart(keys: NewKeys, played: Float64Array) -> Float64Array:
     return distances
 
 
-def _of_bones(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+def _faults_of_bones(inexact: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
     """Yield the track with the largest effect at each frame at which a bone exceeds its tolerance."""
-    if played.places is None or wanted.places is None or wanted.limits is None:
+    if played.places is None or wanted.places is None or wanted.point_tolerances is None:
         return
-    off = {path: _apart(keys, played.values[path]) for path, keys in able.items()}
+    deviations = {path: _deviations(keys, played.values[path]) for path, keys in inexact.items()}
     bones = list(wanted.datablock.pose.bones)
+    # Heads and tails alternate in the array.
     heads = {bone.name: 2 * number for number, bone in enumerate(bones)}
-    far = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.limits
-    for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
-        point = int(np.argmax(far[:, frame]))
-        bone = bones[point // 2]
-        moved = {"": 0.0}
-        for each in (bone, *bone.parent_recursive):
-            reach = float(np.linalg.norm(wanted.places[point, frame] - wanted.places[heads[each.name], frame]))
-            for path in off:
-                if path.startswith(f"{bone_path(each)}.") and _middles(able[path].rows, frame):
-                    moved[path] = (reach if able[path].sampled.track.is_rotation else 1.0) * off[path][frame]
-        path = max(moved, key=lambda each: moved[each])
-        if moved[path] > _LEAST * wanted.limits[point, frame]:
+    excess = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.point_tolerances
+    for frame in np.flatnonzero(excess.max(axis=0) > 1.0).tolist():
+        point = int(np.argmax(excess[:, frame]))
+        place, worst_bone = wanted.places[point, frame], bones[point // 2]
+        effects: dict[str, float] = {}
+        for bone in (worst_bone, *worst_bone.parent_recursive):
+            radius = float(np.linalg.norm(place - wanted.places[heads[bone.name], frame]))
+            for path, keys in inexact.items():
+                if path.startswith(f"{bone_path(bone)}.") and _middles(keys.rows, frame):
+                    effects[path] = (radius if keys.sampled.track.is_rotation else 1.0) * deviations[path][frame]
+        path = max(effects, key=lambda each: effects[each], default="")
+        if path and effects[path] > _SMALLEST_EFFECT * wanted.point_tolerances[point, frame]:
             yield path, frame
 
 
-def _of_objects(able: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+def _faults_of_others(
+    inexact: Mapping[str, NewKeys], played: Played, wanted: WantedMotion
+) -> Iterator[tuple[str, int]]:
     """Yield tracks that do not belong to bones, with the frames at which they exceed their tolerances."""
-    for path, keys in able.items():
+    for path, keys in inexact.items():
         if not keys.sampled.is_of_bone:
-            far = _apart(keys, played.values[path])
-            for frame in np.flatnonzero(far > wanted.of_tracks[path]).tolist():
+            deviations = _deviations(keys, played.values[path])
+            for frame in np.flatnonzero(deviations > wanted.track_tolerances[path]).tolist():
                 yield path, frame

@@ -37,10 +37,12 @@ from .evaluated import check_evaluated, evaluated_places, play_densely, tightene
 from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
-from .new_keys import NewKeys, enable, made_of_few, write
+from .new_keys import NewKeys
+from .recover_new_keys import recovered_keys
 from .reduce_request import ReduceRequest
 from .result import Reduction
 from .sampled_track import SampledTrack, filtered, frames_of, is_posed, own_count, sample_track
+from .write_new_keys import enable, write
 
 _MARGIN = 0.98
 """Fraction of the error that the search uses, because handles only approximate rotations and float32 rounds."""
@@ -117,7 +119,7 @@ class DatablockReduction:
         error = _MARGIN * self._wanted.error
         moving = self._moving
         for number, sampled in enumerate(moving):
-            keys = made_of_few(sampled, error, self._wanted.method)
+            keys = recovered_keys(sampled, error, self._wanted.method)
             if keys is not None:
                 sampled.stays = len(keys.rows) * _SPARSE <= len(self._frames)
                 if len(keys.rows) < own_count([sampled]):
@@ -194,7 +196,7 @@ class DatablockReduction:
         wanted = self._wanted_motion(factor)
         assert places is not None
         assert wanted.places is not None
-        far = np.linalg.norm(places - wanted.places, axis=2) / wanted.limits
+        far = np.linalg.norm(places - wanted.places, axis=2) / wanted.point_tolerances
         # Heads and tails alternate in the array.
         excess: Float64Array = np.maximum(far[::2], far[1::2])
         return excess

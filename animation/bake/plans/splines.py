@@ -28,7 +28,7 @@ from ...store.record_rows import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
 from .motion_refusals import (
-    LARGEST,
+    LARGEST_VALUE,
     check_finite,
     check_frames,
     check_range,
@@ -154,7 +154,7 @@ def _vector(
     own = {index: originals[index] for index in components}
     first = own[components[0]]
     frames, values = first.frames, _columns([*own.values()])
-    are_small = all(each.every.bound <= LARGEST for each in own.values())
+    are_small = all(each.every.bound <= LARGEST_VALUE for each in own.values())
     if not are_small:
         check_size(track, frames, values)
     method = made_by(track, settings)
@@ -356,10 +356,10 @@ def _rotation_spline(
 
     If `is_between` is true, Blender plays all segments, so only the track's keys matter.
     """
-    are_small = all(each.every.bound <= LARGEST for each in own.values()) and len(own) == raw.shape[1]
+    are_small = all(each.every.bound <= LARGEST_VALUE for each in own.values()) and len(own) == raw.shape[1]
     if not are_small:
         check_finite(track, frames, raw)
-    made = made_by(track, settings)
+    made, label = made_by(track, settings), METHODS[settings.method].label
     options = _options(track, settings, own, frames)
     parameters = parameter_rows(track, own, frames, defaults)
     if track.kind == "EULER" and hasattr(made, "from_angles"):
@@ -372,7 +372,7 @@ def _rotation_spline(
                 return spline, None
             arcs = np.zeros(len(frames) - 1) if is_between else _arcs(keys.values)
             if "path" not in options:
-                check_turns(track, settings, frames, arcs, np.pi)
+                check_turns(track, frames, arcs, np.pi, label)
             # Rotations of less than half a turn need no unwrapping between samples.
             return spline, arcs if arcs.max(initial=0.0) > np.pi else None
         walk = walk_of(track, raw)
@@ -384,7 +384,7 @@ def _rotation_spline(
         if hasattr(made, "from_walk"):
             options.pop("path", None)
             return made.from_walk(keys, walk, settings.cycle, **options), turns
-        check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
+        check_turns(track, frames, turns, 2 * np.pi if "path" in options else np.pi, label)
         # Choose the signs for the path that the keys' values define.
         return made(_on_way(keys, walk), settings.cycle, **options), turns
     except KeysError as error:

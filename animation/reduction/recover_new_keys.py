@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recover the keys from which a track's curves were generated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...interp.fitting.reduction import Method, RecoveredKeys, recover_keys
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
+from ...interp.keys import PARAMETERS, Keys
+from ...interp.splines import tcb
+from ..store.record_rows import Numbers
+from ..store.table.rows import velocity_of
+from ..store.table.settings import Settings
+from .new_keys import BEZIER, CONSTANT, LINEAR, NewKeys
+from .sampled_track import SampledTrack
+
+_SAME = 1e-4
+"""A key is not a corner if the velocities before and after it differ by at most this fraction of the largest
+velocity."""
+
+
+def recovered_keys(sampled: SampledTrack, limit: float, method: Method) -> NewKeys | None:
+    """Return the keys from which a track's curves were generated, or None if no keys with this method are found.
+
+    `limit` is the tolerance for values computed from tension, continuity and bias. Straight lines and steps are
+    recovered for either method.
+    """
+    recovered = recover_keys(sampled.raw[:, [*sampled.track.channels]])
+    if recovered is None:
+        return None
+    types = np.select([recovered.is_hold, recovered.is_line], [CONSTANT, LINEAR], BEZIER)
+    types = np.append(types, LINEAR if recovered.is_straight else BEZIER).astype(np.uint8)
+    keys = NewKeys(sampled, recovered.rows, sampled.raw[recovered.rows], types)
+    if recovered.is_straight:
+        return keys
+    if method == "TCB":
+        return _with_parameters(keys, recovered, limit)
+    if sampled.track.is_rotation or _has_corners(recovered):
+        return _with_handles(keys, recovered)
+    return _with_velocities(keys, recovered)
+
+
+def _has_corners(recovered: RecoveredKeys) -> bool:
+    """Return whether the velocity changes at any key between two curves."""
+    is_curve = ~(recovered.is_hold | recovered.is_line)
+    between_curves = is_curve[:-1] & is_curve[1:]
+    changes = np.abs(recovered.incoming - recovered.outgoing)[1:-1][between_curves]
+    size = np.abs(recovered.incoming).max() + np.abs(recovered.outgoing).max()
+    return bool(changes.max(initial=0.0) > _SAME * size)
+
+
+def _with_velocities(keys: NewKeys, recovered: RecoveredKeys) -> NewKeys:
+    """Return the keys with one velocity per key."""
+    after_curve = np.append(False, ~(recovered.is_hold | recovered.is_line))[:, np.newaxis]
+    velocities = np.where(after_curve, recovered.incoming, recovered.outgoing)
+    numbers: dict[int, Numbers] = {
+        index: {velocity_of(0): column} for index, column in zip(keys.sampled.track.channels, velocities.T, strict=True)
+    }
+    return replace(keys, settings=Settings(method="HERMITE"), numbers=numbers)
+
+
+def _with_handles(keys: NewKeys, recovered: RecoveredKeys) -> NewKeys:
+    """Return the keys with separate velocities before and after each key, as handles."""
+    components = [*keys.sampled.track.channels]
+    thirds = np.diff(recovered.rows)[:, np.newaxis] / 3.0
+    handles = np.zeros((2, *keys.values.shape))
+    handles[0, 1:, components] = -(thirds * recovered.incoming[1:]).T
+    handles[1, :-1, components] = (thirds * recovered.outgoing[:-1]).T
+    return replace(keys, handles=handles)
+
+
+def _with_parameters(keys: NewKeys, recovered: RecoveredKeys, limit: float) -> NewKeys | None:
+    """Return the keys with tension, continuity and bias, or None if these parameters do not reproduce the motion."""
+    sampled, components = keys.sampled, [*keys.sampled.track.channels]
+    if sampled.track.is_rotation or (keys.types != BEZIER).any() or len(recovered.rows) < 3:
+        return None
+    length = np.diff(recovered.rows).astype(np.float64)
+    values = keys.values[:, components]
+    chords = np.diff(values, axis=0)
+    incoming = recovered.incoming[1:-1] * length[:-1, np.newaxis]
+    outgoing = recovered.outgoing[1:-1] * length[1:, np.newaxis]
+    fractions = length[:-1] / (length[:-1] + length[1:])
+    closest = tcb_of_tangents(chords[:-1], chords[1:], fractions, incoming, outgoing, np.zeros((3, len(fractions))))
+    parameters = np.zeros((len(PARAMETERS), len(recovered.rows)))
+    parameters[:3, 1:-1] = closest.parameters
+    for end, tangent, chord, other in (
+        (0, recovered.outgoing[0] * length[0], chords[0], incoming[0]),
+        (-1, recovered.incoming[-1] * length[-1], chords[-1], outgoing[-1]),
+    ):
+        end_tangent = 1.5 * chord - 0.5 * other
+        square = float(end_tangent @ end_tangent)
+        parameters[0, end] = 1.0 - float(np.clip(tangent @ end_tangent / square, 0.0, 2.0)) if square > 0.0 else 0.0
+    parameters = parameters.astype(np.float32).astype(np.float64)
+    frames = np.arange(len(sampled.raw), dtype=np.float64)
+    spline = tcb.VectorSpline(Keys(recovered.rows.astype(np.float64), values, *parameters))
+    if np.linalg.norm(spline(frames) - sampled.raw[:, components], axis=1).max() > limit:
+        return None
+    own_parameters = dict(zip(PARAMETERS, parameters, strict=True))
+    return replace(keys, settings=Settings(), numbers=dict.fromkeys(components, own_parameters))
