@@ -24,8 +24,9 @@ from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks
 from .plans.protocol import Baked, Results, TrackPlan
 from .put_back import restore_tracks
+from .record_keys import with_rows
 from .sample_limit import count_samples, too_many, too_near_keys
-from .write import with_rows, write_in_place, write_tracks
+from .write import write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
 """Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write baked keys in locked channels, and record the animator's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..fcurves.cycles_modifier import repeat, repeats_by_us
+from ..fcurves.frames import rows_at
+from ..fcurves.keyframes import (
+    FLAGS,
+    SIDES,
+    IndexArray,
+    Joined,
+    Write,
+    extrapolate,
+    read_joined,
+    write_some,
+)
+from ..store.digest import digest
+from ..store.fingerprints import fingerprints
+from ..store.own_curves import saved_keys
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
+from ..store.table.custom_property import (
+    Bake,
+    BakedChannel,
+    Extrapolation,
+    SavedKeys,
+    TrackState,
+)
+from .compose import baked_keys
+from .locks import lock
+from .plans.protocol import ChannelKeys
+from .plans.protocol import joined as joined_keys
+from .put_back import remove_made
+from .track_to_write import TrackToWrite, alike, with_identities
+
+_PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
+"""Attributes to write if curves already have as many linear keys as the bake."""
+
+
+def write_bakes(members: Sequence[TrackToWrite], write: Write) -> Iterator[TrackState]:
+    """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
+    # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
+    # cache.
+    for member in members:
+        _make_curves(member)
+    for group in alike([(keys.layout, member, keys) for member in members for keys in member.baked.channels]):
+        _write_group(group, write)
+    for member in members:
+        for keys in member.baked.channels:
+            for index in keys.components:
+                # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
+                # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
+                # for work.
+                member.plan.track.channels[index].keyframe_points.handles_recalc()
+    for member in members:
+        plan, track = member.plan, member.plan.track
+        settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own, plan.function))
+        # Free Bake must return to the state before the first bake.
+        before = member.state.bake or member.state.settings
+        bake = Bake(dict(sorted(member.written.items())), before.digest, before.options)
+        records = member.state.channels if member.may_keep_records else {}
+        yield TrackState(member.state.identity, track.slot, track.path, settings, records, member.state.error, bake)
+
+
+def _make_curves(member: TrackToWrite) -> None:
+    """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
+    track, channels = member.plan.track, member.job.channels
+    needed = {index for keys in member.baked.channels for index in keys.components}
+    for index in track.made.keys() - needed:
+        if index in track.channels:
+            remove_made(channels, track, index)
+    for index in sorted(needed - track.channels.keys()):
+        track.channels[index] = channels.new(track.path, index, track.group)
+
+
+def _write_group(members: Sequence[tuple[TrackToWrite, ChannelKeys]], write: Write) -> None:
+    """Write the keys of channels with the same layout, lock the channels, and record them."""
+    keys = joined_keys([channel_keys for _, channel_keys in members])
+    channels = [(member, index) for member, channel_keys in members for index in channel_keys.components]
+    own_keys = own_end_to_end([member.plan.own.get(index, NO_OWN_KEYS) for member, index in channels])
+    size, count = len(keys.frames), len(channels)
+    identified = with_identities(own_keys, ~keys.gaps) if len(keys.rows) else own_keys.keys
+    composed = Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [size] * count)
+    curves = [member.plan.track.channels[index] for member, index in channels]
+    own_extrapolations = [member.plan.track.extrapolation(index) for member, index in channels]
+    written: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
+    recorded_before = [member.baked_before(index) for member, index in channels]
+    repeated = [
+        repeats_by_us(fcurve) if before is None else before.repeats
+        for before, fcurve in zip(recorded_before, curves, strict=True)
+    ]
+    for fcurve, extrapolation in zip(curves, written, strict=True):
+        extrapolate(fcurve, extrapolation)
+        repeat(fcurve, wanted=False)
+    if keys.incoming is None and keys.holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+        every_curve = np.ones(len(curves), dtype=np.bool_)
+        write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
+    else:
+        _keep_selection([member.state.bake is not None for member, _ in channels], curves, composed, keys.rows)
+        write(curves, composed)
+    lock(curves)
+    prints = fingerprints(composed, written)
+    saved = _saved(members, own_keys, len(keys.rows))
+    for (member, index), before, saved_channel, extrapolation, is_repeated, fingerprint in zip(
+        channels, recorded_before, saved, own_extrapolations, repeated, prints, strict=True
+    ):
+        track = member.plan.track
+        rest = None if index in member.plan.own else track.made.get(index, track.rest[index])
+        edited = before is not None and before.edited
+        member.written[index] = BakedChannel(saved_channel, extrapolation, rest, is_repeated, fingerprint, edited)
+
+
+def _saved(members: Sequence[tuple[TrackToWrite, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
+    """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
+    # If handles play the track, the records refer to the keys as read from the curves.
+    as_read = own.as_read if any(member.may_keep_records for member, _ in members) else None
+    every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
+    result, start = [], 0
+    for member, keys in members:
+        saved = every.get(member.may_keep_records, every[False])
+        for index in keys.components:
+            before = member.baked_before(index)
+            result.append(before.keys if before is not None and member.is_settled else saved[start : start + count])
+            start += count
+    return result
+
+
+def _keep_selection(
+    are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
+) -> None:
+    """Copy the curves' current selection to the animator's keys, because the saved selection is from the first bake."""
+    again = [number for number, is_baked in enumerate(are_baked) if is_baked]
+    if not again or not len(rows):
+        return
+    shown = read_joined([curves[number] for number in again], ("co", *FLAGS))
+    for number, before in zip(again, shown.channels, strict=True):
+        own = composed.spans[number].start + rows
+        here, there = rows_at(before.frames, composed.keys.frames[own])
+        for name in FLAGS:
+            getattr(composed.keys, name)[own[here]] = getattr(before, name)[there]

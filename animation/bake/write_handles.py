@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write handles in the animator's keys, and record them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..fcurves.cycles_modifier import repeat
+from ..fcurves.keyframes import (
+    SIDES,
+    Joined,
+    Write,
+    extrapolate,
+    read_joined,
+    write_some,
+)
+from ..store.digest import digest
+from ..store.own_keys import own_end_to_end
+from ..store.record_rows import as_written
+from ..store.table.custom_property import (
+    Channel,
+    Error,
+    TrackState,
+    Written,
+)
+from .compose import differing, played_keys
+from .plans.protocol import HandleKeys
+from .plans.protocol import joined as joined_keys
+from .track_to_write import TrackToWrite, alike, with_identities
+
+_ROUNDED = 1e-6
+"""Relative rounding error of handles placed by Blender."""
+
+
+def write_handles(members: Sequence[TrackToWrite], write: Write) -> Iterator[TrackState]:
+    """Write the animator's keys on each track, with the handles that play the track.
+
+    Yield the table entry of each track.
+    """
+    for member in members:
+        track = member.plan.track
+        for index in sorted(member.plan.own.keys() - track.channels.keys()):
+            track.channels[index] = member.job.channels.new(track.path, index, track.group)
+    keys_by_layout = []
+    for member in members:
+        for keys in member.baked.handles:
+            own = member.plan.own[keys.components[0]]
+            keys_by_layout.append(((own.timing, own.as_read is None, *keys.layout), member, keys))
+    for group in alike(keys_by_layout):
+        _write_group(group, write)
+    for member in members:
+        plan, state, baked = member.plan, member.state, member.baked
+        track, settings = plan.track, plan.settings
+        settings = replace(settings, digest=digest(track, settings, plan.own, plan.function))
+        error = Error(baked.error, baked.error_frame, baked.is_approximate)
+        # Use the order of the animator's keys, so that repeating the bake creates the same table.
+        placed = {index: member.placed[index] for index in plan.own}
+        yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
+
+
+def _write_group(members: Sequence[tuple[TrackToWrite, HandleKeys]], write: Write) -> None:
+    """Write the keys of channels with the same layout, and record their handles."""
+    keys = joined_keys([handle_keys for _, handle_keys in members])
+    channels = [(member, index) for member, handle_keys in members for index in handle_keys.components]
+    own = [member.plan.own[index] for member, index in channels]
+    own_keys, count = own_end_to_end(own), own[0].count
+    extrapolations = [member.plan.track.extrapolation(index) for member, index in channels]
+    goes_on = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
+    ends = own_keys.ends_spline[count - 1 :: count]
+    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(own))
+    composed, placed = played_keys(identified, keys, ends, goes_on)
+    curves = [member.plan.track.channels[index] for member, index in channels]
+    updated = [extrapolate(*pair) for pair in zip(curves, extrapolations, strict=True)]
+    before = own_keys.as_read
+    if before is not None:
+        # When the extrapolation changes, Blender updates the curve, which may move its handles. Unchanged attributes
+        # other than handles are not written, and some of them may not have been read.
+        to_write, moved = differing(composed, before, len(curves)), np.array(updated)
+        for name in ("co", *SIDES) if moved.any() else ():
+            to_write[name] = to_write.get(name, moved) | moved
+        write_some(curves, composed, to_write)
+    else:
+        write(curves, Joined(composed, [count] * len(curves)))
+    records = as_written(composed, own_keys, placed)
+    for (member, index), channel_keys, fcurve, extrapolation, written in zip(
+        channels, own, curves, extrapolations, records, strict=True
+    ):
+        recorded = member.state.channels.get(index)
+        repeat(fcurve, keys.repeats)
+        if keys.chosen is not None:
+            _let_blender_place(fcurve, written)
+        # After a change of extrapolation, Blender updates automatic handles at the ends.
+        is_edited = recorded is not None and (recorded.edited or recorded.extrapolation != extrapolation)
+        member.placed[index] = Channel(extrapolation, channel_keys.edited or is_edited, written)
+
+
+def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
+    """Make Blender place the handles whose type the animator chose, and record their positions."""
+    fcurve.update()
+    keys = read_joined([fcurve], SIDES).keys
+    for side in SIDES:
+        places, before = getattr(keys, side), written[side]
+        # Aligning handles again would round them, but repeated bakes must produce the same bits.
+        moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
+        written[side][moved] = places[moved]
+        fcurve.keyframe_points.foreach_set(side, written[side].ravel())
