@@ -258,7 +258,7 @@ def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
     table = tcb("info", walk).out.splitlines()
     (row,) = [line for line in table if line.strip().startswith("location")]
     assert row.count("edited outside") == 1
-    assert row.endswith("command: free --discard-edits)")
+    assert row.endswith("restores the saved keys")
     (line,) = tcb("info", walk, "--json").lines
     (track,) = [row for one in line["animated"] for row in one["tracks"] if row["track"] == "location"]
     assert track["state"] == "edited outside"
