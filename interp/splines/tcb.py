@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Splines with tension, continuity and bias as in 3D Studio and 3ds Max, for values and rotations.
 
-Source: docs/formulas, "Values" and "Rotations by TCB".
+Source: docs/formulas, "Values" and "TCB rotations".
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class RotationSpline(TurnedSpline):
     shorter ease, in radians per squared segment length. For rotation about one axis, the motion is the vector spline of
     the angle if every arc of the construction is below 360 degrees of rotation. With nonnegative tension, this holds
     for steps of up to 130 degrees, or 78 degrees with squad, for any other parameters. Source: docs/formulas,
-    "Rotations by TCB".
+    "TCB rotations".
 
     Examples
     --------
