@@ -217,7 +217,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "POINT_WITHOUT_KEY": n_("no track that moves this point has a key here"),
     "POINT_LOCKED": n_("all tracks with a key here are locked"),
     "LAST_KEY": n_("the last key cannot be deleted. Delete the channels instead"),
-    "NO_TIP": n_("the scale is zero, so there is no tip"),
+    "NO_TIP": n_("the scale is zero, so the axis has no tip"),
     # Fix Rotations.
     "FLIP": (
         n_("the rotation flips at frame {:names}: opposite quaternion signs"),
@@ -297,7 +297,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "after loading"
     ),
     "VELOCITY_MISSING": n_("skipped: the method has no {:s}"),
-    "NO_VELOCITIES": n_("no written velocities"),
+    "NO_VELOCITIES": n_("no velocities were written"),
     # Keys from arrays, and curves of FBX and glTF files.
     "PROPERTY_UNKNOWN": n_("no float property with this path"),
     "CURVES_NOT_READ": n_("{:s} cannot be read: {:s}"),
@@ -359,10 +359,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "{:size}). Nothing was changed. Select more keys"
     ),
     "RELAX_ONLY_TRANSFORMS": n_("only location and rotation keys can be adjusted"),
-    "RELAX_NO_PLANE": n_("the scale is zero, so there is no plane"),
+    "RELAX_NO_PLANE": n_("the scale is zero, so the object defines no plane"),
     # Checks, and motion from sources other than F-curves.
     "NOT_CHECKED": n_("not checked: {:s}"),
-    "NOT_WORLD_SPACE": n_("the constraint does not work in world space"),
+    "NOT_WORLD_SPACE": n_("the constraint does not use world space"),
     "OTHER_CONSTRAINTS": n_("other constraints also act on the object"),
     "PLACE_NOT_FINITE": n_("a position is not a finite number"),
     "TARGET_NO_BONE": n_("the target {:s} is not a bone"),
@@ -374,7 +374,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "HAS_CONSTRAINTS": n_("{:s} has constraints"),
     "RIGID_BODY": n_("{:s} is a rigid body"),
     "PARENTED_BY": n_("{:s} has the parent type {:s}"),
-    "PARENTED_RELATIVE": n_("{:s} is parented relative to {:s}"),
+    "PARENTED_RELATIVE": n_("{:s} is parented to {:s} with Relative Parenting"),
     "HAS_IK": n_("{:s} has inverse kinematics"),
     "INHERITS_PART": n_("{:s} inherits only part of its parent's transform"),
     "HAS_NLA": n_("{:s} has NLA tracks"),
@@ -407,8 +407,14 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "KEYS_GO_BACK": n_("the keys were not in order, so they were sorted by frame"),
     "KEYS_NOT_TOLD_APART": (
-        n_("{:d} key less than {:g} frames before the next key was skipped, because Blender cannot distinguish them"),
-        n_("{:d} keys less than {:g} frames before the next key were skipped, because Blender cannot distinguish them"),
+        n_(
+            "{:d} key less than {:g} frames before the next key was skipped, because Blender cannot distinguish keys "
+            "this close together"
+        ),
+        n_(
+            "{:d} keys less than {:g} frames before the next key were skipped, because Blender cannot distinguish keys "
+            "this close together"
+        ),
     ),
     "KEY_PARAMETERS_OUT_OF_RANGE": (
         n_("{:d} key had parameters out of range, which were clamped"),
@@ -422,7 +428,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TURNS_SHORTENED": n_("{:s}. The rotation was imported along the shortest path"),
     "MODE_CHOSEN": n_("the rotation mode was set to {:s} to preserve full turns"),
     "FRAMES_BEYOND_FILE": n_(
-        "the scene's frame range exceeds the file's last frame, {:,}, so the exported motion ends there"
+        "the scene's frame range extends past the file's last frame, {:,}, so the exported motion ends there"
     ),
     "OTHER_CONSTRUCTION": n_("the file cannot store a separate rotation algorithm for one object"),
     "PARENT_LOSES_SCALE_AND_ROTATION": n_(
@@ -460,7 +466,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NLA_STRIPS": n_("there are NLA strips"),
     "DELTAS": n_("the object has delta transforms"),
     "PARENT_INVERSE_SHEARS": n_("the parent inverse has shear"),
-    "NOT_WRITTEN": n_("{:s}. Sample it, or make it TCB"),
+    "NOT_WRITTEN": n_("{:s}. Sample the track, or make it TCB"),
     "WRITTEN_UNBAKED": n_(
         "the track is TCB but not baked. The motion was exported as it would play after a bake, not as it plays now"
     ),
@@ -506,11 +512,11 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "SPLINE_SAMPLED": (
         n_(
-            "{:d} spline next to a constant or eased segment was exported as {:d} samples, because keys cannot end a "
+            "{:d} spline next to a constant or eased segment was exported as {:d} samples, because the file cannot end a "
             "spline there"
         ),
         n_(
-            "{:d} splines next to constant or eased segments were exported as {:d} samples, because keys cannot end "
+            "{:d} splines next to constant or eased segments were exported as {:d} samples, because the file cannot end "
             "splines there"
         ),
     ),
@@ -551,8 +557,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "CYCLE_LEFT": n_("the cycle was not imported, so the motion ends at the last key"),
     "MORPH_AS_MARKERS": n_("{:d} morph keys were imported as markers of the action. They do not deform the mesh"),
     "ANGLE_OUT_OF_RANGE": (
-        n_("{:d} key is not between {:g} and {:g} degrees. Blender shows the closest possible angle"),
-        n_("{:d} keys are not between {:g} and {:g} degrees. Blender shows the closest possible angle"),
+        n_("{:d} key has an angle outside {:g} to {:g} degrees. Blender shows the closest possible angle"),
+        n_("{:d} keys have angles outside {:g} to {:g} degrees. Blender shows the closest possible angle"),
     ),
     "MESH_TOO_LARGE": n_(
         "the mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can store, so it was "
@@ -617,7 +623,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOTHING_TO_ENABLE": n_("nothing to enable: all tracks with keys are already TCB"),
     "NOTHING_TO_REDUCE": n_("nothing to reduce: no track has more than two keys, apart from TCB tracks"),
     "NOTHING_TO_REDUCE_IN_RANGE": n_("nothing to reduce: no track has three keys in the range, apart from TCB tracks"),
-    "NOTHING_TO_CURVES": n_("nothing to restore: no object in the file has the name of one of these objects"),
+    "NOTHING_TO_CURVES": n_("nothing to restore: no object in the file has the same name as any of these objects"),
     "NOTHING_TO_ROTATIONS": n_("nothing to repair: no rotation flips or jumps"),
     "NOTHING_TO_VELOCITIES": n_("no velocities to write: no TCB tracks"),
     "NOTHING_TO_NO_VELOCITIES": n_("no velocities to remove: none were written"),

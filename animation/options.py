@@ -77,7 +77,7 @@ def _rotation_tolerance(description: str) -> Option:
 BAKE = {
     "output": choice(
         n_("Output"),
-        n_("Form in which the bake stores the motion"),
+        n_("How to store the baked motion"),
         "SAMPLES",
         {
             "SAMPLES": (n_("Samples"), n_("Linear keys at regular intervals, exact at each key, as in 3D Studio")),
@@ -124,7 +124,7 @@ FIX_ROTATIONS = {
 }
 
 RESTORE_CURVES = {
-    "exact": flag(n_("Exact"), n_("Add keys where handles alone exceed the tolerances")),
+    "exact": flag(n_("Exact"), n_("Add keys where the error of the handles exceeds the tolerances")),
     "value_tolerance": Option(
         n_("Value Tolerance"),
         n_("Maximum deviation in location and scale, as a fraction of the range of values"),

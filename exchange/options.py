@@ -71,7 +71,7 @@ IMPORT = {
         {
             "HANDLES": (
                 n_("Handles"),
-                n_("Play the motion through handles. Rotations with errors above 1 degree are baked as samples"),
+                n_("Play the motion with handles. Rotations with errors above 1 degree are baked as samples"),
             ),
             "SAMPLES": (n_("Samples"), n_("Bake one linear key per frame")),
             "CURVES": (n_("Curves"), n_("Bake the fewest Bezier keys within a tolerance")),

@@ -163,7 +163,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
     """Yield the keys in each mode that preserves full turns, by following the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
-        raise KeysError(rpt_("there are too many turns to follow"))
+        raise KeysError(rpt_("there are too many turns to convert"))
     steps = np.ceil(way).astype(np.intp) + 1
     # For a turn about one axis at constant speed, parameters change only the timing between keys.
     pair = np.repeat(np.arange(len(steps)), steps)

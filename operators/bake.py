@@ -40,7 +40,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     keep_look: property_of(ENABLE["keep_look"])
     live: BoolProperty(
         name="Live",
-        description="Play the motion through handles. Update after each edit. On by default, except in scripts",
+        description="Play the motion with handles. Update after each edit. On by default, except in scripts",
         options={"SKIP_SAVE"},
     )
 
@@ -80,7 +80,7 @@ def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
         operator.report({"INFO"}, rpt_("Largest change: {:s}", places))
 
 
-_BY_HANDLES = n_("Free the bake if there is one, and play the motion through handles")
+_BY_HANDLES = n_("Free the bake if there is one, and play the motion with handles")
 
 
 class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):

@@ -66,7 +66,7 @@ class TCB_OT_key_select(bpy.types.Operator):
             ("ABOVE", "Above", "The parameter is greater than the value"),
             ("BELOW", "Below", "The parameter is less than the value"),
             ("SET", "Not Default", "Any parameter differs from its default"),
-            ("SAME", "Same as Selected", "The parameter matches a selected key"),
+            ("SAME", "Same as Selected", "The parameter equals a selected key's parameter"),
         ],
     )
     parameter: EnumProperty(

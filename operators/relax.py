@@ -34,7 +34,7 @@ CONDITION_ITEMS = [
 
 
 class TCB_OT_relax(CustomRange, bpy.types.Operator):
-    """Make the smallest changes to selected keys that satisfy a condition at every frame"""
+    """Change the selected keys as little as possible to satisfy a condition at every frame"""
 
     bl_idname = "tcb.relax"
     bl_label = "Adjust Keys to Condition"

@@ -86,7 +86,7 @@ class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
 
 
 class TCB_OT_turns_shortest(bpy.types.Operator):
-    """Take the shortest path to the keys in this message"""
+    """Take the shortest path to the keys named in this message"""
 
     bl_idname = "tcb.turns_shortest"
     bl_label = "Set Turns to Shortest"

@@ -51,7 +51,8 @@ class TCB_OT_track_choose(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     track: StringProperty(
-        name="Track", description="Data path of the animated property, or 'rotation' for the rotation mode's property"
+        name="Track",
+        description="Data path of the animated property, or 'rotation' for the property of the current rotation mode",
     )
     method: property_of(TRACK["method"])
     angles: property_of(TRACK["angles"])

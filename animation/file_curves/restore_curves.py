@@ -76,7 +76,7 @@ def restore_curves(
     objects : iterable of bpy.types.Object
         The imported objects, including the bones of armatures.
     exact : bool
-        Add keys where handles alone exceed the tolerances.
+        Add keys where the error of the handles exceeds the tolerances.
     value_tolerance : float
         Maximum deviation of locations and scales, as a fraction of the range of each property.
     rotation_tolerance : float

@@ -159,7 +159,7 @@ def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
 
 def _string(text: bytes) -> bytes:
     if b"\0" in text:
-        raise ThreeDSError(n_("{!r} contains a zero character, which would end the name", text))
+        raise ThreeDSError(n_("{!r} contains a null character, which would end the name", text))
     return text + b"\0"
 
 

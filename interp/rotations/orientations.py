@@ -255,7 +255,7 @@ class TurnedSpline(OrientationSpline):
         if given.shape != (len(keys) - 1, 3):
             raise KeysError(
                 n_(
-                    "walk must have the columns x, y, z and one row from each key to the next, not the shape {!s}",
+                    "walk must have the columns x, y, z and one row per segment, but its shape is {!s}",
                     given.shape,
                 )
             )

@@ -266,7 +266,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
     """
     array = numbers("matrix", matrix, 3)
     if array.shape[-2:] != (3, 3):
-        raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, not the shape {array.shape}")
+        raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, but its shape is {array.shape}")
     m = np.moveaxis(array, (-2, -1), (0, 1))
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     # The products of the components, times four. Every row is the quaternion times one of its components.

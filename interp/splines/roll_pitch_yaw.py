@@ -83,7 +83,7 @@ class RotationSpline(OrientationSpline):
         """
         checked_keys(keys)
         if keys.values.shape[1] != 3:
-            raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
+            raise KeysError(n_("Euler angles must have three components (x, y, z), not {:d}", keys.values.shape[1]))
         spline = cls.__new__(cls)
         spline._set_orientations(keys.with_values(rotations.from_euler(keys.values, order)), cycle, order)
         turns = 2.0 * np.pi * np.rint((keys.values[-1] - keys.values[0]) / (2.0 * np.pi))

@@ -138,7 +138,7 @@ def test_with_no_quantity_they_are_taken_away(moving, write, animation):
     write(moving, quantities=frozenset())
     assert snapshot(moving) == before
     assert not [name for name in list(moving.keys()) if name.startswith("tcb_location")]
-    with pytest.raises(animation.AnimationError, match="no written velocities"):
+    with pytest.raises(animation.AnimationError, match="no velocities were written"):
         write(moving, quantities=frozenset())
 
 

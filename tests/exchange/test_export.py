@@ -1151,5 +1151,6 @@ def test_frames_after_the_last_of_a_file_are_told(give: Export, animation, said)
     given = give(timing="TIME", frame_rate=1000.0)
     assert given.keyframer.segment == (1_000_000, 1 << 24)
     assert (
-        "the scene's frame range exceeds the file's last frame, 16,777,216, so the exported motion ends there" in said()
+        "the scene's frame range extends past the file's last frame, 16,777,216, so the exported motion ends there"
+        in said()
     )

@@ -363,7 +363,8 @@ def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Imp
     seen = three_ds.Node("OBJECT", b"Seen", tracks=(track("HIDE", (1000,), (1004,), (2000,)),))
     bring(scene(node, seen, objects=(box(b"Box"), box(b"Seen"))), timing="TIME", frame_rate=1000.0)
     left_out = (
-        "2 keys less than 0.0125 frames before the next key were skipped, because Blender cannot distinguish them"
+        "2 keys less than 0.0125 frames before the next key were skipped, because Blender cannot distinguish "
+        "keys this close together"
     )
     lines = said()
     for kind in ("position", "rotation"):

@@ -105,7 +105,7 @@ def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: t
 @pytest.mark.parametrize(
     ("node", "words"),
     [
-        (three_ds.Node("OBJECT", b"a\0b"), "contains a zero character"),
+        (three_ds.Node("OBJECT", b"a\0b"), "contains a null character"),
         (three_ds.Node("OBJECT", b"Box", parent=1 << 16), "65536"),
         (three_ds.Node("OBJECT", b"Box", node_id=-1), "-1"),
         (three_ds.Node("OBJECT", b"Box", pivot=np.zeros(3)), "must be float32"),

@@ -88,7 +88,7 @@ def test_a_rest_among_turns_about_one_axis_stays_on_it():
 
 def test_a_walk_is_one_row_from_each_key_to_the_next():
     keys = Keys([0, 1, 2], [[1.0, 0, 0, 0]] * 3)
-    message = r"^walk must have the columns x, y, z and one row from each key to the next, not the shape \(3, 3\)"
+    message = r"^walk must have the columns x, y, z and one row per segment, but its shape is \(3, 3\)"
     with pytest.raises(KeysError, match=message):
         tcb.RotationSpline.from_walk(keys, np.zeros((3, 3)))
 

@@ -538,7 +538,7 @@ def test_a_bake_of_handles_has_a_tooltip_of_its_own(tcb_animation):
         output: tcb_animation.operators.bake.TCB_OT_bake.description(bpy.context, SimpleNamespace(output=output))
         for output in ("SAMPLES", "CURVES", "HANDLES")
     }
-    assert "play the motion through handles" in told.pop("HANDLES")
+    assert "play the motion with handles" in told.pop("HANDLES")
     assert set(told.values()) == {bpy.ops.tcb.bake.get_rna_type().description}
 
 

@@ -282,7 +282,7 @@ def handles(
     f, v = numbers("frames", frames), numbers("values", values)
     if f.ndim != 1 or v.shape[-1:] != f.shape:
         raise ValueError(
-            f"values must have {f.size} numbers on their last axis, one per frame, not the shape {v.shape}"
+            f"values must have {f.size} numbers on their last axis, one per frame, but their shape is {v.shape}"
         )
     for name, given in (("incoming", incoming), ("outgoing", outgoing)):
         if np.shape(given) != v.shape:
