@@ -512,12 +512,12 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "SPLINE_SAMPLED": (
         n_(
-            "{:d} spline next to a constant or eased segment was exported as {:d} samples, because the file cannot end a "
-            "spline there"
+            "{:d} spline next to a constant or eased segment was exported as {:d} samples, because the file cannot end "
+            "a spline there"
         ),
         n_(
-            "{:d} splines next to constant or eased segments were exported as {:d} samples, because the file cannot end "
-            "splines there"
+            "{:d} splines next to constant or eased segments were exported as {:d} samples, because the file cannot "
+            "end splines there"
         ),
     ),
     "DRIVER_DECIDES": n_("{:s} is driven, so its animation in the file was skipped"),

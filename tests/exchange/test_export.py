@@ -508,7 +508,7 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
     assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
     reason = "driven" if moved is by_driver else "there are NLA strips"
     assert f'"Lamp", Color: {reason}: exported as 61 samples' in text
-    with pytest.raises(RuntimeError, match=f"{reason}. Sample it"):
+    with pytest.raises(RuntimeError, match=f"{reason}. Sample the track"):
         give(others="REFUSE")
 
 

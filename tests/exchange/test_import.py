@@ -561,7 +561,7 @@ def test_half_turns_keep_their_direction_when_turns_take_the_shortest_path(bring
 def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
-    assert "fov: 1 key is not between 0.01 and 173.6 degrees" in said()
+    assert "fov: 1 key has an angle outside 0.01 to 173.6 degrees" in said()
     assert all(curve.driver.is_valid for curve in bpy.data.objects["Eye"].data.animation_data.drivers)
 
 

@@ -174,7 +174,7 @@ def test_what_the_angles_method_refuses_names_the_key():
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=shoemake.METHOD)
     with pytest.raises(ValueError, match="order must be one of XYZ, "):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")
-    with pytest.raises(KeysError, match="Euler angles must have three components .x, y, z., not 4"):
+    with pytest.raises(KeysError, match=r"Euler angles must have three components \(x, y, z\), not 4"):
         roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20], q))
 
 
