@@ -137,8 +137,8 @@ def test_a_spline_that_keys_can_not_end_is_sampled_and_told(
         assert set(node.track("POSITION").frames.tolist()) >= set(range(spline[0], spline[1] + 1))
         count = spline[1] - spline[0] + 1
         assert (
-            f"1 spline next to a constant or eased segment was exported as {count} samples, because the file cannot end "
-            "a spline there" in said()
+            f"1 spline next to a constant or eased segment was exported as {count} samples, because the file cannot "
+            "end a spline there" in said()
         )
     else:
         assert "cannot end" not in said()
