@@ -77,7 +77,7 @@ def _rotation_tolerance(description: str) -> Option:
 BAKE = {
     "output": choice(
         n_("Output"),
-        n_("How to store the baked motion"),
+        n_("Representation of the baked motion"),
         "SAMPLES",
         {
             "SAMPLES": (n_("Samples"), n_("Linear keys at regular intervals, exact at each key, as in 3D Studio")),

@@ -40,7 +40,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     track: StringProperty(
         name="Track",
-        description="Data path of the animated property, or 'rotation' for the property of the current rotation mode",
+        description="Data path of the animated property, or 'rotation' for the current rotation mode",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     frame: FloatProperty(

@@ -52,7 +52,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
 
     track: StringProperty(
         name="Track",
-        description="Data path of the animated property, or 'rotation' for the property of the current rotation mode",
+        description="Data path of the animated property, or 'rotation' for the current rotation mode",
     )
     method: property_of(TRACK["method"])
     angles: property_of(TRACK["angles"])
