@@ -40,6 +40,11 @@ def track_name(path: str) -> str:
     return ", ".join(filter(None, (bone, iface_(prop.name) if prop else name)))
 
 
+def owner_name(path: str) -> str:
+    """Return the name of the bone that owns the track, or the name of the track if it does not belong to a bone."""
+    return _parts(path)[0] or track_name(path)
+
+
 def channel_name(path: str, index: int) -> str:
     """Return the name of a channel without the bone, such as "X Location"."""
     _, name, prop = _parts(path)

@@ -17,7 +17,7 @@ from ..animation.report import one_of_each
 from ..animation.store.actions.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
-from ..animation.track_names import track_name
+from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
 from ..ui.live import handlers
@@ -170,13 +170,13 @@ def _messages(context: bpy.types.Context) -> list[_Message]:
 
 
 def _short_text(note: Finding) -> str:
-    """Return the text of a note for the shortened row, with the number before the names."""
+    """Return the text of a note for the shortened row, which fits into a narrow sidebar."""
     if note.code == "LOOK_CHANGED" and note.frame is not None:
         number, unit = note.arguments[0]
         size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
-        return iface_("Changes by {:s} at frame {:g}: {:s}", size, note.frame, track_name(note.track))
+        return iface_("{:s} changes by {:s} at frame {:.0f}", owner_name(note.track), size, note.frame)
     if note.code == "TURNS_KEPT" and note.frame is not None:
-        return iface_("Turns by {:.0f}° to frame {:g}: {:s}", note.size, note.frame, track_name(note.track))
+        return iface_("{:s} turns by {:.0f}° to frame {:.0f}", owner_name(note.track), note.size, note.frame)
     fact = note.message
     return fact[:1].upper() + fact[1:]
 

@@ -200,7 +200,7 @@ def test_the_last_operators_most_important_note_is_in_the_message_line_until_und
     # Three quarters of a turn about Z, at constant speed.
     key(item, "rotation_euler", [(1, (0, 0, 0)), (21, (0, 0, math.radians(270)))])
     bpy.ops.tcb.enable(live=True)
-    assert "Turns by 270° to frame 21: Euler Rotation" in drawn("TCB_PT_tracks")
+    assert "Euler Rotation turns by 270° to frame 21" in drawn("TCB_PT_tracks")
     assert "bpy.ops.tcb.turns_shortest()" in drawn("TCB_PT_messages")
     assert bpy.ops.tcb.turns_shortest() == {"FINISHED"}
     assert tcb_animation.animation.find_track(item, "rotation").settings.path == "SHORTEST"
@@ -229,7 +229,7 @@ def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene,
     finding = tcb_animation.animation.Finding
     changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((8.2, "°"),))
     tcb_animation.ui.result_notes.keep_result_notes([finding("NOT_BEZIER", "Rig", "location"), changed])
-    assert "Changes by 8.2° at frame 12.5: Hand, Euler Rotation (+1)" in drawn("TCB_PT_tracks")
+    assert "Hand changes by 8.2° at frame 12 (+1)" in drawn("TCB_PT_tracks")
 
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
