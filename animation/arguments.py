@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the arguments that scripts pass to the functions of `animation` against their annotations.
+"""Check the arguments of the functions in `animation` against the annotations of the parameters.
 
 A wrong type raises TypeError, and a value out of range raises ValueError. The error message names the argument.
 """

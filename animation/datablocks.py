@@ -28,7 +28,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
     Returns
     -------
     iterator of bpy.types.ID
-        The datablocks that are animated.
+        The animated datablocks.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def of_file() -> Iterator[bpy.types.ID]:
     Returns
     -------
     iterator of bpy.types.ID
-        The animated datablocks, each once.
+        The animated datablocks, without duplicates.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _with_inner(strips: Iterable[Any]) -> Iterator[Any]:
 
 
 def animation_data(datablock: bpy.types.ID) -> bpy.types.AnimData | None:
-    """Return the datablock's animation data, or None if it has none or cannot have any."""
+    """Return the datablock's animation data, or None if there is none."""
     data: bpy.types.AnimData | None = getattr(datablock, "animation_data", None)
     return data
 

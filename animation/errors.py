@@ -19,7 +19,7 @@ from .translation import listed, rpt_, translated
 
 @dataclass(frozen=True)
 class Finding:
-    """An error or a note about one track, key or datablock. `str` returns its text."""
+    """An error or a note about one track, key or datablock. `str()` returns the finding's text."""
 
     code: str
     """The code of the message, such as LOCKED, which is the same in all languages and versions."""
@@ -56,7 +56,7 @@ class Finding:
 
     @property
     def has_nothing_to_do(self) -> bool:
-        """Return whether the finding counts as an error only if there was nothing to do for any other object either."""
+        """Return whether the finding counts as an error only if nothing could be done for any object."""
         return self.code in NOTHING_TO_DO
 
     @property

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of all findings, indexed by codes that stay the same so that scripts and tools can use them.
+"""Texts of all findings, indexed by codes that scripts and tools can rely on.
 
-A pair contains the singular text and the plural text, and its first argument is the number. In addition to Python's
-formats, `{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
+A pair contains the singular and plural texts, and its first argument is the count. In addition to Python's formats,
+`{:size}` formats a number with its unit, and `{:names}` lists the first few names or frames.
 """
 
 from __future__ import annotations

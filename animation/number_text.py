@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Format numbers for panels, messages and reports as in Blender's fields, without exponents and "-0"."""
+"""Format numbers for panels, messages and reports as in Blender's fields, without exponents or "-0"."""
 
 from __future__ import annotations
 

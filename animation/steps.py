@@ -22,8 +22,8 @@ IMPORT_STEPS = n_("{:,} of {:,} steps of the import done")
 def run_steps(steps: Steps[Result], progress: Progress | None, finishes: bool = False) -> Result:
     """Run all steps and return their result.
 
-    If `progress` raises an exception, the generator is closed, which undoes its changes. If `finishes` is true, which
-    is for steps that can't be undone, the remaining steps run first.
+    If `progress` raises an exception, the generator is closed, which undoes its changes. If `finishes` is true (for
+    steps that can't be undone), the remaining steps run first.
     """
     with collector_paused():
         while True:

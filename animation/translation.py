@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translate texts that are composed in Python. Blender itself translates constant labels.
+"""Translate strings that are composed in Python. Blender itself translates constant labels.
 
-Blender's tools find translatable texts by the names of these functions. The text is the first argument. Translations
-may reorder named values, such as `{verb:s}`.
+Blender's tools find translatable strings by the names of these functions. The string is the first argument.
+Translations may reorder named values, such as `{verb:s}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LISTED = 3
 
 
 def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> str:
-    """Translate a text for panels and menus, and insert the values.
+    """Translate a string for panels and menus, and insert the values.
 
     `msgctxt` is the translation context. Blender translates some words differently in animation editors.
     """
@@ -24,7 +24,7 @@ def iface_(text: str, *values: object, msgctxt: str = "*", **named: object) -> s
 
 
 def rpt_(text: str, *values: object, **named: object) -> str:
-    """Translate a text for reports and errors, and insert the values."""
+    """Translate a string for reports and errors, and insert the values."""
     return _filled(str(translations.pgettext_rpt(text)), values, named)
 
 
@@ -40,7 +40,7 @@ def listed(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def n_(text: str, msgctxt: str = "*") -> str:
-    """Mark a text for translation in the given context, and return it unchanged."""
+    """Mark a string for translation in the given context, and return the string unchanged."""
     return text
 
 
@@ -57,5 +57,5 @@ def translated(what: object) -> str:
 
 
 def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:
-    """Insert the values into the text. A text without values may be a name that contains braces."""
+    """Insert the values into the text. If there are no values, the text may be a name that contains braces."""
     return text.format(*values, **named) if values or named else text

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add missing keys to rotation channels, because handles can play only complete poses.
 
-Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels get additional keys on the
-current motion, which preserves the pose and the motion.
+Auto keying with *Only Insert Needed* keys only the channels that changed. The other channels get additional keys that
+preserve the pose and the motion.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def completed(track: Track, own: OwnChannels) -> OwnChannels:
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
     """Return the selection flags at each frame.
 
-    A flag is set at a frame if it is set on the key of any channel at this frame.
+    A flag is set if it is set on any channel's key at the frame.
     """
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for each in own.values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Composition of the keys to write: the animator's keys with new handles, or the keys of baked curves."""
+"""Compose the keys to write: the animator's keys with new handles, or the keys of baked curves."""
 
 from __future__ import annotations
 
@@ -214,5 +214,5 @@ def _flat(arrays: Arrays) -> Keyframes:
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return float32 numbers as integers, so that a comparison finds every different bit, even in zeros and NaN."""
+    """Return float32 numbers as integers, so that comparisons detect any differing bit, even in zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array

@@ -67,7 +67,7 @@ def collected_jobs(
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     report: Report,
 ) -> list[Job]:
-    """Return one job per set of shared F-curves, with the tracks to bake for any of its datablocks."""
+    """Return one job per set of shared F-curves, with the tracks to bake on the datablocks that share the set."""
     jobs: list[Job] = []
     candidates: list[list[Track]] = []
     for channels, users in _by_channels(datablocks, report):
@@ -96,7 +96,7 @@ def collected_jobs(
 
 
 def _by_channels(datablocks: Iterable[bpy.types.ID], report: Report) -> Iterable[tuple[Channels, list[bpy.types.ID]]]:
-    """Return the editable sets of F-curves, each with the datablocks that share it. Report datablocks without any."""
+    """Return the editable sets of F-curves, each with the datablocks that share the set."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
@@ -137,7 +137,7 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
 
 
 def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if none was ever TCB, each with the reason why it can't be baked (or None).
+    """Return the TCB tracks, or all tracks if no track was TCB, each with the reason why it can't be baked (or None).
 
     If TCB tracks have lost their F-curves, the other tracks are not baked.
     """
@@ -213,7 +213,7 @@ def job_of_edited(
     anew: bool = False,
     complete: bool = True,
 ) -> Job:
-    """Return one job for the edited tracks, each with its current options or, if it has none, with `otherwise`.
+    """Return one job for the edited tracks, each with its current options or, if there are none, with `otherwise`.
 
     If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
     played by handles. A track that can't be baked, or that would need more samples than `otherwise` allows, is reported
@@ -277,7 +277,7 @@ def _why_left(track: Track) -> Finding:
 
 
 def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
-    """Plan the splines of a job, and return whether there are any. Report tracks that can't be planned.
+    """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned.
 
     If `whole` is true, return False if any track can't be planned.
     """

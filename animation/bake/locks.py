@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Locking of baked channels, and of channel groups that are baked completely.
+"""Lock baked channels, and channel groups that are completely baked.
 
 Blender's editors show a padlock on locked channels, and do not change these channels. Groups are locked too, because
 their padlocks would otherwise appear open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
@@ -63,7 +63,7 @@ def baked_curves(track: Track) -> list[bpy.types.FCurve]:
 
 
 def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Unlock channels that were baked, and their groups. Only bakes lock groups."""
+    """Unlock channels that were baked, and their groups. Groups are locked only by bakes."""
     for fcurve in fcurves:
         fcurve.lock = False
         group = fcurve.group

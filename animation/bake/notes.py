@@ -62,7 +62,8 @@ def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
 def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """Add notes that only a manual bake reports.
 
-    Live updates keys continually. With Live, the track list shows the error of the handles instead of a note.
+    The Live option updates keys continually. While Live is on, the track list shows the error of the handles instead of
+    a note.
     """
     if baked.is_approximate:
         error = size_of(baked.error, plan.track.is_rotation)

@@ -103,7 +103,7 @@ def rebake(
     anew: bool = False,
     complete: bool = True,
 ) -> Report:
-    """Bake the tracks of editable channels again, each with its current options or, if it has none, with `otherwise`.
+    """Bake the tracks of editable channels again, each with its current options or, without any, with `otherwise`.
 
     If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
     played by handles.

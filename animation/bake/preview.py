@@ -264,7 +264,7 @@ class _Group:
 
 
 class _DraggedParameters:
-    """Parameters that readers get for the chosen keys during the preview."""
+    """The parameters of the chosen keys during the preview."""
 
     def __init__(self, plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]) -> None:
         identities, numbers = [np.empty(0, dtype=np.uint32)], [np.empty((0, NUMBERS), dtype=np.float32)]

@@ -36,7 +36,7 @@ _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
     """Restore the saved keys of baked tracks, unlock the channels, and return the tracks to their previous state.
 
-    Does not write the table.
+    The table is not written.
     """
     restored: list[tuple[bpy.types.FCurve, BakedChannel]] = []
     for track in tracks:
@@ -71,7 +71,7 @@ def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
 
 
 def _freed(track: Track) -> TrackState:
-    """Return a table entry for a baked track that contains its state before the bake."""
+    """Return a baked track's table entry with the track's state before the bake."""
     state, bake = track.state, track.bake
     assert state is not None
     assert bake is not None
@@ -116,7 +116,7 @@ def remove_made(channels: Channels, track: Track, index: int) -> None:
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Restore the animator's curves of played tracks to their state without TCB, and turn the tracks off.
 
-    Returns the animator's keys on each track. Does not write the tracks' table entries.
+    Return the animator's keys on each track. The tracks' table entries are not written.
     """
     for track in tracks:
         recreate_channels(channels, track)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """World-space interpolation of bones, and of objects with a parent.
 
-Keys are converted to poses in world space, where splines interpolate them. Each sample is converted back to the
+Keys are converted to poses in world space, and splines interpolate these poses. Each sample is converted back to the
 parent's space. For example, consider a hand with keys at two frames where its world-space pose is the same. With
 interpolation in parent space, the hand moves with its arm between the keys. In world space, the hand stays in place.
 
@@ -41,7 +41,7 @@ _SAME = 1e-3
 
 
 class WorldMotion:
-    """The keys of a track, and the channel values with which it follows its spline in world space.
+    """The keys of a track, and the channel values that make the track follow its spline in world space.
 
     Raises AnimationError if the track can't be interpolated in world space.
     """

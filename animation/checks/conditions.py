@@ -86,7 +86,7 @@ class Violation:
 
     @property
     def finding(self) -> Finding:
-        """Return the violation as a finding at the frame of the worst violation."""
+        """Return the violation as a finding at its worst frame."""
         return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames are skipped, and so are conditions on values that are not finite. Both are listed in
-    the result's `errors` and `notes`.
+    Objects with too many frames are skipped, and so are conditions on values that are not finite. The result's `errors`
+    and `notes` list the skipped objects and conditions.
 
     Examples
     --------
@@ -387,7 +387,7 @@ class _ObjectCheck:
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
     def _own(self, constraint: bpy.types.Constraint, alone: bool) -> Matrices:
-        """Return the object's matrices without the constraint, or with it if the constraint makes no difference."""
+        """Return the object's matrices without the constraint, or with the constraint if it makes no difference."""
         if alone:
             try:
                 return TransformSampler(self.frames).before_constraints(self.item)
@@ -416,7 +416,7 @@ class _ObjectCheck:
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
-    """Yield the first and last row of each run of true values."""
+    """Yield the first and last rows of each run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gaps at joints: the distance between a bone or object and its place on its parent.
+"""Gaps at joints: the distance between a bone or object and its place on the parent.
 
 Source: docs/formulas, "Hierarchies".
 """
@@ -20,7 +20,7 @@ from ..sampling.properties import STEP, Values, sampled_frames
 
 @record()
 class Gap:
-    """The maximum distance between a bone or object and its place on its parent, over a range of frames."""
+    """The maximum distance between a bone or object and its place on the parent, over a range of frames."""
 
     name: str
     """The name of the child object or bone."""

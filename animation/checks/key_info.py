@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key of a track shown in the tab, the segments on either side of keys, and the current value."""
+"""The key shown in the tab, the segments on both sides of keys, and the current value of the track."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
     """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
 
     For values, the segment is taken from the first channel with a key at the frame. For rotations, the segment is taken
-    from the first channel with a segment that Blender plays. Segments of the spline are `SPLINE`. Fields that the
-    interpolation does not use are 0. The result is NOTHING before the first key and after the last key, unless the
-    track cycles.
+    from the first channel with a segment that Blender plays. For segments of the spline, the result is `SPLINE`. Fields
+    that the interpolation does not use are 0. The result is NOTHING before the first key and after the last key, unless
+    the track cycles.
     """
     result = np.full((len(frames), 2), SPLINE)
     there = np.full((len(frames), 2), _cycles(track))
@@ -128,7 +128,7 @@ class ShownKey:
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
-    """Return the key at `frame`, otherwise the last key before it, otherwise the first key after it.
+    """Return the key at `frame`, otherwise the last key before `frame`, otherwise the first key after `frame`.
 
     `defaults` contains the parameters of keys that have none of their own.
     """
@@ -166,7 +166,7 @@ class Turn(NamedTuple):
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
-    """Return the rotation from the last key before `frame` to `frame`, as frame handlers play it.
+    """Return the rotation from the last key before `frame` to `frame`.
 
     Raises AnimationError if the keys do not form a spline.
     """

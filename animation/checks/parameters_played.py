@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parameters that affect the motion at keys, and the reasons why others do not.
 
-Ease to acts through the left handle of a key, ease from through the right handle, and tension, continuity and bias
-through both. Parameters have no effect on a side of a key that has no segment, or whose segment Blender plays. If
-handles play the track, parameters have no effect on a handle whose type was chosen by the animator. At the ends of a
-spline of values, continuity and bias have no effect.
+The ease-to parameter acts through the left handle of a key, ease-from through the right handle, and tension, continuity
+and bias through both handles. Parameters have no effect on a side of a key that has no segment, or whose segment
+Blender plays. If handles play the track, parameters have no effect on a handle whose type was chosen by the animator.
+At the ends of a spline of values, continuity and bias have no effect.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def bake(  # noqa: PLR0913
     rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of the datablock. If the datablock has none, enable and bake all its tracks.
+    """Bake the TCB tracks of the datablock. If the datablock has no TCB tracks, enable and bake all its tracks.
 
     Tracks enabled by this function get the default parameters (0 or `defaults`), which changes their motion. To
     preserve the motion, call `enable(datablock, keep_look=True)` first.
@@ -43,14 +43,14 @@ def bake(  # noqa: PLR0913
     datablock : bpy.types.ID
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that play the motion
-        within the tolerances, between frames as well. SAMPLES and CURVES lock the channels, and `free` restores the
+        SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that reproduce the motion
+        within the tolerances, including between frames. SAMPLES and CURVES lock the channels, and `free` restores the
         animator's keys. HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track
         that is already baked is freed first.
     step : float
         Interval between samples in frames, which may be less than 1.
     extend : (float, float), optional
-        First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
+        First and last frames of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
     sample_limit : int
         Maximum number of samples. If more samples would be needed, nothing is baked.
     defaults : mapping, optional
@@ -113,9 +113,10 @@ def bake_many(
     progress: Progress | None = None,
     whole: bool = False,
 ) -> Report:
-    """Bake the TCB tracks of several datablocks (see `bake`). If there are none, enable and bake all tracks.
+    """Bake the TCB tracks of several datablocks (see `bake`). If no track is TCB, enable and bake all tracks.
 
-    Tracks enabled by this function get the default parameters (0, or those in `options`), which changes their motion.
+    Tracks enabled by this function get the default parameters (0, or the parameters in `options`), which changes their
+    motion.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ def bake_many(
     progress : callable, optional
         See `bake`.
     whole : bool
-        If true, a datablock with an invalid key on one of its tracks is left unchanged. If false, its other tracks are
-        baked.
+        If true, a datablock with an invalid key on one of its tracks is left unchanged. If false, the other tracks of
+        such a datablock are baked.
 
     Returns
     -------

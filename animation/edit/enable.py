@@ -68,8 +68,8 @@ def enable(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        Fit parameters to the current motion as in `enable_many`. Otherwise, all parameters are set to the defaults, and
-        linear and easing keys become keys of the spline.
+        If true, fit parameters to the current motion as in `enable_many`. If false, all parameters are set to the
+        defaults, and linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -118,9 +118,9 @@ def enable_many(
     keep_look : bool
         If true, fit the parameters of Bezier keys to the current motion, and report the change. If a rotation turns by
         more than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
-        segments with other interpolations, and a note reports them. A track with only linear keys is an exception: it
-        plays TCB, and a note reports this. If false, all keys get the defaults, and linear and easing keys become keys
-        of the spline.
+        segments with other interpolations, and a note reports them. A track with only linear keys is an exception: TCB
+        plays the track, and a note reports this. If false, all keys get the defaults, and linear and easing keys become
+        keys of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
@@ -178,7 +178,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return the datablocks that have tracks but no TCB tracks. A bake makes all their tracks TCB."""
+    """Return the datablocks that have tracks but no TCB tracks. A bake makes all tracks of these datablocks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -227,7 +227,7 @@ def _find_plain(
 ) -> None:
     """Add a datablock's tracks that can be enabled to `made`, without duplicates.
 
-    Raise AnimationError if there are none.
+    Raise AnimationError if no track can be enabled.
     """
     datablock = sets[0].datablock
     report.errors += editable.refused
@@ -287,7 +287,7 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 
 
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys, with all interpolations except Bezier recorded as chosen, and add a note on them.
+    """Return the track's keys with all interpolations except Bezier recorded as chosen, and add a note on these.
 
     If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The keys of
     tracks with only linear keys are also returned unchanged.

@@ -56,7 +56,7 @@ def enable_and_bake(
     Returns
     -------
     Report
-        The report of the bake, including the figures on preserved motion.
+        The report of the bake, including figures on how well the motion is preserved.
 
     Examples
     --------

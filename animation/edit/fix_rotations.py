@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find keys at which a rotation flips or jumps, and replace their values with equivalent values.
 
-The pose at every key is preserved. Fix Rotations works on plain and TCB tracks, and on every action, even if it is not
-played. See `interp/rotations/equivalent.py` for the mathematics.
+The pose at every key is preserved. Fix Rotations works on plain and TCB tracks, and on actions that are not played. See
+`interp/rotations/equivalent.py` for the mathematics.
 """
 
 from __future__ import annotations
@@ -123,10 +123,10 @@ def fix_rotations(
     prefixes : iterable of str, optional
         Repair only tracks whose paths start with one of the prefixes.
     turns : {"KEEP", "SHORTEST"}
-        The rule for Euler angles or axis-angles that turn by more than 180 degrees between two keys. Such a turn may be
-        an intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin can't
-        be recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the shortest
-        path.
+        The rule for Euler or axis-angle rotations that turn by more than 180 degrees between two keys. Such a turn may
+        be an intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin
+        can't be recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the
+        shortest path.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
 
 @record(eq=False)
 class _Examined:
-    """A track with its faults, and the changes that repair them."""
+    """A track with its faults, and the changes that repair the faults."""
 
     track: Track
     faults: list[RotationFault]
@@ -311,7 +311,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 def _changes_values(modifier: Any) -> bool:
     """Return whether a modifier can change the pose if keys get equivalent values.
 
-    Only a Cycles modifier without an offset can't.
+    Every modifier can change the pose, except a Cycles modifier without an offset.
     """
     if modifier.mute or modifier.type != "CYCLES":
         return not modifier.mute

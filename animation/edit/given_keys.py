@@ -77,7 +77,7 @@ class GivenKeys:
         return any(self.parameters[name].any() for name in _TANGENTS)
 
     def tcb_parameters(self, is_rotation: bool) -> dict[str, Float64Array] | None:
-        """Return 3D Studio parameters with the same motion, or None if none exist within the parameters' limits."""
+        """Return 3D Studio parameters that produce the same motion, or None if none exist within the limits."""
         if self.has_tangents:
             return None
         if self.dialect == "3DS":

@@ -83,9 +83,9 @@ def set_keys(  # noqa: PLR0913
     """Replace the keys of a track with keys that have TCB parameters or tangents from another program.
 
     With 3D Studio or 3ds Max parameters from -1 to 1, the track becomes TCB and is played by handles. With other
-    parameters, the track becomes TCB if 3D Studio parameters with the same tangents exist. Otherwise, the track stays
-    plain, with handles that play the tangents exactly, and a note reports this. If the track is baked, the bake and the
-    saved keys are discarded.
+    parameters, the track becomes TCB if 3D Studio parameters exist that produce the same tangents. Otherwise, the track
+    stays plain, with handles that reproduce the tangents exactly, and a note reports this. If the track is baked, the
+    bake and the saved keys are discarded.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def _write(datablock: bpy.types.ID, track: Track, keys: Sequence[Keyframes]) -> 
 def _enable(
     datablock: bpy.types.ID, path: str, given: GivenKeys, parameters: Mapping[str, Float64Array], report: Report
 ) -> None:
-    """Enable TCB on the new keys with these parameters, and play them with handles."""
+    """Enable TCB on the new keys with these parameters, and play the keys with handles."""
     channels = ensured_channels(datablock)
     plain = find_track(datablock, path)
     numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}

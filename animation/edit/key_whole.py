@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keying of complete rotations: every channel gets a key at each key frame, as handles and relaxation require."""
+"""Key complete rotations: every channel gets a key at each key frame, as handles and relaxation require."""
 
 from __future__ import annotations
 

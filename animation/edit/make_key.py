@@ -39,7 +39,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
 
 def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
-    """Return the keys with a new key, which has the attributes of the previous key or, if it is first, the next."""
+    """Insert a key with the attributes of the previous key, or of the next key if there is no previous key."""
     previous = max(0, int(np.searchsorted(keys.frames, frame)) - 1)
     place = np.array([[frame, value]], dtype=np.float32)
     one_frame = np.array([[1.0, 0.0]], dtype=np.float32)

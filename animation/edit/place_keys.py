@@ -2,7 +2,7 @@
 """Functions that move keys in time and set their values.
 
 Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
-updated later, as they are after an edit in an animation editor.
+updated later, as after an edit in an animation editor.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits that let TCB play keys whose handle types or interpolation the animator had chosen."""
+"""Edits that make TCB play keys whose handle types or interpolation were chosen by the animator."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def free(
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
-    """Update the handles of freed tracks whose keys were edited while they were baked."""
+    """Update the handles of freed tracks whose keys were edited while the tracks were baked."""
     for channels in editable_sets(datablock, takes_plain=False).sets:
         if not read_table(channels.action).has_unplaced:
             continue
@@ -245,8 +245,8 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 def _function_left(datablock: bpy.types.ID) -> list[Finding]:
     """Return a note if the datablock's last TCB track was removed but the datablock's frame function remains.
 
-    The frame function is kept, because it belongs to no track, and an animator may have edited it. The next bake will
-    use it.
+    The frame function is kept, because it does not belong to a track, and an animator may have edited it. The next bake
+    will use it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []

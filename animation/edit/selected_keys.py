@@ -78,7 +78,7 @@ def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.I
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
-    """Yield, for each slot of the action, one datablock that it animates, with its F-curves."""
+    """Yield one datablock animated by each slot of the action, with the slot's F-curves."""
     # This function is called on every redraw, and slots list their users quickly.
     users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
     seen = set()
@@ -98,7 +98,7 @@ def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
 
 
 def _has_selected(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether a key of the F-curve or one of its handles is selected."""
+    """Return whether any key or handle of the F-curve is selected."""
     flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
     for name in FLAGS:
         fcurve.keyframe_points.foreach_get(name, flags)
@@ -116,7 +116,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def select(keys: TrackKeys) -> None:
-    """Select the keys, and their handles, which move with the keys."""
+    """Select the keys and their handles."""
     for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conversion of a table's columns to keys of the properties that they name."""
+"""Convert a table's columns to keys of the properties that the columns name."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class _Rows:
 
 @record(eq=False)
 class _Converter:
-    """Conversion of columns to keys for the properties of one datablock. The methods raise AnimationError."""
+    """Converter from table columns to keys of one datablock's properties. The methods raise AnimationError."""
 
     owned: Properties
     table: Table

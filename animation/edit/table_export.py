@@ -35,7 +35,7 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
         The object. In the table, property paths are relative to the object.
     bone : str
         Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported, with paths
-        relative to the bone, so that they can be imported for another bone.
+        relative to the bone, so that the table can be imported for another bone.
 
     Returns
     -------

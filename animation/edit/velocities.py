@@ -199,7 +199,10 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
-    """Return the frames from the first to the last, `step` apart. The last frame replaces a frame too close to it."""
+    """Return the frames from the first to the last, `step` apart.
+
+    A frame that is too close to the last frame is omitted.
+    """
     low, high = ends
     frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
     # Round the frames to float32 like key frames, so that values are exact at these frames.

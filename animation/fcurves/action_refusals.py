@@ -29,7 +29,7 @@ def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:
 
 
 def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> AnimationError:
-    """Return the error about a datablock without F-curves in its action."""
+    """Return the error for a datablock whose action has no F-curves."""
     return AnimationError(Finding("NO_FCURVES", name_of(datablock), arguments=(action.name,)))
 
 

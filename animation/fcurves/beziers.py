@@ -114,7 +114,7 @@ class _Segments(NamedTuple):
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the parameters at the frames, and the coefficients of the cubics for frames and for values.
 
-        `inverse` is the segment index of each frame. Frames are normalized: 0 at the start of their segment, 1 at its
+        `inverse` is the segment index of each frame. Frames are normalized: 0 at the start of the segment, 1 at the
         end.
         """
         _, chord, leaving, arriving = self

@@ -20,7 +20,7 @@ from .action_refusals import check_one_layer, editable_action, layered_reason, w
 
 @record()
 class Channels:
-    """The F-curves of one slot of one action, or of the whole action in versions without slots."""
+    """The F-curves in one slot of an action, or in the entire action in versions without slots."""
 
     action: bpy.types.Action
     slot_handle: int
@@ -64,7 +64,7 @@ class Channels:
 def channels_of(datablock: bpy.types.ID) -> Channels:
     """Return the F-curves that animate `datablock`. In NLA tweak mode, return the F-curves of the tweaked strip.
 
-    Raises AnimationError with the reason if there are none.
+    Raises AnimationError with the reason if there are no F-curves.
     """
     action = editable_action(datablock)
     if not HAS_SLOTS:
@@ -79,7 +79,7 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
 def strip_channels(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
     """Return the F-curves played by an NLA strip of the datablock.
 
-    Raises AnimationError with the reason if there are none or if the action has several layers.
+    Raises AnimationError with the reason if there are no F-curves or if the action has several layers.
     """
     action: Any = strip.action
     if not HAS_SLOTS:

@@ -30,7 +30,7 @@ def repeats(fcurve: bpy.types.FCurve) -> bool:
 
 
 def can_repeat(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether our Cycles modifier can be added. Blender requires it to be the first modifier."""
+    """Return whether our Cycles modifier can be added. Blender requires a Cycles modifier to be the first modifier."""
     return all(modifier.name == _OURS for modifier in fcurve.modifiers)
 
 

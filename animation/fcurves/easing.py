@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Closed-form evaluation of all interpolation types of F-curves except Bezier, with derivatives.
+"""Evaluate all interpolation types of F-curves except Bezier in closed form, with derivatives.
 
-Each easing type is a function of the elapsed fraction of the segment, from 0 at its start to 1 at its end. The
+Each easing type is a function of the elapsed fraction of the segment, from 0 at the start to 1 at the end. The
 functions define "ease in". "Ease out" is the same function reversed, and "ease in and out" joins half of each. The
 functions are Penner's equations, evaluated in float64. As in Blender, the exponential and elastic equations are
 modified. The amplitude is in units of the value, and the period in frames.

@@ -42,7 +42,7 @@ def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME
 
 
 def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the frames that are in the ascending array `own`, and their rows in `own`."""
+    """Return the rows of the frames that are in the ascending array `own`, and the matching rows of `own`."""
     at = np.flatnonzero(is_among(frames, own))
     return at, np.searchsorted(own, frames[at] - np.float32(SAME_FRAME))
 

@@ -51,7 +51,7 @@ DEFAULT_PERIOD = 4.1
 class Keyframes:
     """The keys of one channel, ordered by frame.
 
-    The fields have the names of attributes of `bpy.types.Keyframe`. `co` and handles have shape (n, 2), all other
+    The fields are named after the attributes of `bpy.types.Keyframe`. `co` and handles have shape (n, 2), all other
     fields (n,).
     """
 
@@ -88,7 +88,7 @@ class Keyframes:
         return stepped
 
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
-        """Return the keys at the given indices or in a mask."""
+        """Return the keys selected by indices or by a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
 
     def replaced(self, rows: BoolArray, others: Keyframes) -> Keyframes:
@@ -124,13 +124,13 @@ KINDS = ("handle_left_type", "handle_right_type", "interpolation")
 
 
 def both(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), whose elements are both true, ten times as fast as `all`."""
+    """Return a mask of the pairs, shape (n, 2), whose elements are both true. This is ten times as fast as `all`."""
     true: BoolArray = pairs[:, 0] & pairs[:, 1]
     return true
 
 
 def either(pairs: BoolArray) -> BoolArray:
-    """Return a mask of the pairs, shape (n, 2), with at least one true element, ten times as fast as `any`."""
+    """Return a mask of the pairs, shape (n, 2), with at least one true element. This is ten times as fast as `any`."""
     true: BoolArray = pairs[:, 0] | pairs[:, 1]
     return true
 
@@ -345,7 +345,7 @@ class KeyBlock:
 
 
 def sliced(array: npt.NDArray[Any], ends: Sequence[int]) -> list[memoryview]:
-    """Return slices of a contiguous array between consecutive ends, which Blender can read and write.
+    """Split a contiguous array at the given ends into slices that Blender can read and write.
 
     NumPy slices would take a third longer to create, and Blender would take a seventh longer to use them.
     """

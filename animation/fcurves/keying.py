@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bulk creation of keys on an F-curve from arrays of frames and values."""
+"""Create keys on an F-curve in bulk from arrays of frames and values."""
 
 from __future__ import annotations
 

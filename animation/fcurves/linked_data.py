@@ -14,7 +14,7 @@ from .channels import Channels, assign, channels_of
 
 
 def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = None) -> Channels:
-    """Return the datablock's F-curves for editing. Raise AnimationError if its data are linked.
+    """Return the datablock's F-curves for editing. Raise AnimationError if the data are linked.
 
     A library override with a linked action gets a local copy of the action, which `notes` reports.
     """

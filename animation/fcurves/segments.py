@@ -20,8 +20,8 @@ class ChannelSegments:
     Attributes
     ----------
     starts, lengths : arrays, shape (n,)
-        Start frame and duration in frames, which is greater than 0. A segment may be part of a segment between two of
-        the channel's own keys.
+        Start frame, and duration in frames (greater than 0). A segment may be part of a segment between two of the
+        channel's own keys.
     keys : Keyframes
         The two keys around each segment, 2 n rows per channel, one channel after another.
     """

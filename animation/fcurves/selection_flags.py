@@ -46,7 +46,7 @@ class Writer:
         """Written F-curves whose selection is not yet set, by action."""
 
     def write(self, fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-        """Write keys with `write_joined`. If Blender can deselect all keys at once, postpone the selection."""
+        """Write keys with `write_joined`. If Blender can deselect all keys at once, the selection is set later."""
         write_joined(fcurves, joined, flags=not CAN_DESELECT)
         if not CAN_DESELECT:
             return

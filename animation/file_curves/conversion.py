@@ -72,12 +72,12 @@ class Conversion:
 
     @property
     def quaternion_matrix(self) -> Float64Array:
-        """Return `rotation` as a matrix (4, 4) on the components of a quaternion."""
+        """Return `rotation` as a matrix, shape (4, 4), that acts on quaternion components."""
         return np.stack([self.rotation(unit[np.newaxis])[0] for unit in np.eye(4)], axis=1)
 
 
 def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Conversion:
-    """Return the conversion that fits the poses best. `prior` is the expected turn, a quaternion."""
+    """Return the conversion that fits the poses best. `prior` is the expected rotation, as a quaternion."""
     turn = prior
     for _ in range(_ROUNDS):
         turn = _turn(file, blender, turn)
@@ -129,7 +129,7 @@ def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
 
 
 def _snapped(matrix: Float64Array) -> Float64Array:
-    """Return the rotation matrix, snapped to the axes if its rows are nearly aligned with them."""
+    """Return the rotation matrix, snapped to the axes if the rows are nearly aligned with the axes."""
     rounded = np.round(matrix)
     near = np.abs(matrix - rounded).max() < _SNAPPED
     return rounded if near else matrix

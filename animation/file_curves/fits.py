@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit handles and additional keys to motion that Blender's curves cannot play exactly."""
+"""Fit handles and additional keys to motion that Blender's curves cannot reproduce exactly."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def fit(
     numbers: Float64Array | None,
     tolerance: float | None,
 ) -> list[Curve]:
-    """Return, for each channel, a curve over frames that plays the motion between its keys.
+    """Return, for each channel, a curve over frames that reproduces the motion between keys.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class Item:
         return np.asarray(q)
 
     def played(self, name: str, fcurves: FCurves, frames: Float64Array) -> Float64Array:
-        """Return "location", "rotation" (quaternions) or "scale" at frames.
+        """Return the values of "location", "rotation" (quaternions) or "scale" at the frames.
 
         Properties without F-curves keep their current values.
         """
@@ -140,7 +140,7 @@ def _rotation_of(matrix: Any) -> Float64Array:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes strictly between a node and its ancestor, or None if it has no such ancestor."""
+    """Return the rotation of the nodes strictly between `above` and `node`, or None if `above` is no ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent
     while parent not in (above, -1):

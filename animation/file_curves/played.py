@@ -112,8 +112,8 @@ def play_values(
         Function that converts the file's values (m, 3) to Blender's, in the same way as `matrix` and `shift`.
     timing : Timing
     tolerance : float or None
-        A fraction of the range. Keys are added where the error of a channel is larger. If None, only the file's keys
-        are used.
+        Keys are added where a channel's error exceeds this fraction of the range. If None, only the file's keys are
+        used.
     """
     of_file = timing.evaluated(track)
 
@@ -251,7 +251,7 @@ def _order(mode: str) -> rotations.Order:
 
 
 def _followed(frames: Float64Array) -> Float64Array:
-    """Return frames at and between keys. Every _FOLLOWED-th frame is a key."""
+    """Return the frames of the keys, with additional frames between keys. Every _FOLLOWED-th frame is a key."""
     share = np.arange(_FOLLOWED) / _FOLLOWED
     between = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel()
     return np.append(between, frames[-1])

@@ -127,7 +127,7 @@ def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
-    """Set, on the animator's keys, the parameters implied by edits since the last bake.
+    """Give the animator's keys the parameters implied by edits since the last bake.
 
     Return the keys, with notes on failures. `defaults` contains the parameters of keys that have none of their own.
     """

@@ -86,7 +86,7 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
 
 
 def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` as the keys were mirrored from `before` to `now`.
+    """Mirror the frames in `every` in the same way that the keys were mirrored from `before` to `now`.
 
     Return None if the keys were not mirrored.
     """
@@ -106,7 +106,7 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
 
 
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the identities that occur exactly once in `others`, and their rows in `others`."""
+    """Return the rows of the identities that occur exactly once in `others`, and the matching rows of `others`."""
     theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
     theirs, theirs_at = (each[(counts == 1) & (theirs != key_identity.NONE)] for each in (theirs, theirs_at))
     rows = np.flatnonzero(np.isin(names, theirs))

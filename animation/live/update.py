@@ -252,7 +252,7 @@ def refresh(
         Function that returns the options for TCB tracks that nothing plays yet, given the datablocks that use the
         tracks. If None, the action is not live, and only the locks of baked tracks are updated.
     complete
-        If true, add the missing keys of partly keyed rotations, which handles need.
+        If true, add the missing keys that partly keyed rotations need for playback by handles.
 
     Returns
     -------
@@ -380,7 +380,7 @@ def _points(track: Track) -> Points:
 
 
 class _KeyReader:
-    """A reader of the keys on tracks that are given by their paths and their channels' keys."""
+    """A reader of the keys on tracks, given the path and the channels' keys of each track."""
 
     def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
         self._paths = paths
@@ -432,7 +432,8 @@ class _OtherState(NamedTuple):
     def is_like(self, other: _OtherState) -> bool:
         """Return whether the states are equal, except for rounding of the handles' frames by an editor.
 
-        If an NLA strip is in tweak mode, editors show its handles in scene time, and convert them back.
+        If an NLA strip is in tweak mode, editors show the handles of its keys in scene time, and convert the frames
+        back to action time.
         """
         return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
 

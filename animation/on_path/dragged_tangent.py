@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drags of the end of a path tangent, which adjust the tension, continuity and bias of the key."""
+"""Drag the end of a path tangent to adjust the tension, continuity and bias of the key."""
 
 from __future__ import annotations
 

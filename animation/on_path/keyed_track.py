@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits to the values and the frame of a track's keys at one frame."""
+"""Edit the values and the frame of a track's keys at one frame."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Update the track if it is baked or live. No other tracks may have been changed."""
+        """Update the track if it is baked or live. Call this method only if no other tracks have changed."""
         self._save_values()
         report = rebake_step(self._users, self.channels, [self.track])
         if self.track.is_baked:

@@ -16,9 +16,9 @@ from .points import Spot, moving_tracks
 
 
 def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
-    """Return the tracks that move the point and have a key at its frame.
+    """Return the tracks that move the point and have a key at the point's frame.
 
-    Raise AnimationError if any of them is locked.
+    Raise AnimationError if any of these tracks is locked.
     """
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     keyed = [track for track in tracks if (np.abs(key_frames(track) - spot.frame) <= SAME_FRAME).any()]

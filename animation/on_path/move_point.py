@@ -31,7 +31,7 @@ _NEAR = 1e-6
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
-    """Return the point, ready to be moved. Raise AnimationError if the point's key can't be changed.
+    """Return the point in a form that can be moved. Raise AnimationError if the point's key can't be changed.
 
     A location with a key at the frame takes precedence over a rotation.
     """
@@ -49,7 +49,7 @@ def movable_point(spot: Spot) -> MovingPlace | TurningTip:
 
 
 def _is_connected(spot: Spot) -> bool:
-    """Return whether the spot is a connected bone, whose location Blender does not play."""
+    """Return whether the spot is a connected bone, whose location Blender ignores."""
     return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)
 
 
@@ -94,8 +94,8 @@ class _World:
     def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
         """Write and return the values with which Blender's evaluation brings the point closest to the target.
 
-        `values_for` returns the values for a correction, the sum of all previous misses. `away` is the vector from the
-        old position to the target.
+        `values_for` returns the values for a correction, which is the sum of all previous misses. `away` is the vector
+        from the old position to the target.
         """
         missed = np.zeros(3)
         values = best = values_for(missed)

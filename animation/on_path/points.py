@@ -24,7 +24,7 @@ Vector = npt.NDArray[np.float64]
 
 @record()
 class Followed:
-    """The followed point of an object or bone, whose path is shown."""
+    """The point on an object or bone whose path is shown."""
 
     point: str
     """ORIGIN: an object's origin or a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""

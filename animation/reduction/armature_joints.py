@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joints of an armature as Reduce moves them, and the positions of bone heads and tails."""
+"""The joints of an armature, as used by Reduce, and the positions of bone heads and tails."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ArmatureJoints:
         return list(collections.values())
 
     def _add_bone(self, bone: Any, numbers: dict[str, int], top: int, tracks: Sequence[SampledTrack]) -> int:
-        """Add the joint of a bone, whose parent was added before. Return its number."""
+        """Add the joint of a bone after the joint of its parent, and return the new joint's number."""
         rest = np.array(bone.bone.matrix_local)
         points = np.array([[0.0, 0.0, 0.0], [0.0, bone.bone.length, 0.0]])
         if bone.parent is None:
@@ -102,7 +102,7 @@ class ArmatureJoints:
 
 
 def _still(owner: Any) -> dict[str, Float64Array]:
-    """Return the current channels of a bone or object, for channels without keys."""
+    """Return the current channel values of a bone or object, used for channels without keys."""
     location = np.array(owner.location, dtype=np.float64)
     if isinstance(owner, bpy.types.PoseBone) and owner.bone.use_connect and owner.parent is not None:
         location[:] = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joins between new keys and the existing keys before and after the reduced frames.
+"""Join new keys with the existing keys before and after the reduced frames.
 
 The existing keys do not change. Blender plays the segments between these keys with their original handles.
 """
@@ -123,7 +123,7 @@ def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Ar
 
 
 def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
-    """Return a curve's new keys, joined with its existing keys outside the frames, which play exactly as before.
+    """Join a curve's new keys with the existing keys outside the frames, which play exactly as before.
 
     Automatic handles that Blender would recompute become free handles.
     """
@@ -150,7 +150,7 @@ def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: 
 
 
 def are_freed(track: Track, range_: Float64Array) -> bool:
-    """Return whether `joined` would make automatic handles of the track free."""
+    """Return whether `joined` would turn automatic handles of the track into free handles."""
     for fcurve in track.channels.values():
         keys = read(fcurve)
         beside = np.logical_or(*sides(keys.frames, range_))

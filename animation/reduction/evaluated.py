@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bones moved by constraints, drivers and other effects: evaluation by Blender, and searches with smaller tolerances.
+"""Find keys for bones moved by constraints, drivers and other effects.
 
-Blender evaluates the keys that a search has found. If bones exceed their tolerances, the search is repeated.
+Blender evaluates the keys that a search has found. If bones exceed their tolerances, the search is repeated with
+smaller tolerances.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def tightened_search(
 
 
 def _tightened(fractions: Float64Array, needed: Float64Array, around: int, movers: BoolArray) -> Float64Array:
-    """Tighten the tolerance fractions of bones (bones, frames) by the `needed` factors.
+    """Tighten the bones' tolerance fractions, shape (bones, frames), by the `needed` factors.
 
     The tolerances of all bones that move a bone are tightened too, within `around` frames.
     """
@@ -106,7 +107,7 @@ def _tightened(fractions: Float64Array, needed: Float64Array, around: int, mover
 
 
 def _movers(obj: Any) -> BoolArray:
-    """Return a mask (bones, bones) of the parents, targets and kinematic chains that move each bone."""
+    """Return a mask, shape (bones, bones), of the parents, targets and kinematic chains that move each bone."""
     bones = obj.pose.bones
     moves = np.eye(len(bones), dtype=np.bool_)
     for number, bone in enumerate(bones):
@@ -128,7 +129,7 @@ def _movers(obj: Any) -> BoolArray:
 
 
 def _chain(bone: Any, constraint: Any) -> list[Any]:
-    """Return the bones that a constraint moves: its own bone and, for inverse kinematics, the parents."""
+    """Return the bones that a constraint moves: the constrained bone and, for inverse kinematics, its parents."""
     if constraint.type not in ("IK", "SPLINE_IK"):
         return [bone]
     whole = [bone, *bone.parent_recursive]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preservation of the extrapolation before the first and after the last key when a curve's keys change.
+"""Preserve the extrapolation before the first and after the last key when a curve's keys change.
 
 Blender extrapolates from a Bezier key along its outer handle, and from a linear key along the line to the next key. A
 constant key holds its value.
@@ -29,9 +29,9 @@ def slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[floa
 
 
 def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
-    """Give a curve of Bezier keys linear extrapolation, with outer handles of these slopes.
+    """Extrapolate a curve of Bezier keys linearly, with these slopes for the outer handles.
 
-    The slope is NaN at an end with other keys beyond it.
+    If there are other keys beyond an end, the slope at that end is NaN.
     """
     points = fcurve.keyframe_points
     if fcurve.extrapolation != "LINEAR" or not len(points):
@@ -57,7 +57,7 @@ def key_straight(
     """Replace the keys with linear and constant keys.
 
     If linear and constant keys would extrapolate differently at an end, that end gets a Bezier key. If the first key is
-    Bezier, it plays a straight line to an additional key one frame later.
+    Bezier, a straight line leads from the key to an additional key one frame later.
     """
     starts = ends = False
     if fcurve.extrapolation == "LINEAR":

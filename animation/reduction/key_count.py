@@ -26,12 +26,12 @@ def as_many_keys(
     most: int,
     name: str,
 ) -> Generator[float, None, tuple[list[NewKeys], float]]:
-    """Try different errors until there are almost, but not more than, `most` keys.
+    """Try different errors until the number of keys is close to `most`, but not greater.
 
     Return the keys and the error's factor. `search` finds the keys for a factor of the error, and `count_of` counts
     them.
 
-    Raises AnimationError, with the `name` of the datablock, if every error leaves more keys.
+    Raises AnimationError, with the `name` of the datablock, if every error leaves too many keys.
     """
     chosen: tuple[list[NewKeys], float] | None = None
     factor, low, high = 1.0, (0.0, math.inf), (math.inf, 0.0)

@@ -41,7 +41,7 @@ class WantedMotion(NamedTuple):
 
 
 def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
-    """Add keys in the middle of segments that handles do not play accurately.
+    """Add keys in the middle of segments that handles do not reproduce accurately.
 
     Tracks that share one array of rows are divided together. Return None if additional keys do not help.
     """
@@ -71,7 +71,10 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
 
 
 def _middles(rows: IndexArray, frame: int) -> list[int]:
-    """Return the middle of the segment around a frame, or of both segments next to a key, if longer than a frame."""
+    """Return the middle of the segment around a frame, or the middles of both segments next to a key.
+
+    Segments of a single frame are omitted.
+    """
     after = int(np.searchsorted(rows, frame, side="right"))
     first = after - 1 - int(rows[after - 1] == frame)
     segments = range(max(first, 0), min(after, len(rows) - 1))

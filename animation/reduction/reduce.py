@@ -30,7 +30,7 @@ _Result = TypeVar("_Result")
 
 @record()
 class KeyCount:
-    """The number of keys required for an error.
+    """The number of keys needed to stay within an error.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def reduce(  # noqa: PLR0913  each is a choice of its own
 
     The keys are written into a copy of the datablock's action, named "<name>.reduced". The original action remains in
     the file, with a fake user. If a track's curves were generated from few keys, these keys are recovered. If handles
-    do not play a rotation within the error, keys are added.
+    do not reproduce a rotation within the error, keys are added.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def keys_by_error_steps(selected: Selected, factors: Sequence[float]) -> Steps[t
 def _progress(
     number: int, total: int, steps: Generator[float, None, _Result], start: float, end: float
 ) -> Steps[_Result]:
-    """Run the steps for one of several datablocks, whose finished fraction increases from `start` to `end`."""
+    """Run the steps for one of several datablocks, while the finished fraction increases from `start` to `end`."""
     while True:
         try:
             fraction = start + (end - start) * next(steps)

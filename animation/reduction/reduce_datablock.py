@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reduce one datablock: search for its keys, then write them to a copy of its action."""
+"""Reduce one datablock: search for the fewest keys, then write these keys to a copy of the action."""
 
 from __future__ import annotations
 
@@ -167,10 +167,10 @@ class DatablockReduction:
             self._new, self._factor = yield from as_many_keys(self._search, self.diamonds, self._wanted.key_count, name)
 
     def fit(self, factor: float) -> Generator[float, None, list[NewKeys]]:
-        """Return the fewest keys of all tracks within the error and angle times `factor`. Yield the finished fraction.
+        """Return the fewest keys that keep all tracks within the error and angle times `factor`.
 
-        The effect of constraints is measured. If the effect exceeds the tolerance, the search continues with smaller
-        errors.
+        Yield the finished fraction. The effect of constraints is measured. If the effect exceeds the tolerance, the
+        search continues with smaller errors.
         """
         found = yield from self._search(factor)
         if not self._is_evaluated:
@@ -234,7 +234,7 @@ class DatablockReduction:
         return own_count([sampled]) > (2 if any(sampled.joined) else 1)
 
     def _group_of(self, sampled: SampledTrack) -> str:
-        """Return a text that is the same for all tracks with common key frames. Bones are not considered."""
+        """Return a string that is the same for all tracks with common key frames. Bones are not considered."""
         if self._wanted.together == "POSE":
             return ""
         is_shared = self._wanted.together != "TRACK" and sampled.part in ("location", "rotation", "scale")
@@ -296,7 +296,7 @@ class DatablockReduction:
             bpy.data.actions.remove(copy)
 
     def write(self) -> Reduction:
-        """Write the chosen keys, add keys where handles do not play the motion accurately, and measure the result.
+        """Write the chosen keys, add keys where handles do not reproduce the motion accurately, and measure the result.
 
         If the number of keys would not decrease, nothing is changed.
         """
@@ -353,7 +353,7 @@ class DatablockReduction:
     def _written(
         self, new: Sequence[NewKeys], factor: float
     ) -> tuple[Channels, Sequence[NewKeys], list[Finding], Played]:
-        """Write keys into a copy of the action, and add keys where handles do not play the motion accurately.
+        """Write keys into a copy of the action, and add keys where handles do not reproduce the motion accurately.
 
         Return the copy's F-curves, the keys, the errors, and the copy's motion.
         """
@@ -372,7 +372,7 @@ class DatablockReduction:
         return copy, new, refused, played
 
     def _play(self, copy: Channels, new: Sequence[NewKeys]) -> list[Finding]:
-        """Enable TCB on the tracks, play them with handles, and return the errors."""
+        """Enable TCB on the tracks, play the tracks with handles, and return the errors."""
         enable(self._datablock, copy, new, self._frames)
         paths = [keys.sampled.track.path for keys in new if keys.settings is not None]
         if not paths:

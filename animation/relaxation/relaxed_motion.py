@@ -118,9 +118,9 @@ class Mover:
 
 
 def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[Mover]:
-    """Return movers for other TCB tracks on the same objects and bones that are not played yet.
+    """Return movers for other TCB tracks that are not yet played, on the same objects and bones.
 
-    The next bake will change their motion.
+    The next bake will change the motion of these tracks.
     """
     own = bone_path(item.pose.bones[bone]) + "." if bone else ""
     places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
@@ -197,7 +197,7 @@ class Motion:
     def _moved(self, mover: Mover, numbers: Values) -> Values:
         """Return the motion of the mover with these key values.
 
-        The last result is cached, because the values of only one mover usually change at a time.
+        The last result is cached, because usually only one mover's values change at a time.
         """
         last = self._last.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
@@ -237,7 +237,7 @@ class Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame, all of which are below the tolerance only if the condition holds within it."""
+        """Return numbers for each frame that are all below the tolerance only if the condition holds."""
         world = self.placed(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):

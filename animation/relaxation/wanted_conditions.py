@@ -63,8 +63,8 @@ class StaysAbove:
 class TurnsWithin:
     """The condition that the rotation of the object or bone stays within limits.
 
-    The limits apply to Euler angles in the rotation order of the object or bone, or XYZ if it has none. The limits are
-    in radians, from -pi to pi. If None, there is no limit.
+    The limits apply to Euler angles in the rotation order of the object or bone, or in XYZ order if the rotation mode
+    is not Euler. The limits are in radians, from -pi to pi. If None, there is no limit.
 
     Examples
     --------

@@ -98,7 +98,7 @@ class Cameras:
         """Return the matrices from world space to camera space at the frames, shape (frames, 4, 4).
 
         For each frame, the camera of the corresponding frame in `seen_at` is used. `objects` maps `session_uid` to
-        objects. Raises IsSteppedError if `step` must first be called until it has finished.
+        objects. Raises IsSteppedError if `step` must first be called repeatedly.
         """
         matrices = np.empty((len(frames), 4, 4))
         cameras = _which(cuts, seen_at)
@@ -123,7 +123,10 @@ class Cameras:
         return {uid for _, camera in cuts if camera in self._sampled for uid in self._sampled[camera].read}
 
     def mark_stale(self, changed: set[int] | None = None) -> None:
-        """Mark cameras that depend on `changed` datablocks as stale. If None, anything may have changed."""
+        """Mark cameras that depend on `changed` datablocks as stale.
+
+        If `changed` is None, anything may have changed.
+        """
         for sampled in self._sampled.values():
             sampled.stale |= changed is None or not changed.isdisjoint(sampled.read)
         for uid, sampler in list(self._stepping.items()):

@@ -121,7 +121,7 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
 
 
 def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
-    """Measure the differences at additional frames of each spline, and store the largest in its look."""
+    """Measure the differences at additional frames of each spline, and store the largest in the spline's look."""
     played = played_at(
         [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
     )

@@ -56,7 +56,7 @@ class Fingerprints:
         return tuple(parts)
 
     def rest(self) -> None:
-        """Release F-curves, which must not be kept while Blender continues. The fingerprints remain."""
+        """Release F-curves, which can become invalid when Blender continues. The fingerprints remain."""
         self._curves.clear()
 
     def _own(self, item: Any, bone: Any) -> Fingerprint:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compute the transforms of objects and bones at many frames from F-curves, in the same way as Blender.
 
-For objects that constraints, drivers, NLA strips or physics animate, see `depsgraph.py`.
+For objects animated by constraints, drivers, NLA strips or physics, see `depsgraph.py`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def has_tcb(channels: Channels) -> bool:
 
 
 def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> EditableSets:
-    """Return all of the datablock's F-curves that can be edited. Raise AnimationError if there are none.
+    """Return all of the datablock's F-curves that can be edited. Raise AnimationError if no F-curves can be edited.
 
     If the datablock has its own action, only strips with TCB tracks are included. Otherwise, and in tweak mode, all
     strips are included. If `takes_plain` is false, only strips with TCB tracks are included, and the result may be

@@ -3,7 +3,7 @@
 
 A track, a datablock and a scene can each have a frame function. A frame function is an animated property, "Frame
 Function", whose F-curve maps each frame t to the frame F(t) of the motion to play. A frame function takes effect if its
-F-curve exists and is not muted. Frame functions compose from outside in: F(t) = track(datablock(scene(t))).
+F-curve exists and is not muted. The three functions are composed: F(t) = track(datablock(scene(t))).
 
 Source: docs/formulas, "Frame functions".
 """
@@ -156,7 +156,7 @@ def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
 
 
 def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
-    """Return the frame function's F-curve from the first scene that contains the datablock and has one."""
+    """Return the F-curve from the first scene that contains the datablock and has a frame function."""
     if datablock is None or isinstance(datablock, bpy.types.Scene):
         return None
     for scene in bpy.data.scenes:
@@ -170,7 +170,7 @@ def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
 
 
 def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
-    """Return whether the datablock is an object in the scene, or is used by one of its objects or by its world."""
+    """Return whether the datablock is an object in the scene, or is used by the scene's objects or world."""
     if isinstance(datablock, bpy.types.Object):
         return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
     world = scene.world

@@ -68,7 +68,7 @@ class OwnArrays:
     Attributes
     ----------
     keys : Keyframes
-        Ordered by frame within a channel. `back`, `amplitude` and `period` contain the identities.
+        The keys, ordered by frame within a channel. `back`, `amplitude` and `period` contain the identities.
     identities : array, shape (n,)
         Identities of the keys, or 0 for keys without identities.
     numbers : array, shape (n, k)
@@ -234,7 +234,7 @@ class OwnKeys:
 
     @property
     def ends_spline(self) -> BoolArray:
-        """Return a mask of the keys at which a segment played by Blender begins, which interrupts the spline.
+        """Return a mask of the keys at which the spline is interrupted by a segment that Blender plays.
 
         Values in such a segment are constant, or follow the interpolation chosen by the animator.
         """
@@ -261,7 +261,7 @@ class OwnKeys:
         return OwnKeys.of(OwnArrays(**others, **arrays), self.edited)
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
-        """Return the keys at the given indices or in a mask."""
+        """Return the keys selected by indices or by a mask."""
         arrays = [getattr(self, name)[rows] for name in _ARRAYS]
         return OwnKeys.of(OwnArrays(self.keys.take(rows), *arrays), edited=True)
 
@@ -422,7 +422,7 @@ class _Without(NamedTuple):
 
 
 def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
-    """Return the records. Equivalent values remain only at frames where all channels of a rotation still have them.
+    """Return the records. Equivalent values remain only at frames where every channel of a rotation has one.
 
     If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
     """
@@ -501,7 +501,7 @@ def numbers_in(rows: Fields) -> Float32Array:
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Copy parameters to a rotation's keys without identities from keys at the same frame in other channels."""
+    """Give a rotation's keys without identities the parameters of keys at the same frame in other channels."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == key_identity.NONE
@@ -518,7 +518,10 @@ def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
 
 
 def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of the keys. The identity is 0 if a key has none, or if the session does not know its row."""
+    """Read the identities of the keys.
+
+    The identity is 0 if a key has no identity, or if the session does not know the row.
+    """
     if key_identity.are_plain(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
     spelled = key_identity.spelled(keys.amplitude, keys.period)
@@ -559,8 +562,8 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
     """Mark in `chosen` the new keys with an interpolation other than Bezier that was set by the animator.
 
     A new key in Blender inherits the interpolation of the previous key, or of the next key if the new key is the first.
-    The new key is marked if that key is marked. A channel's only key is not marked if it is linear, because the
-    preferences can make new keys linear.
+    If the other key is marked, the new key is marked too. A channel's only key is not marked if it is linear, because
+    the preferences can make new keys linear.
     """
     rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
     if not len(rows):
@@ -580,7 +583,7 @@ def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArr
 
 
 def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that moved after they were written, or whose handle types differ from their rows."""
+    """Return a mask of the keys that moved after they were written, or whose handle types differ from the rows."""
     changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
     known = at >= 0
     changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])
@@ -588,7 +591,7 @@ def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Writte
 
 
 def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys whose handle types differ from their rows, or are newly chosen."""
+    """Return a mask of the keys whose handle types differ from the rows, or are newly chosen."""
     left = keys.handle_left_type != rows["handle_left_type"]
     newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly

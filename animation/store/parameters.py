@@ -78,7 +78,7 @@ def velocity_size(track: Track) -> int:
 def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Numbers:
     """Read the keys' velocities per frame, shape (n, components), with 0 for unset velocities.
 
-    For rotations, the result contains the components x, y, z of angular velocities in the parent's frame, in radians.
+    For rotations, the result contains angular velocities about the parent's x, y and z axes, in radians.
     """
     velocities = np.zeros((len(frames), velocity_size(track)))
     if not own:

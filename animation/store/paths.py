@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Data paths of tracks and of their frame functions.
 
-Animators edit the F-curve of a frame function, so its property needs a readable name. For the track
+Animators edit the F-curve of a frame function, so the property needs a readable name. For the track
 `pose.bones["Arm"].location`, the path is `pose.bones["Arm"].tcb_tracks["location"].frame`.
 """
 
@@ -54,9 +54,9 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Return whether the path addresses a frame function by index, which has no effect.
+    """Return whether the path addresses a frame function by index. Such a path has no effect.
 
-    Keying *Available* creates such paths.
+    Keying with *Available* creates such paths.
     """
     return "tcb_tracks[" in data_path and _STRAY.search(data_path) is not None
 
@@ -68,7 +68,7 @@ def remove_strays(channels: Channels) -> None:
 
 
 def give_name(datablock: bpy.types.ID, track: str) -> None:
-    """Add a named property for the track's frame function, which the Dope Sheet shows as "Frame Function".
+    """Add a named property for the track's frame function, so that the Dope Sheet shows the name "Frame Function".
 
     Only an ID or a pose bone can have this property. Frame functions of nodes and shape keys are shown by their paths.
     """

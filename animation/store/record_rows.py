@@ -57,13 +57,13 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 def recorded(
     parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Create a row for each key that has none or differs from its row.
+    """Create a row for each key that has no row or differs from its row.
 
     Return the keys with identities, and the new rows, for each part. Keys with placed handles keep their rows if they
-    have only moved. If keys were copied within a channel, only one of them keeps the row. Keys from other channels get
-    new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers` contains
-    parameters to set for each part, one value per key. NaN unsets a parameter. `chosen` is a mask of the keys to set.
-    Default: all keys.
+    have only moved. If keys were copied within a channel, only one of these keys keeps the row. Keys from other
+    channels get new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers`
+    contains parameters to set for each part, one value per key. NaN unsets a parameter. `chosen` is a mask of the keys
+    to set. Default: all keys.
     """
     if not parts:
         return [], []
@@ -137,7 +137,7 @@ def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 def _are_recorded(
     parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
 ) -> npt.NDArray[np.bool_]:
-    """Return a mask of the `known` keys, even if moved, that are recorded in a row of their own.
+    """Return a mask of the `known` keys that have a row of their own, even if the keys were moved.
 
     `joined` contains the keys of all parts, and `present` the rows of the known keys.
     """
@@ -179,8 +179,8 @@ def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: ro
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
     """Write the identities of the animator's keys into float attributes of the keys on the curves.
 
-    Attributes that a key uses are not written. If such an attribute contains an identity from before it was used, the
-    identity is removed.
+    Attributes that a key uses are not written. If such an attribute still contains an identity, the identity is
+    removed.
     """
     if not channels:
         return
@@ -215,7 +215,7 @@ def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> 
 
 
 def plain_keys(own: OwnKeys) -> Keyframes:
-    """Return the keys with the float attributes that they had before they got identities."""
+    """Return the keys with the float attributes that they had before identities were written."""
     return with_own_floats(own.keys, session.rows.find(own.identities))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recovery of the animator's keys as they were before handles were placed, but with later edits by the animator.
+"""Recover the animator's keys as they were before handles were placed, but with later edits by the animator.
 
 `own_keys.py` determines which keys to recover.
 """
@@ -105,7 +105,7 @@ def is_negated(written: Fields) -> BoolArray:
 
 
 def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
-    """Convert new values of the animator's keys to values on the curve, as from `own` to `shown`."""
+    """Convert new values of the animator's keys to values on the curve, with the mapping from `own` to `shown`."""
     terms = _terms(own, shown, negated)
     turned = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
     values: Float32Array = np.where(terms == 0.0, np.where(negated, -wanted, wanted), turned).astype(np.float32)
@@ -270,7 +270,8 @@ def _placed(own: Keyframes, written: Fields, here: BoolArray) -> EnumArray:
 def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
     """Return the opposite handles, aligned with the dragged handles as in Blender, with unchanged lengths.
 
-    On the curve, both handles are free. If Blender aligned them, the selection would determine which handle turns.
+    On the curve, both handles are free. If Blender aligned the handles, the selection would determine which handle
+    turns.
     """
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]

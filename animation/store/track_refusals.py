@@ -20,7 +20,7 @@ _MUTE = attrgetter("mute")
 def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
     """Return the reason why each track can't be changed or baked, or None.
 
-    Edits outside TCB are checked first, because they may be the cause of other reasons, such as a channel without keys.
+    Edits outside TCB are checked first, because they may cause other problems, such as a channel without keys.
     """
     edited = edited_outside(tracks)
     return [

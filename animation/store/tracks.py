@@ -295,7 +295,7 @@ class Properties:
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """Find the tracks of one bone, given by path, or of the datablock without its bones, to list them in the sidebar.
+    """Find the tracks to list in the sidebar: the tracks of one bone, given by path, or of no bone.
 
     All other F-curves are skipped, because the sidebar calls this on every redraw.
     """
@@ -361,7 +361,7 @@ def _tracks_among(
 
 
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
-    """Return the slot's baked tracks that have lost their F-curves. The table still contains their keys.
+    """Return the slot's baked tracks that have lost their F-curves. The table still contains the keys of these tracks.
 
     `found` contains all tracks of the datablock with F-curves. One of the found tracks may be a lost track under a new
     path.
@@ -402,8 +402,8 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
 def _follow_keys(tracks: Sequence[Track]) -> None:
     """If a track's keys come from a track that has lost its F-curves, copy the state of that original track.
 
-    The original track was renamed or moved with its slot. If several tracks have its keys, the track with the most of
-    these keys gets the state.
+    The original track was renamed or moved with its slot. If several tracks have keys from the original track, the
+    track with the most of these keys gets the state.
     """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, owners in _owners_of_keys(tracks):
@@ -526,7 +526,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[Finding]:
-    """Return notes on `users` of the F-curves whose rotation mode differs from the mode used to read the tracks."""
+    """Return notes on `users` with a rotation mode that differs from the mode used to read the tracks."""
     notes = []
     for track in tracks:
         for user in users if track.is_rotation else ():

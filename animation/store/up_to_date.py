@@ -18,15 +18,16 @@ from .tracks import Track
 
 
 def is_up_to_date(track: Track) -> bool:
-    """Return whether keys, parameters and settings of a played track are unchanged since it was updated."""
+    """Return whether keys, parameters and settings of a played track are unchanged since the last update."""
     return are_up_to_date([track])[0]
 
 
 def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = None) -> list[bool]:
     """Return the results of `is_up_to_date` for several tracks, which is faster than separate calls.
 
-    For baked tracks, the saved keys are checked here, and the curves in `edited_outside`. Tracks shown by a drag count
-    as up to date. `places` contains the frames and values of all keys on each track's F-curves, if they were just read.
+    For baked tracks, this function checks the saved keys, and `edited_outside` checks the curves. Tracks shown by a
+    drag count as up to date. `places` contains the frames and values of all keys on each track's F-curves, if they were
+    just read.
     """
     read_now = places or [
         b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks

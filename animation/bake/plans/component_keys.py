@@ -162,7 +162,8 @@ def extrapolated(
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
     """Return the keys unchanged if the components are keyed.
 
-    Otherwise, return only the keys of components that do not keep their current values, or None if there are none.
+    Otherwise, return only the keys of components whose values differ from the current values, or None if there
+    are no such components.
     """
     if len(keys.own):
         return keys

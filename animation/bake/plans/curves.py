@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The CURVES output: the fewest Bezier keys that play the splines within a tolerance."""
+"""The CURVES output: the fewest Bezier keys that reproduce the splines within a tolerance."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
 
 
 def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
-    """Apply the maps to a rotation's fit, which removes the jumps at keys."""
+    """Apply the maps to a rotation's fit to remove the jumps at keys."""
     factors, terms = maps
     arriving = np.concatenate((factors[:1], factors[:-1])), np.concatenate((terms[:1], terms[:-1]))
     knots = []
@@ -259,8 +259,8 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
     """Return the values or derivatives at the starts and ends of all pieces, shape (2, c, m).
 
-    A piece ends with the value at the start of the next piece. `last` marks the last piece before each key, which ends
-    with `arriving`.
+    A piece ends with the value at the start of the next piece. `last` marks the last piece before each key. These
+    pieces end with `arriving`.
     """
     ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
     ends[:, last] = arriving

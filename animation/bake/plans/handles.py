@@ -52,7 +52,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
     """Return whether all channels of a rotation have keys at the same frames.
 
-    A single Euler angle can be keyed alone if the other angles are 0.
+    A single Euler angle can be keyed on its own if the other angles are 0.
     """
     together = len({each.timing for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
@@ -235,7 +235,7 @@ class OwnHandles(Plan):
 
 
 def _count_turned(maps: Maps) -> int:
-    """Return the number of segments between keys with different maps, in which the rotation takes the shortest path."""
+    """Return the number of segments in which the rotation takes the shortest path between keys with different maps."""
     # Terms of one map are multiples of pi.
     return int(np.count_nonzero((np.abs(np.diff(maps.terms, axis=0)) > 1.0).any(axis=1)))
 

@@ -64,7 +64,7 @@ def check_speed(track: Track, frames: Float32Array, velocities: Float64Array) ->
 def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
     """Raise AnimationError if a motion exceeds the float32 range.
 
-    No other check limits the velocities of keys or the polynomials.
+    No other check limits the keys' velocities or the polynomials.
     """
     keys = frames.astype(np.float64)
     samples = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _CHECKED_PARAMETERS

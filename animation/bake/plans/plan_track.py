@@ -40,7 +40,7 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 def plan_track(
     track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
 ) -> TrackPlan:
-    """Return the plan of a track, retimed by the track's frame function if it has one.
+    """Return the plan of a track, retimed by the track's frame function if there is one.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
@@ -88,7 +88,7 @@ def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSplin
 
 
 def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
-    """Return notes on the cycle, chosen handles and close keys of a track without a frame function."""
+    """Return notes on the cycle, chosen handles and closely spaced keys of a track without a frame function."""
     track, frames = scope.track, scope.key_frames
     notes: list[Finding] = []
     if settings.cycle != "SINGLE":
@@ -119,7 +119,7 @@ def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) 
 
 @memoized
 def _first_of_close_keys(frames: Float32Array) -> int | None:
-    """Return the row of the first key that is so close to the next one that Blender could merge samples, or None."""
+    """Return the row of the first key that is so close to the next key that Blender could merge samples, or None."""
     is_close = np.diff(frames) <= APART
     return int(np.argmax(is_close)) if is_close.any() else None
 

@@ -123,7 +123,7 @@ class HandleKeys:
 
 
 def joined(every: Sequence[AnyKeys]) -> AnyKeys:
-    """Concatenate the components of several keys with the same layout."""
+    """Concatenate the components of several sets of keys with the same layout."""
     first = every[0]
     if len(every) == 1:
         return first

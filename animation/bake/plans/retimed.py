@@ -81,7 +81,7 @@ class Places:
 
 @record()
 class RetimedSamples(Plan):
-    """The plan that samples a track's splines as retimed by its frame function."""
+    """The plan that samples a track's splines, retimed by the track's frame function."""
 
     scope: Scope
     splines: Sequence[TrackSpline]
@@ -126,7 +126,7 @@ class RetimedSamples(Plan):
 
 @record()
 class RetimedCurves(RetimedSamples):
-    """Curves fitted to dense samples of a track as retimed by its frame function."""
+    """Curves fitted to dense samples of a track that is retimed by a frame function."""
 
     jumps: BoolArray
     """Mask of the frames just before a jump in the function."""
@@ -158,8 +158,8 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
     """Return the first and last frames to bake.
 
-    The bounds enclose the range, and all keys of the track and the function. If the function varies outside its keys,
-    the bounds also enclose the scene range.
+    The bounds enclose the range, and all keys of the track and of the function. If the function varies outside its
+    keys, the bounds also enclose the scene range.
     """
     places = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
     scene = bpy.context.scene
@@ -169,7 +169,7 @@ def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> 
 
 
 class _Intervals(NamedTuple):
-    """Intervals between scene frames, and the motion frames that the function plays at their ends."""
+    """Intervals between scene frames, and the motion frames that the function plays at both ends of each interval."""
 
     start: Float64Array
     end: Float64Array
@@ -248,7 +248,7 @@ def _places(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Flo
 def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
     """Return a mask of the frames to sample.
 
-    Frames outside the keys are omitted if F is constant from there to the end of the range.
+    Frames outside the keys are omitted if F is constant between them and the end of the range.
     """
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Channel values of rotations: conversion of orientations to continuous values, and the values at keys."""
+"""Convert orientations to continuous channel values that match the keys."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _follow_keys(
     start: int,
     end: int,
 ) -> None:
-    """Write into `chain` the samples from the key `start` to the last key before `end`, or to the end of the track."""
+    """Fill `chain` with the samples from the key `start` to the last key before `end`, or to the end of the track."""
     rows = slice(int(key_rows[start]), int(key_rows[end - 1]) + 1 if end < len(raw) else None)
     chain[rows] = _follow(track, quaternions[rows], raw[start])
 

@@ -24,7 +24,7 @@ key."""
 
 @record()
 class Sampling:
-    """Samples every `step` frames, counted from `origin`, from `low` to `high`, a range that includes the keys."""
+    """Samples every `step` frames, counted from `origin`, in a range from `low` to `high` that includes the keys."""
 
     step: float
     origin: float

@@ -119,7 +119,7 @@ def _component_keys(
 
 @memoized
 def _exact_rows(keys: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the keys whose exact frames are in `frames`, and their rows in `frames`."""
+    """Return the rows of the keys whose exact frames are in `frames`, and the matching rows of `frames`."""
     rows = nearest_rows(keys, frames)
     exact = np.flatnonzero(frames[rows] == keys)
     return exact, rows[exact]
@@ -184,7 +184,7 @@ def _channel_numbers(
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
-    """Return, for each key, the number of subdivisions between the samples after it, for unwrapping angles."""
+    """Return, for each key, the number of subdivisions needed between the following samples to unwrap angles."""
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step

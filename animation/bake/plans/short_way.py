@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choice of equivalent channel values of rotation keys, so that the curves between them take the shortest path."""
+"""Choose equivalent channel values for rotation keys, so that the curves between the keys take the shortest path."""
 
 from __future__ import annotations
 

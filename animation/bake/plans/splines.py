@@ -132,12 +132,15 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment, four times as fast as `any`."""
+    """Return whether Blender plays any segment. This is four times as fast as `any`."""
     return b"\1" in between[:-1].tobytes()
 
 
 def _runs(between: BoolArray) -> list[slice]:
-    """Return the runs of keys that form splines. `between` is a mask of the keys at which other segments begin."""
+    """Return the runs of keys that form splines.
+
+    `between` is a mask of the keys that begin a segment played by Blender.
+    """
     if not _plays_any(between):
         return [slice(0, len(between))]
     bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
@@ -203,7 +206,7 @@ def _at_frames(frames: Float64Array) -> Keys:
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
-    """Return the class of the track's splines. Raise AnimationError if its method does not support the track."""
+    """Return the class of the track's splines. Raise AnimationError if the method does not support the track."""
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
@@ -352,7 +355,7 @@ def _rotation_spline(
     defaults: Mapping[str, float],
     is_between: bool,
 ) -> tuple[Spline, Float64Array | None]:
-    """Return the spline of a rotation, and the angles between keys if these may exceed half a turn.
+    """Return the spline of a rotation, and the angles between keys if the angles may exceed half a turn.
 
     If `is_between` is true, Blender plays all segments, so only the track's keys matter.
     """
@@ -424,7 +427,7 @@ def walk_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return the channel's value at each frame: the value of its key or, without a key, of the animator's curve."""
+    """Return the channel's value at each frame, from its key or, if there is no key, from the animator's curve."""
     own = original.keys.frames
     if len(own) == len(frames):
         # All frames are in the union, so equal numbers of frames mean equal frames.
@@ -439,7 +442,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array)
 
 
 def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
-    """Return the values of the animator's curve of this channel, evaluated by Blender."""
+    """Return the values of the animator's curve for this channel, as evaluated by Blender."""
     if plays_its_own_keys(track, index) and not original.edited:
         channel = track.channels[index]
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)

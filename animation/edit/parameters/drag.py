@@ -39,7 +39,7 @@ shown."""
 
 
 class Pace:
-    """A limit on the rate of slow steps, so that they never queue up."""
+    """A rate limit for slow steps, so that the steps never queue up."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -62,7 +62,7 @@ class Pace:
 
 
 class ParameterDrag:
-    """A drag that shows new parameters of keys, and then applies or cancels them.
+    """A drag that shows new parameters of keys, and then applies or cancels the change.
 
     Parameters
     ----------

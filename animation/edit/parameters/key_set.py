@@ -45,7 +45,7 @@ def key_set(
         Frame of the key.
     velocity : float or sequence of float, optional
         Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
-        velocity x, y, z in the parent's frame, in radians.
+        velocity about the parent's x, y and z axes, in radians.
     interpolation : str, optional
         The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. With "BEZIER", TCB plays the
         segment. With any other interpolation, Blender plays the segment, and the spline ends at the key.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copying and pasting of parameters between keys. Velocities are included if the methods of both tracks use them."""
+"""Copy and paste parameters between keys. Velocities are included if the methods of both tracks use velocities."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
     """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
 
-    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places its
-    handles.
+    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places the
+    segment's handles.
     """
     kinds = np.where(is_chosen, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     is_bezier = interpolation == "BEZIER"

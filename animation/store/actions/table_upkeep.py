@@ -57,7 +57,7 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Remove rows that no key uses from the action's table. The session still remembers these rows.
+    """Remove unused rows from the action's table. The session still remembers these rows.
 
     Rows of keys from other actions are added. Unreadable tables, and tables of actions with several layers, are not
     changed.

@@ -153,7 +153,7 @@ class Channel:
 
 @record(eq=False)
 class Fingerprint:
-    """The content of a baked channel that affects playback. See `store/fingerprints.py`."""
+    """The contents of a baked channel, as far as they affect playback. See `store/fingerprints.py`."""
 
     count: int
     """Number of keys."""
@@ -298,7 +298,7 @@ class Table:
         return None if place is None else self._state(place, slot, path)
 
     def identity_at(self, slot: int, path: str) -> int | None:
-        """Read the identity of the track with the slot and path, even if it is damaged."""
+        """Read the identity of the track with the slot and path, even if the entry is damaged."""
         place = self.rows_of_tracks.get((slot, path))
         return None if place is None else int(self.arrays["tracks"]["identity"][place])
 
@@ -311,7 +311,7 @@ class Table:
         return any(self._plays(slot, starts, kind))
 
     def count_tracks(self, slot: int, starts: str | tuple[str, ...], kind: str = "") -> int:
-        """Count the tracks of a slot, which are chosen as in `has_tracks`."""
+        """Count the tracks of a slot, selected as in `has_tracks`."""
         return sum(self._plays(slot, starts, kind))
 
     def _plays(self, slot: int, starts: str | tuple[str, ...], kind: str) -> Iterator[bool]:
@@ -530,12 +530,12 @@ def table_stamp(action: bpy.types.Action | None) -> int:
 
 
 def has_played_tracks(action: bpy.types.Action) -> bool:
-    """Return whether any track of the action is played by a bake or by handles, without reading its table."""
+    """Return whether any track of the action is played by a bake or by handles, without reading the table."""
     return _plays(action) >= _HANDLES
 
 
 def has_baked_tracks(action: bpy.types.Action) -> bool:
-    """Return whether the action has baked tracks, without reading its table."""
+    """Return whether the action has baked tracks, without reading the table."""
     return _plays(action) >= _BAKED
 
 

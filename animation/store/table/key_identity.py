@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Identities of keys, which are stored in the low bits of their `back`, `amplitude` and `period`.
+"""Identities of keys, stored in the low bits of the keys' `back`, `amplitude` and `period`.
 
 Blender copies these three floats with each key, and only Back and Elastic keys use them. An identity has 32 bits, which
 are stored in the low halves of `amplitude` and `period`. The low half of `back` contains a 16-bit code that identifies
@@ -96,16 +96,16 @@ def are_plain(amplitude: Float32Array) -> bool:
 
 
 def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys whose floats contain an identity, so that `back` matches the other two floats."""
+    """Return a mask of the keys with an identity, that is, with a `back` that matches the other two floats."""
     spelt = spelled(keys.amplitude, keys.period)
     named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
     return named
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
-    """Write identities into keys, except where the identity is 0, and except into floats that a key uses.
+    """Write nonzero identities into the floats that the keys do not use.
 
-    `interpolation` contains the interpolations that the keys will have. Default: their current interpolations.
+    `interpolation` contains the interpolations that the keys will have. Default: the current interpolations.
     """
     plays = keys.interpolation if interpolation is None else interpolation
     given = identities != NONE
@@ -155,7 +155,7 @@ _BLOCK = 4096
 def multipliers(count: int) -> npt.NDArray[np.uint64]:
     """Return pseudorandom odd numbers.
 
-    If words are multiplied by these numbers, their sum changes if any single word changes.
+    The sum of words multiplied by these numbers changes if any single word changes.
     """
     return _mixed(np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN) | np.uint64(1)
 

@@ -31,8 +31,8 @@ class Options:
     step : float
         Interval between samples in frames, which may be less than 1.
     extend : (float, float) or None
-        First and last frame of a range that extends the bake beyond the keys, for cycles and linear extrapolation.
-        If None, the bake extends from the first to the last key.
+        First and last frames of a range that extends the bake beyond the keys, for cycles and linear extrapolation. If
+        None, the bake extends from the first to the last key.
     sample_limit : int
         Maximum number of samples. If more samples would be needed, nothing is baked.
     defaults : mapping of parameter name to float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Session memory of all rows that were read, and of each action's last table.
+"""A memory, for the session, of all rows that were read and of each action's last table.
 
 A key therefore keeps its parameters if it is pasted or moved with its slot into another action, even though the table
 of that action lacks the row.
@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float32]
 
 
 class KnownRows:
-    """Rows in the order in which they were added, which can be found by identity.
+    """Rows in the order in which they were added, searchable by identity.
 
     The search uses a few sorted lists, each at least twice as long as the next. Thousands of actions add rows one by
     one, and sorting all rows each time would take quadratic time.
@@ -108,7 +108,7 @@ class Session:
 
     @property
     def rows(self) -> KnownRows:
-        """Return all rows. Rows of tables that were read since the last call are added first, all together."""
+        """Return all rows. Rows of tables that were read since the last call are added first."""
         if self._fresh:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)
