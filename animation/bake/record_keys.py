@@ -20,7 +20,7 @@ from .plans.protocol import TrackPlan
 
 
 def with_rows(jobs: Sequence[Job]) -> list[Job]:
-    """Create rows and identities for the keys of all jobs. The channels become editable first."""
+    """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
     jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
