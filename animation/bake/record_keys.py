@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give the keys of bake jobs rows in the table, and identities."""
+"""Create table rows and identities for the keys of bake jobs."""
 
 from __future__ import annotations
 

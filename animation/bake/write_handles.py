@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write handles in the animator's keys, and record them."""
+"""Write the handles of the animator's keys, and record the handles."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Violation:
 
     @property
     def finding(self) -> Finding:
-        """Return the violation as a finding at its worst frame."""
+        """Return the violation as a finding at the violation's worst frame."""
         return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
 
     def to_dict(self) -> dict[str, Any]:

@@ -287,7 +287,7 @@ def _faults_of_frames(track: Track, originals: Mapping[int, OwnKeys]) -> list[Fi
 
 
 def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys with all interpolations except Bezier recorded as chosen, and add a note on these.
+    """Return the track's keys with all non-Bezier interpolations recorded as chosen, and report these interpolations.
 
     If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The keys of
     tracks with only linear keys are also returned unchanged.

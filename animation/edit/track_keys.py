@@ -146,7 +146,7 @@ def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
 def keys_on_paths(
     datablock: bpy.types.ID, channels: Channels, paths: Collection[str], visible: Collection[int] | None = None
 ) -> Iterator[TrackKeys]:
-    """Yield all of the animator's keys on each track of the datablock whose path is given.
+    """Yield all of the animator's keys on each track with one of the given paths.
 
     `visible` contains the pointers of the F-curves whose selected keys count. By default, all F-curves count.
     """

@@ -83,7 +83,7 @@ def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
 
 
 def _deselect(action: bpy.types.Action, written: set[int], limit: int) -> bool:
-    """Deselect all keys of the F-curves whose pointers are in `written`. Return whether this was done.
+    """Deselect all keys of the F-curves whose pointers are in `written`. Return whether the keys were deselected.
 
     Blender can deselect only all keys of the action. The selection on the other F-curves is read and restored, which
     is worthwhile only if they have at most `limit` keys. Otherwise, nothing is changed.

@@ -140,7 +140,7 @@ def _rotation_of(matrix: Any) -> Float64Array:
 
 
 def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes strictly between `above` and `node`, or None if `above` is no ancestor."""
+    """Return the rotation of the nodes strictly between `above` and `node`, or None if `above` is not an ancestor."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     parent = nodes[node].parent
     while parent not in (above, -1):

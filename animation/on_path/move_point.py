@@ -31,7 +31,7 @@ _NEAR = 1e-6
 
 
 def movable_point(spot: Spot) -> MovingPlace | TurningTip:
-    """Return the point in a form that can be moved. Raise AnimationError if the point's key can't be changed.
+    """Return the point as an object that can be moved. Raise AnimationError if the point's key can't be changed.
 
     A location with a key at the frame takes precedence over a rotation.
     """

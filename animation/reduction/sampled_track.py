@@ -175,7 +175,7 @@ def keys_of_values(sampled: SampledTrack, values: Float64Array, rows: IndexArray
 
 
 def slopes_of_keys(sampled: SampledTrack, ends: Float64Array) -> Float64Array:
-    """Return the outer slopes of the first and last keys, which have the values `ends`, shape (2, components).
+    """Return the outer slopes of the first and last keys, whose values are `ends`, shape (2, components).
 
     The signs and lengths of the keys' quaternions may differ from the track's.
     """

@@ -98,7 +98,7 @@ class Cameras:
         """Return the matrices from world space to camera space at the frames, shape (frames, 4, 4).
 
         For each frame, the camera of the corresponding frame in `seen_at` is used. `objects` maps `session_uid` to
-        objects. Raises IsSteppedError if `step` must first be called repeatedly.
+        objects. Raises IsSteppedError if `step` must be called first.
         """
         matrices = np.empty((len(frames), 4, 4))
         cameras = _which(cuts, seen_at)

@@ -501,7 +501,7 @@ def numbers_in(rows: Fields) -> Float32Array:
 
 
 def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """Give a rotation's keys without identities the parameters of keys at the same frame in other channels."""
+    """If a rotation's keys have no identities, copy parameters from keys at the same frame in other channels."""
     result = dict(every)
     for index, own in every.items():
         fresh = own.identities == key_identity.NONE

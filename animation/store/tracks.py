@@ -295,7 +295,7 @@ class Properties:
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """Find the tracks to list in the sidebar: the tracks of one bone, given by path, or of no bone.
+    """Find the tracks to list in the sidebar: the tracks of one bone, given by path, or the tracks outside bones.
 
     All other F-curves are skipped, because the sidebar calls this on every redraw.
     """

@@ -259,8 +259,8 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
     """Return the values or derivatives at the starts and ends of all pieces, shape (2, c, m).
 
-    A piece ends with the value at the start of the next piece. `last` marks the last piece before each key. These
-    pieces end with `arriving`.
+    A piece ends with the value at the start of the next piece. `last` marks the last piece before each key. Such a
+    piece ends with the value in `arriving`.
     """
     ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
     ends[:, last] = arriving

@@ -132,7 +132,7 @@ def _pieces(between: BoolArray) -> list[slice]:
 
 
 def _plays_any(between: BoolArray) -> bool:
-    """Return whether Blender plays any segment. This is four times as fast as `any`."""
+    """Return whether Blender plays any segment. `any` would take four times as long."""
     return b"\1" in between[:-1].tobytes()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A memory, for the session, of all rows that were read and of each action's last table.
+"""The session's memory of all rows that were read, and of each action's last table.
 
 A key therefore keeps its parameters if it is pasted or moved with its slot into another action, even though the table
 of that action lacks the row.
