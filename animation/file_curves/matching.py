@@ -90,7 +90,7 @@ def tracks_of(motion: NodeMotion) -> dict[str, Track]:
 
 
 def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
-    """Yield candidate axis rotations: the rotation declared in the file, the identity, and all right-angle rotations."""
+    """Yield candidate axis rotations: the one declared in the file, the identity, and all right-angle rotations."""
     yield file.to_blender
     yield _IDENTITY
     for order in itertools.permutations(range(3)):
