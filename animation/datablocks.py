@@ -127,8 +127,8 @@ def name_of(datablock: bpy.types.ID) -> str:
     """Return the datablock's name as shown to users. A material's node tree is named after the material.
 
     For datablocks other than objects, the name includes the kind, because a camera object and its camera often share a
-    name. The kind is not translated, because tables and the machine-readable output of the command also contain the
-    name.
+    name. The kind is not translated, because tables and the machine-readable output of the command line also contain
+    the name.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name

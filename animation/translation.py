@@ -45,7 +45,7 @@ def n_(text: str, msgctxt: str = "*") -> str:
 
 
 def translated(what: object) -> str:
-    """Translate a message from `interp` or `formats`, which has a `text` and `values`.
+    """Translate a message from `interp` or `formats`, that is, an object with `text` and `values`.
 
     Return str() of any other object.
     """

@@ -174,7 +174,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
 
 
 def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
-    """Return left and right handles, each a third of its segment away from the key.
+    """Return left and right handles, each one third of the segment away from its key.
 
     The handles of linear keys coincide with the keys.
     """

@@ -40,7 +40,7 @@ _PLACES = ("co", *SIDES)
 
 
 class _Dragged(NamedTuple):
-    """The keys of one track whose parameters change."""
+    """The dragged keys of one track."""
 
     frames: Float32Array
     start: int

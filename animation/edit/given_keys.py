@@ -96,7 +96,7 @@ class GivenKeys:
     def keyframes(self) -> list[Keyframes]:
         """Return the keys of each component, with FREE handles that reproduce the tangents.
 
-        Each handle is a third of its segment away from the key. Handles beyond the float32 range are infinite or NaN.
+        Each handle is one third of the segment away from its key. Handles beyond the float32 range are infinite or NaN.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             before, after = self._slopes()

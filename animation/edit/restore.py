@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Free Bake, Restore, Remove and Apply: their effects on curves, parameters and the table.
 
-Free Bake restores the animator's keys as they were before the bake. Restore returns the animator's curves to their
-state before TCB, and keeps the parameters. Remove also deletes the parameters. Apply keeps the current curves and
+*Free Bake* restores the animator's keys as they were before the bake. *Restore* returns the animator's curves to their
+state before TCB, and keeps the parameters. *Remove* also deletes the parameters. *Apply* keeps the current curves and
 deletes the parameters.
 """
 

@@ -206,7 +206,7 @@ class TurningTip:
         return self._world.point()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
-        """Return the ray's intersection with the tip's sphere, or else the point of the sphere closest to the ray."""
+        """Return the ray's intersection with the tip's sphere, or else the point on the sphere closest to the ray."""
         into = np.eye(3) if self._axis else self._into
         radius = self._length if self._axis else self._reach
         start, along = into @ (origin - self._origin), into @ direction
