@@ -272,7 +272,8 @@ def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them
     assert "Traceback" not in log(window)
 
 
-def test_showing_paths_is_no_step_for_undo(window):
+def test_showing_paths_is_no_step_for_undo(own_window):
+    window = own_window
     window.run(TOP_VIEW)
     viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 60, win().height - r.y - 60)")
     sliders = window.buttons("VIEW_3D", height=560, across=0.4)
