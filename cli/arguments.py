@@ -122,7 +122,7 @@ class Job:
 
 
 def parse(arguments: Sequence[str], program: str) -> Job:
-    """Parse the arguments. Raises SystemExit after a usage message if they are invalid."""
+    """Parse the arguments. Raises SystemExit after a usage message if the arguments are invalid."""
     parser, verbs = _parsers(program)
     given, unknown = parser.parse_known_args(arguments)
     verb = verbs[given.verb]

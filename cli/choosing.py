@@ -90,7 +90,7 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
 
 
 def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
-    """Return the reasons why no F-curves animate the datablock. The list is empty if some do."""
+    """Return the reasons why no F-curves animate the datablock. The list is empty if F-curves animate it."""
     try:
         channels_of(datablock)
     except animation.AnimationError as refusal:
@@ -101,7 +101,7 @@ def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:
     """Return all tracks, including unused rotation modes. The list is empty if nothing animates the datablock.
 
-    The tracks come from its action and from the actions of NLA strips that a bake includes.
+    The tracks come from the datablock's action and from the actions of NLA strips that a bake includes.
     """
     return [track for channels in sets_of(datablock) for track in find_tracks(datablock, channels)]
 

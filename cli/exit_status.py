@@ -32,8 +32,8 @@ def status_of_file(
 ) -> Status:
     """Return the status of a file.
 
-    With both errors and a result, it is "faults", and the result contains the rejected items unchanged. A missing
-    library is also a fault if nothing is written, unless --strict has withheld the result.
+    A file with both errors and a result has the status "faults", and the result contains the rejected items unchanged.
+    A missing library is also a fault if nothing is written, unless --strict has withheld the result.
     """
     if errors:
         lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in errors)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Record the outcome of processing a file, and print it to standard output and standard error.
 
-Results go to standard output, as one line per file and the tables of `info`. With --json they are one JSON object per
-line. Progress, notes and errors go to standard error.
+Results go to standard output, as one line per file and the tables of `info`. With --json, results are one JSON object
+per line. Progress, notes and errors go to standard error.
 """
 
 from __future__ import annotations

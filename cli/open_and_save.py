@@ -53,7 +53,7 @@ def unusable(code: str, *arguments: object) -> AnimationError:
 def open_file(file: Path, report: Report, writes: bool) -> Source:
     """Open a file in Blender without running any scripts in it. Raises AnimationError.
 
-    A missing library is an error in the report, because its datablocks are missing in the result.
+    A missing library is an error in the report, because its datablocks are missing from the result.
     """
     try:
         status = file.stat()
@@ -128,8 +128,8 @@ def save(
 ) -> None:
     """Write the open file, or `content`, under a temporary name next to the target, then rename it.
 
-    If this is interrupted, the target is either the old or the new file. `before_it_counts` is called with the version
-    of the new file before it is renamed, and may prevent renaming by raising. Raises AnimationError.
+    If writing is interrupted, the target is either the old or the new file. `before_it_counts` is called with the
+    version of the new file before it is renamed, and may prevent renaming by raising an error. Raises AnimationError.
     """
     kind = ".blend" if content is None else target.suffix
     temporary = target.with_name(f"{_prefix(target)}{_HOST}-{os.getpid():x}-{secrets.token_hex(4)}{kind}")
@@ -167,7 +167,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    """Return the prefix of temporary file names. The machine, the process and a random number follow it."""
+    """Return the prefix of temporary file names. The machine, the process and a random number follow the prefix."""
     return f".{target.stem[:40]}.tcb-"
 
 

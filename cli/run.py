@@ -108,7 +108,10 @@ def _fail(job: Job, file: File, error: Finding) -> Answer:
 
 
 def _do(job: Job, file: File) -> Answer:
-    """Process one file of the job. Its errors are stored in the outcome so that the next file follows."""
+    """Process one file of the job.
+
+    The file's errors are stored in the outcome, so that processing continues with the next file.
+    """
     outcome = Outcome(file[0])
     start = time.perf_counter()
     announce_for(outcome.file, job.verb)
@@ -143,7 +146,7 @@ def _work(job: Job, file: File, outcome: Outcome) -> None:
 
 
 def _write_result(job: Job, file: Path, target: Path, source: Source, content: bytes | None, outcome: Outcome) -> None:
-    """Write the result unless there was nothing to do or errors withhold it. Raises AnimationError."""
+    """Write the result unless there was nothing to do or errors prevent it. Raises AnimationError."""
     report = outcome.report
     has_result = bool(report.tracks) or job.makes_new_files
     if report.errors and (job.given.strict or not has_result):

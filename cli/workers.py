@@ -133,7 +133,7 @@ class _Worker(threading.Thread):
             self.answers.put((status, text))
 
     def _ask(self, file: File) -> str | None:
-        """Send the file to the process, and return its answer, or None if it died."""
+        """Send the file to the process, and return its answer, or None if the process died."""
         assert self.process.stdin is not None
         names = [None if path is None else str(path) for path in file]
         try:

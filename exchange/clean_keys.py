@@ -66,7 +66,7 @@ class Keys:
         return len(self) == 1 and not self.has_parameters.any()
 
     def is_like(self, other: Keys) -> bool:
-        """Check whether both have the same keys in float32, the precision of Blender and files."""
+        """Check whether both tracks have the same keys in float32, the precision of Blender and files."""
         mine, others = ((keys.frames, keys.values, keys.parameters) for keys in (self, other))
         pairs = zip(mine, others, strict=True)
         return self.cycle == other.cycle and all(
@@ -94,7 +94,7 @@ def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys
 def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
     """Return the keys of a rotation track as turns in the converted parent space, starting from no rotation.
 
-    If `shorter`, turns of more than half a turn take the shortest path instead.
+    If `shorter`, turns of more than 180 degrees take the shortest path instead.
     """
     values = _in_float64(track.values)
     finite = _finite_rows(values)

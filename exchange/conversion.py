@@ -106,7 +106,7 @@ class Frame:
     """The converted space of a node in the converted space of its parent.
 
     A node's matrix B in its parent's space becomes outer B inner^-1. `outer` and `inner` are the axes of the
-    conversion. They are the identity for nodes aimed at a target, because cameras and spotlights look along -Z both in
+    conversion. Both are the identity for nodes aimed at a target, because cameras and spotlights look along -Z both in
     Blender and in the file.
     """
 

@@ -42,7 +42,7 @@ def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices]
     Raises
     ------
     DamagedStateError
-        The stored data cannot be read.
+        If the stored data cannot be read.
     """
     kept = datablock.get(PROPERTY)
     if kept is None or (not isinstance(kept, bytes) and datablock.get(_CONVERSION) is None):

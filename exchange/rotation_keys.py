@@ -51,7 +51,7 @@ class Choices:
     prefers_euler : bool
         Use XYZ Euler angles instead of quaternions.
     shorter_turns : bool
-        Take the shortest path instead of turns of more than half a turn.
+        Take the shortest path instead of turns of more than 180 degrees.
     between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
         The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
         file.
@@ -77,7 +77,7 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class ModeKeys:
-    """A rotation mode and the keys of its property. Without settings the keys are not TCB."""
+    """A rotation mode and the keys of its property. Without settings, the keys are not TCB keys."""
 
     mode: str
     keys: Keys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read presets of parameters as data, without running code from a file.
 
-Blender's preset system writes Python: a line that imports Blender's module, a line that names the preset `key`, and a
+Blender's preset system writes Python: a line that imports Blender's module, a line that defines the name `key`, and a
 line like ``key.tension = 0.5`` for each parameter.
 """
 

@@ -372,7 +372,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
 
 
 def parts_of(prop: Property) -> list[str]:
-    """Return the properties that the columns set. For a rotation in any form, this is "rotation"."""
+    """Return the properties that the columns set. A rotation in any form is "rotation"."""
     if prop.form != "MATRIX":
         path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)
         return [path]

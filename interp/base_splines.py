@@ -24,7 +24,7 @@ class ComponentSpline(BaseSpline):
 
     @property
     def loop_gap(self) -> float:
-        """Return the distance between the values of the first and last keys. It is 0 for a closed loop."""
+        """Return the distance between the values of the first and last keys (0 for a closed loop)."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property

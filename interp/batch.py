@@ -121,11 +121,11 @@ class BaseSpline(ABC):
             key. Immediately afterward, it has the value of its first key.
         nu : 0, 1 or 2
             0 for values, otherwise the order of the derivative with respect to the frame, including ease. Derivatives
-            at a key belong to the segment that starts there, and at the last key to the segment that ends there. They
-            are 0 where the value is held. For rotations, values are unit quaternions. First derivatives are angular
-            velocities in radians per frame in the parent frame, so that ``q(f + h) = exp(velocity h / 2) q(f)`` for
-            small h. scipy's RotationSpline uses the body frame. Second derivatives are angular accelerations in radians
-            per frame squared.
+            at a key belong to the segment that starts there, and at the last key to the segment that ends there.
+            Derivatives are 0 where the value is held. For rotations, values are unit quaternions. First derivatives are
+            angular velocities in radians per frame in the parent frame, so that ``q(f + h) = exp(velocity h / 2) q(f)``
+            for small h. scipy's RotationSpline uses the body frame. Second derivatives are angular accelerations in
+            radians per frame squared.
         extrapolate : bool
             If true, the end segments continue outside the keys, at a constant rate of their local parameter. If false,
             the end values are held. At an end with an ease, the rate is 0, so the value is held. Cycles ignore this
@@ -142,8 +142,8 @@ class BaseSpline(ABC):
         TypeError
             If `frames` are not real numbers or `nu` is not an integer.
         ValueError
-            If frames are not finite or exceed 1e100, or the spline does not have this derivative. The message contains
-            the index of the frame.
+            If frames are not finite or exceed 1e100, or the spline does not have this derivative. The error message
+            contains the index of the frame.
         """
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):
@@ -162,16 +162,13 @@ class BaseSpline(ABC):
         return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> Derivative:
-        """Return the n-th derivative as a function of frames. For rotations, it is an angular derivative."""
+        """Return the n-th derivative as a function of frames. For rotations, the derivative is angular."""
         return Derivative(self, checked_derivative(self, n, "n"))
 
     @property
     @abstractmethod
     def loop_gap(self) -> float:
-        """Return the distance, or for rotations the angle, between the first and last keys.
-
-        It is 0 for a closed loop.
-        """
+        """Return the distance, or for rotations the angle, between the first and last keys (0 for a closed loop)."""
 
     @property
     @abstractmethod
@@ -186,7 +183,7 @@ class BaseSpline(ABC):
 
 @dataclass(frozen=True)
 class Derivative:
-    """The n-th derivative of a spline. Call it as you would the spline."""
+    """The n-th derivative of a spline. It is called like the spline."""
 
     spline: BaseSpline
     n: int
@@ -398,7 +395,7 @@ def _by_frame(
 ) -> Float64Array:
     """Return a derivative with respect to the frame from derivatives with respect to u and rates of u (chain rule).
 
-    The square is written as a product, because powers of numbers and of arrays differ in the last bits.
+    The square is written as a product, because powers of scalars and of arrays differ in the last bits.
     """
     if nu == 0:
         return evaluate(segment, u, 0)

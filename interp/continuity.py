@@ -43,15 +43,15 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     Parameters
     ----------
     spline : a spline of any method
-        The spline, which is measured at its inner keys and, for a cycle, at the seam.
+        The spline to measure, at its inner keys and, for a cycle, at the seam.
     is_rotation : bool
         True if the values are quaternions.
 
     Returns
     -------
     list of Jump
-        Jumps in the value and in the derivatives, in order, up to the spline's highest derivative and at most the
-        second. The jump of a rotation is an angle of at most half a turn.
+        The jumps in the value and its derivatives, in order, up to the second derivative if the spline has it. The jump
+        of a rotation is an angle of at most half a turn.
 
     Notes
     -----

@@ -52,8 +52,8 @@ def c2_slopes(
 ) -> Float64Array:
     """Return the slopes per frame that make cubic segments through the values C2, all of shape (d, K).
 
-    At the ends of tracks that are not loops, the slopes are `velocities`, or the second derivatives are 0. In a loop,
-    the first and last slopes are equal even if the values differ.
+    At the ends of tracks that are not loops, the slopes are `velocities` if given. Otherwise, the second derivatives
+    are 0. In a loop, the first and last slopes are equal even if the values differ.
     """
     before_key, after_key = tracks.segments_beside
     length = tracks.lengths
@@ -82,8 +82,8 @@ def c2_slopes_with_ends(
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
     The slopes are linear functions of the slopes at both ends, and so are the conditions. This gives two equations per
-    track. They are derived from the solution for ends at rest and its sensitivity to each end slope (docs/formulas,
-    "Ends of C2 cubics").
+    track. The equations are derived from the solution for ends at rest and its sensitivity to each end slope
+    (docs/formulas, "Ends of C2 cubics").
     """
     count, (first, last) = len(values), tracks.open
     given = np.zeros((count + 2, len(tracks.frames)))
@@ -173,15 +173,15 @@ def c2_velocities(
 ) -> Float64Array:
     """Return the angular velocities that make segments of cubic rotation vectors through the keys C2.
 
-    They are in the parent's frame, in radians per frame, shape (3, K). At the ends of tracks that are not loops, the
-    result is `velocities`, or the angular accelerations are 0. Raises KeysError if Newton's method finds no solution,
-    which happens for some tracks with natural ends and turns of nearly 180 degrees.
+    The velocities have shape (3, K), in radians per frame in the parent frame. At the ends of tracks that are not
+    loops, the result is `velocities` if given. Otherwise, the angular accelerations are 0. Raises KeysError if Newton's
+    method finds no solution, which happens for some tracks with natural ends and turns of nearly 180 degrees.
 
     The method is the same as in `c2_slopes`, with two differences. Velocities are converted to derivatives of the
     rotation vectors at the start and end of segments. A rotation vector that changes direction has an angular
-    acceleration even at a constant rate. That part is quadratic, so Newton's method is used. scipy's RotationSpline
-    lags one step behind in this term. For turns of up to 180 degrees, this method is exact to rounding after about five
-    steps.
+    acceleration even at a constant rate. This term is quadratic, so Newton's method is used. scipy's RotationSpline
+    lags one step behind in the same term. For turns of up to 180 degrees, this method is exact to rounding after about
+    five steps.
     """
     length = tracks.lengths
     size = sphere.length(turns.onward)

@@ -56,7 +56,7 @@ class Cubics:
         return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
 
     def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
-        """Return one value or derivative with respect to u, shape (components,), bit for bit like `evaluate`."""
+        """Return one value or derivative with respect to u, shape (components,), bit-identical to `evaluate`."""
         return _polynomial(self._coefficients[:, segment].reshape(4, self._components), u, nu)
 
 

@@ -9,7 +9,9 @@ from .keys import Float64Array
 
 
 def wrapped_frames(frames: Float64Array, first: float, last: float) -> Float64Array:
-    """Return frames wrapped into [first, last]. Frames a whole number of periods away from the last key map to it.
+    """Return frames wrapped into [first, last].
+
+    Frames that are a whole number of periods away from the last key map to the last key.
 
     Source: docs/formulas, "Cycles".
     """

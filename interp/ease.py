@@ -28,9 +28,9 @@ def _divisible(eases: Float64Array) -> Float64Array:
 def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
     """Return the eased local parameter, or its derivative of order `nu`, up to 2, with respect to u.
 
-    u is 0 at a segment's first key and 1 at its second. Pass `ease_from` of the first key and `ease_to` of the second
-    key as returned by `normalised`. The function is C1, rises from 0 to 1 and is exact at both ends. The error is below
-    4e-16.
+    u is 0 at a segment's first key and 1 at its second. Pass the first key's `ease_from` and the second key's
+    `ease_to`, as returned by `normalised`. The function is C1, rises from 0 to 1 and is exact at both ends. The error
+    is below 4e-16.
     """
     # k is written as its inverse so that u = 1 gives exactly 1. Computing k / a first would overflow for a tiny ease.
     # u / a is at most 1 in the branch that uses it.

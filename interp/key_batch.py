@@ -39,7 +39,7 @@ class KeyBatch:
 
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
-        """Return the first and last keys of the tracks that have ends. Single keys and loops have none."""
+        """Return the first and last keys of the tracks that have ends. Single keys and loops have no ends."""
         ended = (self.last > self.first) & ~self.looped
         return self.first[ended], self.last[ended]
 

@@ -42,8 +42,8 @@ _SHORTEST = 1e-16
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
     """Convert an argument that must be an array of numbers to float64. Error messages contain its `name`.
 
-    Raises TypeError if it is not an array of real numbers. Strings, objects, dates, complex numbers and masked arrays
-    are invalid. Raises ValueError if the length of the last axis is not `components`.
+    Raises TypeError if the argument is not an array of real numbers. Strings, objects, dates, complex numbers and
+    masked arrays are invalid. Raises ValueError if the length of the last axis is not `components`.
     """
     try:
         array = as_array(data)
@@ -55,7 +55,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Like `numbers`, convert an argument to float64, but require finite numbers.
+    """Convert an argument to float64 as `numbers` does, but require finite numbers.
 
     The message of the ValueError contains the index of the first number that is not finite.
     """
@@ -179,7 +179,7 @@ class Keys:
     Parameters
     ----------
     frames : array_like, shape (n,)
-        Frames of at least one key, finite and strictly increasing. They can be fractional.
+        Frames of at least one key, finite and strictly increasing. Frames can be fractional.
     values : array_like, shape (n, d) or (n,)
         Finite values of the keys. A one-dimensional array has one component.
     tension, continuity, bias : float or array_like, shape (n,)

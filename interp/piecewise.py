@@ -29,7 +29,7 @@ class PiecewiseSpline(BaseSpline):
     """A sequence of splines, connected by other curves or held values.
 
     Each run is an independent spline whose last key is the end of a track. Ease has an effect only within runs.
-    Extrapolation continues the first and last run. A run of a single key is held.
+    Extrapolation continues the first and last runs. A run of a single key is held.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class PiecewiseSpline(BaseSpline):
         The curve after each run except the last, with one segment per run and derivatives up to the second. If None,
         the values are held.
     representation : str, or None
-        The representation of rotations whose channels `between` evaluates. See `rotation_representation`.
+        The representation of rotations in the channels that `between` evaluates. See `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
         The motion outside the keys. LOOP is not available, because the first and last keys are ends of runs.
     gaps : array_like of int, or None
@@ -138,7 +138,7 @@ class PiecewiseSpline(BaseSpline):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return the notes on the runs without duplicates."""
+        """Return the runs' notes, without duplicates."""
         return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
 
     @classmethod

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: find the smallest change to numbers that eliminates the errors that depend on them.
+"""Relaxation: find the smallest change to numbers that eliminates the errors they cause.
 
-Every round linearizes the errors and solves for the smallest change that reduces all of them together.
+Every round linearizes the errors and solves for the smallest change that reduces all errors together.
 Source: docs/formulas, "Relaxation", which lists the differences from the published technique.
 """
 
@@ -78,8 +78,8 @@ def relax(
     Returns
     -------
     Relaxed
-        If the tolerance was reached, the change is a local minimum. Otherwise, these are the numbers with the smallest
-        sum of squared errors that was found.
+        If the tolerance was reached, the change is a local minimum. Otherwise, the sum of squared errors is the
+        smallest found.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _line_search(
 ) -> tuple[float, Float64Array]:
     """Return the longest tried fraction of the step that is an improvement, or 0 if there is none, and its errors.
 
-    If all errors are below the aim, they may grow slightly for a smaller change.
+    Errors that are all below the aim may grow slightly in exchange for a smaller change.
     """
     start, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
     for halving in range(_HALVINGS):

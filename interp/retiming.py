@@ -67,8 +67,8 @@ def retimed(
     frames : array_like, shape (m,)
         Finite values of F(t) in any order. F may run backward, pause and jump.
     nu : 0, 1 or 2
-        0 for values, otherwise the order of the derivative with respect to t. For rotations these are the angular
-        velocity and acceleration.
+        0 for values, otherwise the order of the derivative with respect to t. For rotations, derivatives are angular
+        velocities and accelerations.
     rates, changes : array_like, shape (m,), or a number
         The finite first and second derivatives of F at t, in frames per frame and frames per frame squared. Derivatives
         not needed for `nu` are ignored.
@@ -117,7 +117,7 @@ def retimed(
 
 
 def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
-    """Return a finite number for each of the frames, or raise TypeError or ValueError."""
+    """Return a finite number for each frame, or raise TypeError or ValueError."""
     given = finite(name, data)
     if given.ndim and given.shape != frames.shape:
         raise ValueError(
@@ -148,7 +148,7 @@ class ArcLength:
     first, last : float
         The first and last frames that have keys.
     length : float
-        The total length, in units of values or radians. It is 0 without motion.
+        The total length, in units of values or radians, which is 0 without motion.
 
     Raises
     ------
@@ -159,8 +159,8 @@ class ArcLength:
 
     Notes
     -----
-    Ten-point Gauss-Legendre quadrature is used. Panels are halved until the polynomial of each panel agrees with those
-    computed on its two halves. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
+    Ten-point Gauss-Legendre quadrature is used. Panels are halved until the polynomial of each panel agrees with the
+    polynomials of its two halves. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
 
     Examples
     --------
@@ -203,8 +203,8 @@ class ArcLength:
     def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
-        For the length at a rest, the result is the last frame of the rest, or the first frame if this is the total
-        length. For lengths below 0 or above the total length, the result is the first or last frame.
+        For the length at a rest, the result is the last frame of the rest, or its first frame if the length is the
+        total length. For lengths below 0 or above the total length, the result is the first or last frame.
         """
         wanted = np.clip(finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
@@ -297,7 +297,7 @@ class ConstantSpeed:
     Raises
     ------
     TypeError, ValueError
-        If `ArcLength` raises them, or `between` is unknown.
+        If `ArcLength` raises the error, or `between` is unknown.
 
     Notes
     -----
@@ -334,7 +334,10 @@ class ConstantSpeed:
         return np.where(outside | (pace == 0.0), at, self.arc.frames(wanted))
 
     def pace(self, frames: npt.ArrayLike) -> Float64Array:
-        """Return the speed of the retimed motion, shape (m,). It is 0 in parts of zero length and outside the keys."""
+        """Return the speed of the retimed motion, shape (m,).
+
+        The speed is 0 in parts of zero length and outside the keys.
+        """
         at = checked_sample_frames("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
@@ -471,7 +474,7 @@ class _Pieces:
 
 
 def _function_keys(parts: Sequence[_Pieces]) -> FunctionKeys:
-    """Return the keys of consecutive pieces, with a short steep segment where a piece begins above the previous end."""
+    """Return the keys of consecutive pieces, with a short steep segment where the value jumps up between pieces."""
     frames, values, slopes = (
         np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("frames", "values", "slopes")
     )

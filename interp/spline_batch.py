@@ -50,7 +50,7 @@ def evaluate_many(
         If `splines` is not a sequence of splines, `frames` are not numbers, or `nu` is not an integer.
     ValueError
         If frames are not finite or exceed 1e100, the number of frame arrays differs from the number of splines, or a
-        spline does not have this derivative. The message contains the index of the frame.
+        spline does not have this derivative. The error message contains the index of the frame.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class SplineBatch(Sequence["Spline"]):
         return [results[index] for index in range(len(self))]
 
     def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether the splines are few and all prepared, so that evaluating one frame in turn is faster."""
+        """Return whether the splines are few and all prepared, which makes evaluating them one by one faster."""
         return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
 
 

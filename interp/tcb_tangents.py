@@ -79,8 +79,8 @@ class RotationKeys(NamedTuple):
     """The keys of rotation tracks and their neighbors, from which the controls are constructed.
 
     `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
-    of the path. They exclude `turns`, shape (3, K), which are added to the segments. At the ends of a track that is not
-    a loop, the quaternions on the side without a key are arbitrary.
+    of the path. The quaternions exclude `turns`, shape (3, K), which are added to the segments. At the ends of a track
+    that is not a loop, the quaternions on the side without a key are arbitrary.
     """
 
     tracks: KeyBatch

@@ -30,9 +30,9 @@ def solve(
 ) -> Float64Array:
     """Return x, shape (b, c, K), with ``before x[previous] + own x + after x[following] = right``.
 
-    The first three have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The norms of `before` and
-    `after` must add up to at most half the norm of `own` in every row, unless one of them is 0. `before` is 0 at a key
-    without a previous key, and `after` is 0 at a key without a next key. `right` has the shape (b, c, K).
+    `before`, `own` and `after` have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The norms of
+    `before` and `after` must add up to at most half the norm of `own` in every row, unless one of them is 0. `before`
+    is 0 at a key without a previous key, and `after` is 0 at a key without a next key. `right` has the shape (b, c, K).
     """
     for _ in range(_STEPS):
         inverse = _inverse(own)

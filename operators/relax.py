@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operator that makes the smallest changes to keys that satisfy a condition at every frame."""
+"""Operator that changes keys as little as possible to satisfy a condition at every frame."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
     def _condition(self, obj: bpy.types.Object) -> Condition:
-        """Return the condition. Raises AnimationError if its target does not exist."""
+        """Return the condition. Raises AnimationError if the condition's target does not exist."""
         if self.condition == "LIMITS":
             low, high = (
                 tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))

@@ -60,7 +60,10 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 def _faults(
     datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
 ) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
-    """Return the remaining faults with their objects and bones. Datablocks that cannot be repaired have none."""
+    """Return the remaining faults with their objects and bones.
+
+    The list is empty if the datablock cannot be repaired.
+    """
     try:
         found = animation.find_rotation_faults(datablock, prefixes, turns)
     except AnimationError:

@@ -35,7 +35,7 @@ TARGET_ITEMS = (
 
 
 class FileTiming:
-    """Options to convert between frames of the file and the scene."""
+    """Options to convert between file frames and scene frames."""
 
     timing: property_of(IMPORT["timing"])
     frame_rate: property_of(IMPORT["frame_rate"])
@@ -162,7 +162,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
 
 
 def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
-    """Select only these objects, if they are in the view layer, and make one of these objects active."""
+    """Select only these objects, if they are in the view layer, and make one of them active."""
     for item in context.selected_objects:
         item.select_set(False)
     shown = []

@@ -38,7 +38,7 @@ _MOST_CURVES = 12
 def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:
     """Draw a heading between buttons for the previous and the next key.
 
-    `can_make` is true if the button Make TCB Key is enabled. If None, hide the button.
+    `can_make` is true if the button Make TCB Key is enabled. None hides the button.
     """
     row = layout.row(align=True)
     row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
@@ -53,7 +53,7 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | Non
 
 
 def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the sliders and buttons of the chosen keys. At least one key is chosen."""
+    """Draw the sliders and buttons of the chosen keys. At least one key must be chosen."""
     chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
     refusals = _refusals(context)
     numbers = selection.chosen_parameters(context)

@@ -70,7 +70,7 @@ def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
 def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
     """Return a sentence, truncated to fit on one line of the region next to `taken` other letters.
 
-    Blender would cut it in the middle.
+    Blender would cut the sentence in the middle.
     """
     width = _width(context)
     if width <= 0.0:

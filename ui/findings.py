@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""List of check findings. It is kept until the window closes and is not saved."""
+"""List of check findings. The list is kept until the window closes and is not saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 
 
 class TCBFinding(bpy.types.PropertyGroup):
-    """A finding in the list. Its name is the error."""
+    """A finding in the list, with the error as its name."""
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())

@@ -13,7 +13,7 @@ _ENTRY = re.compile(r'^(?:msgctxt "(.*)"\n)?msgid "(.+)"\nmsgstr "(.*)"$', re.MU
 
 
 def entries(file: Path) -> list[tuple[str, str, str]]:
-    """Return context, English text and translation of each entry of a .po file.
+    """Return the context, English text and translation of each entry of a .po file.
 
     The context is "" for Blender's default context. A missing translation is "".
     """

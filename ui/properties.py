@@ -2,8 +2,8 @@
 """Properties for the sidebar, some of which are saved in the .blend file.
 
 `ID.tcb_tracks` and `PoseBone.tcb_tracks` exist only as properties for the F-curves of frame functions (see
-animation/store/paths.py). Their rows in the Dope Sheet are then named "Frame Function" instead of a path. The data is
-in the F-curves.
+animation/store/paths.py). In the Dope Sheet, the rows of these F-curves are then named "Frame Function" rather than by
+their paths. The data is in the F-curves.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "R
 
 @lru_cache
 def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the enum items of methods for these kinds of tracks, with only the comparison methods in `shown`.
+    """Return the enum items of methods for these kinds of tracks, without comparison methods that are not in `shown`.
 
     The items are cached, because Blender keeps no reference to items from callbacks.
     """

@@ -28,7 +28,7 @@ def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> b
 
 
 def begin() -> None:
-    """Begin the redraw of a panel. Cached values do not change until its region is drawn."""
+    """Begin the redraw of a panel. Cached values do not change until the panel's region is drawn."""
     global _found
     # Without windows the end of a redraw is unknown.
     if _found is None and not bpy.app.background:
@@ -80,7 +80,7 @@ def frame_selected(context: bpy.types.Context) -> None:
 def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
     """Show texts in the area's header and the status bar during an operator, and redraw.
 
-    If None, restore Blender's own texts.
+    None restores Blender's own texts.
     """
     workspace: Any = context.workspace
     area.header_text_set(header)

@@ -47,7 +47,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
 
 
 def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
-    """Apply the function to the named track of each datablock or bone, as `for_each` does.
+    """Apply the function to the named track of each datablock or bone (see `for_each`).
 
     Each call sets `keys` keys.
     """
@@ -70,7 +70,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
 
 
 def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
-    """Apply the function to keys of several tracks, as `for_each` does."""
+    """Apply the function to keys of several tracks (see `for_each`)."""
     report = Report()
     datablocks = {}
     for keys in chosen:

@@ -42,8 +42,8 @@ _FIRST_KEYS = 8
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
     """Return the datablocks to use, each with the path prefixes of its tracks, or None for all tracks.
 
-    In Pose Mode these are the armatures with their selected bones, or else the selected objects. With `use_data`, they
-    also include the animated data of the objects.
+    These are the selected objects or, in Pose Mode, the armatures with their selected bones. With `use_data`, the
+    animated data of the objects is included.
     """
     if context.mode == "POSE":
         bones: dict[bpy.types.ID, list[str] | None] = {}
@@ -63,7 +63,7 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
 def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
     """Return the selected datablocks as in `selected_datablocks`, or for an object the datablock with the track.
 
-    This is the object itself or part of its data.
+    This datablock is the object itself or part of its data.
     """
     if context.mode == "POSE":
         return selected_datablocks(context, use_data=False)
@@ -141,7 +141,7 @@ def active_bone(context: bpy.types.Context) -> Any:
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks in the sidebar: of the active bone in Pose Mode, or of the active object and its data."""
+    """Return the sidebar's tracks, from the active bone in Pose Mode, or from the active object and its data."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
@@ -155,7 +155,7 @@ class BakedSelection(NamedTuple):
     """Path prefixes of the selected bones, or an empty string for all tracks."""
 
     def is_baked(self, starts: str | tuple[str, ...]) -> bool:
-        """Return whether a track is baked whose path starts with any of the given strings."""
+        """Return whether any track whose path starts with one of the given strings is baked."""
         return self.table.has_tracks(self.channels.slot_handle, starts, "BAKED")
 
 
@@ -255,7 +255,7 @@ def track_identifier(datablock: bpy.types.ID, path: str) -> str:
 
 @redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
-    """Return the track chosen in the list. By default, this is the first track, or the rotation of a bone."""
+    """Return the track chosen in the list. The default is the first track or, for a bone, its rotation."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
     found = next((pair for pair in tracks if track_identifier(pair[0], pair[1].path) == wanted), None)
@@ -475,7 +475,7 @@ def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return Blender's interpolation on both sides of the chosen keys.
 
-    Return None if they differ or no key is chosen.
+    Return None if the keys differ or none is chosen.
     """
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
@@ -546,7 +546,7 @@ def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
     """Return the editable F-curves in the context's animation editor.
 
-    Blender's list lacks curves that a bake has locked. TCB tools edit their saved keys.
+    Blender's list lacks curves that a bake has locked. TCB tools edit the saved keys of these curves.
     """
     editable = list(context.editable_fcurves or ())
     shown = list(context.visible_fcurves or ())

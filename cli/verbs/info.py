@@ -118,7 +118,7 @@ def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
 
 
 def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str, Any] | None:
-    """Return the row of a track. Return None and add an error if its saved settings cannot be read."""
+    """Return the row of a track. If the track's saved settings cannot be read, add an error and return None."""
     try:
         kept = read_own_keys(track)
         frames = union([channel.keys.frames for channel in kept.values()])

@@ -76,7 +76,7 @@ def export_scene(
     Raises
     ------
     AnimationError
-        A track cannot be written, or there would be too many samples. The message names the track.
+        If a track cannot be written, or there would be too many samples. The message names the track.
     """
     return run_steps(export_steps(objects, scene, options), progress)
 
@@ -119,7 +119,7 @@ def export_steps(
 
 
 def _has_own_roll(node: Gathered) -> bool:
-    """Return whether no upright target determines the roll of a camera or spotlight, which then needs keys."""
+    """Return whether the roll of a camera or spotlight needs keys because no upright target determines it."""
     return node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
 
 
@@ -204,7 +204,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     """Return the ambient light, which has the color of the world.
 
     The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
-    was imported. In these cases it is the world's viewport color.
+    was imported. In these cases, the world's viewport color is used.
     """
     world = scene.world
     if world is None:
@@ -314,7 +314,7 @@ def _node(index: int, node: Gathered, indices: dict[Any, int]) -> three_ds.Node:
 def _editor_objects(
     gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left_out: Counter[str]
 ) -> Iterable[three_ds.Object]:
-    """Return the editor objects of the nodes without duplicates, and add skipped parts to `left_out`."""
+    """Return the editor objects of the nodes, without duplicates, and add skipped parts to `left_out`."""
     nodes: dict[bytes, Gathered] = {}
     for node in gathered:
         if node.obj is None or node.kind in (*three_ds.TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:

@@ -39,7 +39,7 @@ def turns_track(keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
 
 
 def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
-    """Convert turns to the file's convention, with opposite direction, no reverse turns, and float32.
+    """Convert turns to the file's convention: in the opposite direction, without reverse turns, and in float32.
 
     Each turn corrects the rounding of previous turns, so errors do not accumulate. Blocks of turns are rounded in
     parallel, as if the start of each block were exact. Then the first turn of each block corrects the end of the

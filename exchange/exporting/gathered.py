@@ -70,7 +70,7 @@ class Gathered:
 def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
     """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
 
-    The object is None if there is no such constraint, or if there are also other constraints.
+    The object is None if no constraint aims at it, or if there are also other constraints.
     """
     live = [constraint for constraint in obj.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]

@@ -127,7 +127,7 @@ class Matrices:
     def local(
         self, obj: bpy.types.Object, parent: bpy.types.Object | None
     ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
-        """Return locations (n, 3), quaternions (n, 4), scales (n, 3) relative to `parent`, and whether they shear."""
+        """Return locations (n, 3), quaternions (n, 4), scales (n, 3) relative to `parent`, and whether shear occurs."""
         matrices = self._worlds[obj]
         if parent is not None:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices

@@ -82,7 +82,9 @@ class Writer:
         return Tracks(datablock, obj, self.scene, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, keys: Keys, values: Float64Array, imported: Keys | None) -> None:
-        """Add the imported track if the keys equal the imported keys. Otherwise add a track of `values`, in file units.
+        """Add the imported track if the keys equal the imported keys.
+
+        Otherwise, add a track of `values`, in file units.
 
         An object that was imported without the track gets none for a single key with the default value.
         """

@@ -2,8 +2,8 @@
 """Create a file's keys for tracks in which Blender plays some segments with an interpolation other than the spline.
 
 A file has one spline through all keys. Keys are added in constant and eased segments, and the splines next to them end
-in corners. With continuity -1 the tangent on each side follows its own chord, with a length from tension and bias.
-Splines with other end tangents are sampled. The result is exact at whole frames of the file.
+in corners. With continuity -1, the tangent on each side follows its own chord, and tension and bias determine its
+length. Splines with other end tangents are sampled. The result is exact at whole frames of the file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Joined:
     filled, added : int
         The number of segments between splines with added keys, and the number of these keys.
     sampled, samples : int
-        The number of splines whose ends keys cannot represent, and the number of their samples.
+        The number of splines with ends that keys cannot represent, and the number of their samples.
     """
 
     keys: Keys
@@ -234,8 +234,8 @@ class _Joining:
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
     """Return the parameters of a corner key, whose motion arrives and leaves along the chords.
 
-    `arriving` and `leaving` are speeds in chords. If None, any speed is allowed. Source: docs/formulas, "Corners in 3D
-    Studio files".
+    `arriving` and `leaving` are speeds in multiples of the chords. If None, any speed is allowed. Source:
+    docs/formulas, "Corners in 3D Studio files".
     """
     # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure, and at most 2.
     most = _STEEPEST**2

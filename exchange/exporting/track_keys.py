@@ -193,7 +193,7 @@ class Tracks:
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
-        """Return the splines of the track's components. Empty if something else plays the track."""
+        """Return the splines of the track's components, or none if something else plays the track."""
         reason = _reason_to_sample(track)
         if reason and not self.samples_others:
             raise track.error("NOT_WRITTEN", reason)
@@ -226,7 +226,7 @@ class Tracks:
         return track_splines(track, track.settings, self._own[track.path], {})
 
     def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
-        """Return and note keys for a spline and the segments between its runs, or None if it has one run."""
+        """Return and note keys for a spline and the segments between its runs, or None for a single run."""
         if len(spline.runs) == 1:
             return None
         first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
@@ -266,7 +266,7 @@ def _is_in_world(track: Track) -> bool:
 
 
 def _note_state(track: Track, add_note: AddNote) -> None:
-    """Note keys that the file plays differently from Blender, where the bake is out of date."""
+    """Note keys that the file plays differently from Blender because the bake is out of date."""
     several = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
     code = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
     if code is not None:
@@ -274,7 +274,7 @@ def _note_state(track: Track, add_note: AddNote) -> None:
 
 
 def _reason_to_sample(track: Track) -> Finding | None:
-    """Return why keys of the file cannot play the track, or None if they can."""
+    """Return why keys in the file cannot play the track, or None if they can."""
     if not track.enabled:
         return Finding("IS_NOT_TCB")
     if not _is_played_by_splines(track):

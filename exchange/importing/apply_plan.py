@@ -50,7 +50,7 @@ _TRANSFORMS = "Object Transforms"
 
 @dataclass(frozen=True, eq=False)
 class Animated:
-    """The keys of a property. Without settings the keys are not TCB and have this interpolation."""
+    """The keys of a property. Without settings, the keys are not TCB keys and have this interpolation."""
 
     path: str
     keys: Keys
@@ -69,7 +69,7 @@ class Applied:
         self.notes: list[Finding] = []
 
     def count_still(self) -> None:
-        """Count a track whose only key has all parameters at 0. It sets the property without a key."""
+        """Count a track whose only key has all parameters at 0. Such a track sets the property without a key."""
         self.counts["property_without_key"] += 1
 
     def write(
@@ -94,7 +94,7 @@ class Applied:
 
 
 def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
-    """Assign a new action with these keys to the datablock. Tracks with settings become TCB."""
+    """Assign a new action with these keys to the datablock. Tracks with settings become TCB tracks."""
     channels = new_action(datablock, name)
     for prop in animated:
         is_transform = prop.path.startswith(("location", "rotation", "scale"))
@@ -116,7 +116,8 @@ def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animate
 def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
     """Apply the plan to the object, or to the world for an ambient light.
 
-    `target` is the object it looks at. `axes` is the object whose space defines upright for cameras, if not the world.
+    `target` is the object at which it is aimed. `axes` is the object whose space, instead of the world, defines upright
+    for cameras.
     """
     if planned.kind == "WORLD":
         applied.write(obj, obj.name, _vectors(obj, ["color"], planned, applied), [])
@@ -153,7 +154,7 @@ def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: Planned, ap
 def _property(
     datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied, settings: Settings | None
 ) -> list[Animated]:
-    """Set a property to its first value, and add keys if there are several. Without settings the keys are samples."""
+    """Set a property to its first value, and add keys if there are several. Without settings, the keys are samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
     if keys.is_still:
@@ -237,7 +238,7 @@ def lens_of(fov: float, width: float) -> float:
 
 
 def _cones(planned: Planned, light: Any, applied: Applied) -> list[Animated]:
-    """Set the size and blend of a spotlight from its two cones, with drivers if one has several keys."""
+    """Set the size and blend of a spotlight from its two cones, with drivers if a cone has several keys."""
     cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
     if light.type != "SPOT" or not cones or not _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):
         return []
@@ -287,7 +288,7 @@ def blend_of(hotspot: float, size: float) -> float:
 
 
 def _drive(datablock: Any, path: str, expression: str, variables: Mapping[str, tuple[Any, str]]) -> None:
-    """Drive a property by an expression of other properties, which are datablocks with paths."""
+    """Drive a property with an expression of other properties, given as datablocks with paths."""
     datablock.driver_remove(path)
     driver = datablock.driver_add(path).driver
     driver.type = "SCRIPTED"

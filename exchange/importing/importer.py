@@ -72,7 +72,7 @@ def import_files(
     options: ImportOptions,
     progress: Progress | None = None,
 ) -> Exchanged:
-    """Import the scenes of files into the open scene. If this fails, all changes are reverted.
+    """Import the scenes of files into the open scene. If the import fails, all changes are reverted.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Step
 
 
 def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Steps[None]:
-    """Bake rotations with visibly inaccurate handles as samples, for example turns of more than half a turn."""
+    """Bake rotations with visibly inaccurate handles as samples, for example turns of more than 180 degrees."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
     if not far:
@@ -179,7 +179,7 @@ def _baked_to_the_end(
 ) -> Steps[Report]:
     """Bake the tracks with these path prefixes, and extend cyclic tracks to the playback range of the files.
 
-    `ends` contains the first and last frame of each file.
+    `ends` contains the first and last frames of each file.
     """
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
@@ -287,7 +287,7 @@ def _place_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchange
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
-    """Return the first and last frame of the file's playback range."""
+    """Return the first and last frames of the file's playback range."""
     keyframer = scene.keyframer
     if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
         return keyframer.segment

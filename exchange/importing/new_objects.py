@@ -143,7 +143,7 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
 def make_objects(planned: Sequence[Planned], made: Made, notes: list[Finding]) -> Steps[list[Any]]:
     """Create an object, not yet placed, for each planned object, or a world for an ambient light.
 
-    Yields the progress of the import after each object, which is zero until objects are placed.
+    After each object, yields the progress of the import, which is zero until objects are placed.
     """
     meshes: dict[tuple[bytes, bytes, bool], Any] = {}
     items = []

@@ -137,7 +137,7 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
 
 
 def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
-    """Reparent children of an ambient light, which has no position, to its parent."""
+    """Reparent children of an ambient light, which has no position, to the light's parent."""
     for index, node in enumerate(nodes):
         path, at = [], index
         while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":

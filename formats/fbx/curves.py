@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert FBX animation curves, whose keys have flags and four numbers each, to slopes and reaches.
 
-The numbers describe the segment after a key. They include the slope at its start and the slope at its end, which is the
-left slope of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
+The numbers describe the segment after a key, including the slope at the segment's start and the slope at its end, which
+is the left slope of the next key. Flags distinguish the user's slopes from slopes that are computed from the neighbors.
 """
 
 from __future__ import annotations

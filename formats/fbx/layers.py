@@ -117,7 +117,7 @@ def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array
 def _composed(
     below: Float64Array, above: Float64Array, weight: Float64Array, adds: bool, order: rotations.Order
 ) -> Float64Array:
-    """Return the Euler angles, in degrees, of one rotation followed by another, or of an interpolation between both."""
+    """Return the Euler angles, in degrees, of one rotation followed by another, or of an interpolation of the two."""
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
     start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
     # Take the shortest path, as in programs that play these files.

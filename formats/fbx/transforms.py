@@ -180,7 +180,7 @@ def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool
 
 
 def interpolation_of(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of each segment between times: CONSTANT or LINEAR if all varying curves have it."""
+    """Return the interpolation of each segment between times: CONSTANT or LINEAR if shared by all varying curves."""
     varying = [curve for curve in curves if curve.varies and len(curve) > 1]
     kinds = np.full((max(len(varying), 1), len(times)), CONSTANT if varying else LINEAR, dtype=np.uint8)
     inside = np.zeros(kinds.shape, dtype=np.bool_)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert the bytes of buffers to arrays by accessors, dense or sparse, of normalized integers or floats."""
+"""Convert the bytes of buffers to arrays, using dense or sparse accessors of normalized integers or floats."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _view(
 
 
 def _sparse(document: Document, value: object, values: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    """Replace the elements that a sparse accessor names."""
+    """Replace the elements listed in a sparse accessor."""
     sparse = document.object(value, what)
     count = document.count(sparse.get("count"), f"{what}.count")
     if count > len(values):

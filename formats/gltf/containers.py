@@ -69,7 +69,7 @@ class Document:
         return chunks[_JSON]
 
     def items(self, name: str) -> list[Any]:
-        """Return a list of the root object, or an empty list if it is missing."""
+        """Return a list from the root object, or an empty list if it is missing."""
         return self.list(self.root.get(name, []), name)
 
     def list(self, value: object, what: str) -> list[Any]:

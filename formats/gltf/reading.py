@@ -37,7 +37,7 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
     Raises
     ------
     MotionError
-        If the file is damaged, or a buffer of its animations is missing.
+        If the file is damaged, or a buffer that its animations use is missing.
     """
     document = Document(data, fetch)
     nodes = _nodes(document)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Single-component curves whose keys have incoming and outgoing slopes, and their evaluation between keys.
 
-A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds of the
-segment, it is a Hermite cubic, as in glTF and in FBX without weights.
+A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds, the segment
+is a Hermite cubic, as in glTF and in FBX without weights.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Curve:
         return np.where(share >= 1.0, end, np.where(share <= 0.0, start, result))
 
     def _cubics(self, row: npt.NDArray[np.intp], share: Float64Array, length: Float64Array) -> Float64Array:
-        """Return the values of cubic segments at fractions of their time."""
+        """Return the values of cubic segments at fractions of their duration."""
         after, before = self.reach_after[row], self.reach_before[row + 1]
         t = _parameters(share, after, before)
         start, end = self.values[row], self.values[row + 1]
@@ -117,7 +117,7 @@ class Curve:
 
 
 def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) -> Float64Array:
-    """Return the parameters at which Bezier segments with these reaches are at a fraction of their time."""
+    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration."""
     thirds = (np.abs(after - THIRD) <= _NEAR_THIRD) & (np.abs(before - THIRD) <= _NEAR_THIRD)
     t = share.copy()
     rows = np.flatnonzero(~thirds)
@@ -156,7 +156,7 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
     """Return the curve that equals an offset plus the weighted sum of curves at all times.
 
     If there is no such curve, return None. Weighted segments add up to a segment only if they are from the same curve,
-    and steps only if all are steps.
+    and steps only if all segments are steps.
     """
     parts = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True) if weight != 0.0]
     parts = [(weight, curve) for weight, curve in parts if curve.varies] or parts[:1]

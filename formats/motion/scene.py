@@ -49,7 +49,7 @@ class Node:
     Attributes
     ----------
     name : str
-        The name in the file, or empty if it has none.
+        The name in the file, or empty if the node has none.
     parent : int
         The index of the parent among the nodes, or -1 for none.
     translation, scale : ndarray, shape (3,)
@@ -66,7 +66,10 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class EulerCurves:
-    """Curves of Euler angles in radians about x, y and z, and Blender's name of the order. "XYZ" is Rz Ry Rx."""
+    """Curves of Euler angles in radians about x, y and z, and Blender's name of the order.
+
+    "XYZ" means the matrix Rz Ry Rx.
+    """
 
     curves: tuple[Curve, ...]
     order: str
@@ -85,8 +88,8 @@ class Track:
     evaluate : callable
         A function that returns values (m, 3), or unit quaternions (m, 4), at times (m,).
     curves : tuple of Curve, or None
-        The components as curves. For a rotation, they are the components of the quaternion before normalization. None
-        if the file does not key the components.
+        The components as curves. For a rotation, the curves are the components of the quaternion before normalization.
+        None if the file does not key the components.
     euler : EulerCurves, or None
         The keyed angles, or None if the file does not key angles.
     shared : ndarray of bool, shape (n,), or None
@@ -113,7 +116,7 @@ class NodeMotion:
     """The motion of a node in a take. Properties without motion are None.
 
     `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
-    make it the origin.
+    make this point the origin.
     """
 
     translation: Track | None = None
@@ -126,7 +129,8 @@ class NodeMotion:
 class Take:
     """A take, stack or animation. `motions` contains the motion of each node that it moves.
 
-    `layers` contains each layer as a separate take, as importers create them. It is empty unless there are several.
+    `layers` contains each layer as a separate take, as importers create them. The list is empty unless there are
+    several layers.
     """
 
     name: str

@@ -81,7 +81,7 @@ class Track:
     kind : str
         One of `TRACK_KINDS`.
     frames : ndarray of int32, shape (n,)
-        The frames in the order of the file. They are not sorted, and two keys may share a frame.
+        The frames in the order of the file, which may be unsorted. Two keys may share a frame.
     values : ndarray of float32, shape (n, d)
         POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians and axis x, y, z. The first key is
         absolute, and the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d
@@ -94,7 +94,8 @@ class Track:
         The flags of the track (u16). Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
         and 0x400 unlink them.
     reserved : tuple of two int
-        The two u32 before the number of keys. In some files, they are the first and last frames. In others, they are 0.
+        The two u32 before the number of keys. In some files, these numbers are the first and last frames. In others,
+    both are 0.
     names : tuple of bytes
         The object that each key of a MORPH track shows. Empty for other kinds.
     """
@@ -126,7 +127,7 @@ class Node:
         The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without
         an object, whose name is in `instance_name`.
     parent : int or None
-        The id of the parent node. `Keyframer.parents` contains its index.
+        The id of the parent node. `Keyframer.parents` contains the parent's index.
     node_id : int or None
         The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
     flags : tuple of two int
@@ -177,7 +178,7 @@ class Keyframer:
     segment : tuple of two int, or None
         First and last frames of the active segment.
     current_frame : int or None
-        The current frame when the file was saved. 3ds Max writes ticks, 160 per frame.
+        The current frame when the file was saved. 3ds Max writes this frame in ticks, 160 per frame.
     chunks : tuple of Chunk
         Chunks that are not modeled.
     """
@@ -259,7 +260,7 @@ class Light:
 class Object:
     """A named mesh, camera or light of the editor.
 
-    Its content is None if it is missing from the file or of another kind.
+    The content is None if it is missing from the file or is of another kind.
     """
 
     name: bytes
@@ -290,7 +291,7 @@ class Scene:
     chunks : tuple of Chunk
         Chunks that are not modeled.
     warnings : tuple of ReadWarning
-        Warnings about the errors found when the file was read, in order. They are not written.
+        Warnings about the errors found when the file was read, in order. Warnings are not written to files.
     """
 
     editor: Editor | None = None

@@ -59,8 +59,8 @@ def batch(requests: Sequence[Request]) -> Batch:
         If arguments are not numbers.
     ValueError
         If numbers do not match the shape of the keys, are not finite, are farther from 0 than the limit, are missing
-        for channels other than quaternions, or are quaternions of length 0. It is also raised if `segments` is not one
-        bool per key, the representation of a rotation is missing or unknown, or values have a representation.
+        for channels other than quaternions, or are quaternions of length 0. ValueError is also raised if `segments` is
+        not one bool per key, the representation of a rotation is missing or unknown, or values have a representation.
     """
     splines, name = [request.spline for request in requests], requests[0].representation
     representation = rotation_representation(name) if name is not None else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents that different programs derive from tension, continuity and bias, which may have any size.
+"""Tangents that different programs derive from tension, continuity and bias of any size.
 
 Source: docs/formulas, "TCB tangents" and "Dialects of TCB".
 """
@@ -59,8 +59,8 @@ def as_3ds(
 ) -> Float64Array | None:
     """Return 3D Studio parameters (3, n) that give keys the same tangents, or None if no parameters in range do.
 
-    For inner keys with continuity 0, such parameters exist if the given parameters are moderate. Other continuities
-    have a different effect where frames are spaced unevenly.
+    For inner keys with continuity 0, such parameters exist if the given parameters are moderate. Other values of
+    continuity have a different effect where frames are unevenly spaced.
     """
     if len(frames) == 1 or dialect == "3DS":
         within = bool((np.abs(parameters) <= 1.0).all())

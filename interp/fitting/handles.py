@@ -4,7 +4,7 @@
 Between two keys, Blender plays each channel as a cubic in frame and value. Handles can be at any frame in the segment,
 independently for each channel. Segments of values without ease are exact with handles at thirds. All other segments are
 fitted, with the spline's derivatives at the keys. Damped Gauss-Newton steps (Levenberg-Marquardt) optimize the reach of
-each handle for all segments of all tracks at once. They also optimize the length of quaternions, which Blender
+each handle for all segments of all tracks at once. The same steps optimize the lengths of quaternions, which Blender
 normalizes. Source: docs/formulas, "Fitting handles".
 """
 
@@ -77,8 +77,8 @@ class Handles:
         segments must be negated too. Key 0 keeps its sign, and keys on both sides of an unfitted segment keep their
         relative sign.
     errors : ndarray, shape (n, channels)
-        The maximum error in the segment that starts at each key. For a rotation, it is an angle in radians and the same
-        for all channels. It is 0 for segments that were not fitted.
+        The maximum error in the segment that starts at each key. The error of a rotation is an angle in radians, the
+        same for all channels. Segments that were not fitted have the error 0.
     frames : ndarray, shape (n, channels)
         The frame of the maximum error. NaN for segments that were not fitted.
     jumps : ndarray of bool, shape (n,)
@@ -146,8 +146,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     requests : sequence of Request
         Any mixture of splines of values and rotations.
     known : KnownFits, optional
-        A cache of earlier fits, initially ``handles.KnownFits()``, which is updated. Unchanged segments then take at
-        most half as long.
+        A cache of earlier fits, initially ``handles.KnownFits()``, which is updated. Unchanged segments take at most
+        half as long with a cache.
 
     Returns
     -------
@@ -160,31 +160,32 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
         If a request has no spline, arguments are not numbers, or `known` is not a `KnownFits`.
     ValueError
         If numbers are not finite, too large for float32, or quaternions of length zero, or do not match the shape of
-        the keys. Representations other than quaternions require numbers. It is also raised if `segments` is not one
-        bool per key, a rotation has no known representation, or values have a representation.
+        the keys. Representations other than quaternions require numbers. ValueError is also raised if `segments` is not
+        one bool per key, a rotation has no known representation, or values have a representation.
 
     Notes
     -----
     Keys are not moved. The frame of a handle is within its segment, and its value matches the frame rounded to float32.
     docs/measurements/handles.md lists the errors of quaternions. For keys 60 degrees apart, with tension, continuity
-    and bias within 0.5, the median, 90th percentile and maximum are 0.004, 0.011 and 0.056 degrees. With eases of up to
-    0.5, they are 0.33, 0.64 and 1.5 degrees.
+    and bias within 0.5, the median, 90th percentile and maximum errors are 0.004, 0.011 and 0.056 degrees. With eases
+    of up to 0.5, these errors are 0.33, 0.64 and 1.5 degrees.
 
     Without ease, values and quaternions have the spline's derivatives or angular velocities at keys. Kinks are more
     visible than an error of a hundredth of a degree, and free derivatives would only halve such errors. An ease brings
     the spline to rest at the key, but handles at rest have no direction. Such handles increased errors by factors of
     two to four, and the largest errors by factors of seven to fourteen. Next to an ease, some speed therefore remains
-    at the key. It is a tenth of the segment's mean speed at the median and a third at the 90th percentile. Derivatives
-    of angle channels also change, by less than a hundredth at the median.
+    at the key. This speed is a tenth of the segment's mean speed at the median and a third at the 90th percentile.
+    Derivatives of angle channels also change, by less than a hundredth at the median.
 
-    Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Without ease, there are 36
-    points, or 27 for quaternions and 12 for cubics. There are 8 additional points around the largest maxima, except for
-    quaternions without ease and for cubics. If a rotation error exceeds 3 degrees, it is measured again at 240 points.
-    The result is within a few percent of the maximum error. Values without ease are exact except for rounding: 1.2e-6
-    of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. This includes Blender's rounding
-    during playback. Euler angles and axis-angle are fitted per channel to values that continue from the key. If they
-    arrive at the next key with other values, such as an additional full turn, no handles fit, and the error is large. A
-    spline that misses its keys has an error at the keys. Source: docs/formulas, "Fitting handles".
+    Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Segments without ease are
+    measured at 36 points, or 27 for quaternions and 12 for cubics. There are 8 additional points around the largest
+    maxima, except for quaternions without ease and for cubics. If a rotation error exceeds 3 degrees, it is measured
+    again at 240 points. The result is within a few percent of the maximum error. Values without ease are exact except
+    for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. These figures
+    include Blender's rounding during playback. Euler angles and axis-angle are fitted per channel to values that
+    continue from the key. If this motion arrives at the next key with other values, such as an additional full turn, no
+    handles fit, and the error is large. A spline that misses its keys has an error at the keys. Source: docs/formulas,
+    "Fitting handles".
 
     Examples
     --------
@@ -472,8 +473,8 @@ class Draft(NamedTuple):
 class HandleDrafts(_Fitting):
     """Repeated drafts of the same handles while a drag changes the parameters.
 
-    Data that does not depend on the parameters is prepared once. A draft takes one step of the descent, with more steps
-    for large errors if there are few segments. It does not measure errors, and takes at most a third as long as a fit.
+    Data that does not depend on the parameters is prepared once. A draft takes one descent step, and more steps for
+    large errors if there are few segments. A draft does not measure errors, and takes at most a third as long as a fit.
 
     Parameters
     ----------

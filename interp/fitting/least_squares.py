@@ -122,7 +122,7 @@ class Method:
     inside : bool
         True if steps must stay inside the bounds (Coleman and Li).
     rounds : int
-        Maximum number of times that the remaining unknowns are solved for again after some reached a bound.
+        Maximum number of repeated solutions for the remaining unknowns after some reach a bound.
     """
 
     steps: int = 100
@@ -140,7 +140,7 @@ class Result(NamedTuple):
     Attributes
     ----------
     x : ndarray
-        Unknowns in the shape of the start, finite and within the bounds.
+        Unknowns with the shape of the start, finite and within the bounds.
     cost : ndarray, shape (problems,)
         Sums of squares, which are no larger than at the start.
     """
@@ -235,7 +235,7 @@ def _step(
 
 
 def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
-    """Return a mask of unknowns on a bound that a descent would cross."""
+    """Return a mask of unknowns at a bound that the descent would cross."""
     held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     return held
 

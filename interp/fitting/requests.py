@@ -38,8 +38,8 @@ class Request:
         For curves, whether knots of quaternions may have slightly different lengths if that saves knots. This requires
         playback that normalizes the interpolated quaternion, as in Blender, rather than each key.
     other_keys : array_like of float, or None
-        For curves, frames of other keys of the same track. Knots stay half a frame away from them, as from the keys of
-        the spline.
+        For curves, frames of other keys of the same track. Knots stay half a frame away from these keys, as they do
+        from the keys of the spline.
     """
 
     spline: Spline

@@ -78,8 +78,8 @@ def fit_samples(
     values : array_like, shape (n, channels)
         Values of the channels at these frames.
     breaks : ndarray of int
-        Ascending rows that are always keys, because the motion may have corners there. They include the first and last
-        rows.
+        Ascending rows that are always keys, because the motion may have corners there. The first and last rows are
+        included.
     size : callable
         A function that returns the size of channel differences.
     tolerance : float

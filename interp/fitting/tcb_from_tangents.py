@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find tension, continuity and bias for given tangents at keys, for example after a handle was dragged.
 
-With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents` are linear in x and y. These are in the
-triangle x >= 0, y >= 0, x + y <= 4. For each continuity, this is a small quadratic problem. The best continuity is
-found by a search.
+With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents` are linear in x and y. The point (x, y)
+is in the triangle x >= 0, y >= 0, x + y <= 4. For each value of continuity, the fit is a small quadratic problem. The
+best continuity is found by a search.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def tcb_of_tangents(
 ) -> NearestParameters:
     """Return the parameters of inner keys whose tangents are closest to the given tangents.
 
-    If there are several solutions, the closest to the current parameters is used. The tangents are the closest
+    If there are several solutions, the solution closest to the current parameters is used. The tangents are the closest
     possible, to within 2e-3 of the sum of both chords.
 
     Parameters
@@ -96,7 +96,7 @@ def tcb_of_tangents(
 
 
 def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
-    """Return the dragged end (d,) of a tangent with a fixed direction, which is the closest point on its ray."""
+    """Return the dragged end (d,) of a tangent, moved to the closest point on the ray in the tangent's direction."""
     length = float(np.linalg.norm(tangent))
     if length == 0.0:
         return end

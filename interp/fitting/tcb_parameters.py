@@ -195,7 +195,7 @@ class _Keys:
 
     @property
     def goals(self) -> Float64Array:
-        """Return each track's error that is only noise."""
+        """Return the error of each track that is due only to noise."""
         return self.segments * self.noise**2
 
     def residuals(self, parameters: Float64Array) -> list[Float64Array]:

@@ -2,9 +2,9 @@
 """Segments of TCB splines and the motions that they should play: residuals, and their derivatives.
 
 Residuals are the differences between the motions and the splines. Their derivatives are difference quotients of the
-Hermite curve with the same tangents, which for a rotation uses the rotation vectors from key to key. They are accurate
-for rotation about one axis, and otherwise accurate enough for the descent. Arrays of segments have d components first
-and the N segments last. Source: docs/formulas, "Fitting parameters to a motion".
+Hermite curve with the same tangents, which for a rotation uses the rotation vectors from key to key. These quotients
+are accurate for rotation about one axis, and otherwise accurate enough for the descent. Arrays of segments have d
+components first and the N segments last. Source: docs/formulas, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SplineToFit:
     Attributes
     ----------
     spline : VectorSpline or RotationSpline
-        The spline. Its own parameters are ignored.
+        The spline. The spline's own parameters are ignored.
     rows : ndarray of int, shape (n,)
         The indices of the spline's keys among the track's keys. Components keyed at different frames are parts of one
         track, and share the parameters of a key.
@@ -239,7 +239,7 @@ class Segments:
     def jacobian(self, parameters: Float64Array, columns: Sequence[int]) -> Float64Array:
         """Return the derivatives of the residuals, shape (2, columns, d, SAMPLES, N), by difference quotients.
 
-        They are derivatives with respect to some rows of `parameters` (5, keys), first for the key before each segment,
+        The derivatives are with respect to some rows of `parameters` (5, keys), first for the key before each segment,
         then for the key after it.
         """
         own, keys = parameters.take(self.rows, axis=1), np.stack([self.begin, self.begin + 1])
@@ -294,7 +294,7 @@ def _half_vector(vectors: Float64Array) -> Float64Array:
 def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
     """Return tangent vectors (changes in a rotation) after a rotation with the half vector `half`.
 
-    The result is correct to first order. On the sphere of quaternions it is parallel transport.
+    The result is correct to first order. On the sphere of quaternions, this is parallel transport.
     """
     return vectors + cross(half, vectors)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Equivalent key values: the same orientations, with values closest to the previous key.
 
-A quaternion and its negative represent the same orientation. The same applies to an axis and angle with both negated,
-to the two solutions for Euler angles, and to angles with additional full turns. Each of these changes multiplies a
-channel by 1 or -1 and adds a constant. If also applied to the handles of a key, it preserves the motion on both sides
-of the key.
+A quaternion and its negative represent the same orientation. The same applies to an axis and angle that are both
+negated, to the two solutions for Euler angles, and to angles with additional full turns. Each of these changes
+multiplies a channel by 1 or -1 and adds a constant. If also applied to the handles of a key, the change preserves the
+motion on both sides of the key.
 
 Arrays have shape (n, c), with one row per key, in order, and one column per channel, as in Blender: w, x, y, z, or
 angle, x, y, z, or x, y, z in radians.

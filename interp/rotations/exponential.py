@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert derivatives of rotation vectors to angular velocities: the left Jacobian of SO(3).
 
-Arrays have the component axis first. A rotation vector t(u) represents the orientation ``sphere.exp(t / 2)``. Its
-derivative is an angular velocity only if the axis is constant. Otherwise, the Jacobian converts it. Source:
-docs/formulas, "Left Jacobian".
+Arrays have the component axis first. A rotation vector t(u) represents the orientation ``sphere.exp(t / 2)``. The
+derivative of t(u) is an angular velocity only if the axis is constant. Otherwise, the Jacobian converts this derivative
+to an angular velocity. Source: docs/formulas, "Left Jacobian".
 """
 
 from __future__ import annotations

@@ -27,8 +27,9 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     Returns
     -------
     ndarray, shape (…, m, 3), or (3,)
-        Angles about x, y, z. Among both triples for an orientation, with any full turns added, the triple with the
-        smallest sum of changes is used. In gimbal lock (within 2e-7 radians) the undetermined angle does not change.
+        Angles about x, y, z. The result is the triple with the smallest sum of changes, among both triples for each
+        orientation with any full turns added. In gimbal lock (within 2e-7 radians), the undetermined angle does not
+        change.
 
     Notes
     -----
@@ -97,7 +98,7 @@ def follow_axis_angle(
     Returns
     -------
     axes : ndarray, shape (…, m, 3), or (3,)
-        Unit axes. Without a turn (within 2e-7 radians) the axis does not change.
+        Unit axes. Without a turn (within 2e-7 radians), the axis does not change.
     angles : ndarray, shape (…, m), or ()
         Angles in radians, of either sign and any size.
 

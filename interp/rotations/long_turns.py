@@ -2,9 +2,9 @@
 """Add long turns to a curve on the sphere, which cannot represent them. Source: docs/formulas, "Long turns".
 
 The turn of each segment is a chord, given as a rotation vector. The chords of a track have tangents like any vector
-track. Along the axis of the segment, the turn runs from 0 to the full chord, and across it from 0 back to 0. ``q(u) =
-exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. It is C1 at the
-keys where p is C1. For rotation about one axis, the motion is the vector spline of the angle.
+track. Along the axis of the segment, the turn runs from 0 to the full chord, and across the axis from 0 back to 0.
+``q(u) = exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. The
+curve q is C1 at the keys where p is C1. For rotation about one axis, the motion is the vector spline of the angle.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class OrientationSpline(BaseSpline):
     Raises
     ------
     KeysError
-        If a quaternion is zero. With the path "AS_KEYED", it is also raised if neighboring quaternions are antipodal to
+        If a quaternion is zero or, with the path "AS_KEYED", neighboring quaternions are antipodal to
         within 1e-10, because no unique arc joins them.
     """
 
@@ -129,10 +129,7 @@ class OrientationSpline(BaseSpline):
 
     @property
     def loop_gap(self) -> float:
-        """Return the angle in radians between the orientations of the first and last keys.
-
-        It is 0 for a closed loop.
-        """
+        """Return the angle in radians between the orientations of the first and last keys (0 for a closed loop)."""
         return float(angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
@@ -194,7 +191,7 @@ class TurnedSpline(OrientationSpline):
         With `tcb.RotationSpline`, a turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn
         is added to the curve on the sphere, as a segment of the vector spline through the rotation vectors of the long
         turns. If all turns are about one axis, all are added in this way. The motion is then the vector spline of the
-        angle for any size and parameters. Source: docs/formulas, "Relative keys" and "Long turns".
+        angle, for turns of any size and any parameters. Source: docs/formulas, "Relative keys" and "Long turns".
 
         Examples
         --------
@@ -236,8 +233,8 @@ class TurnedSpline(OrientationSpline):
             Keys with values of shape (n, 4): nonzero quaternions w, x, y, z of either sign. They are normalized.
         walk : array_like, shape (n - 1, 3)
             Rotation vectors from key to key in the parent's frame, as returned by `rotations.walk_euler` and
-            `rotations.walk_axis_angle`. Their lengths are the angles of the turns. They select the path between keys,
-            and the keys determine its ends.
+            `rotations.walk_axis_angle`. Their lengths are the angles of the turns. The vectors select the path between
+            keys, and the keys determine the ends of the path.
         cycle
             See the constructor.
         **options

@@ -3,7 +3,7 @@
 
 Components w, x, y, z are on the last axis, angles are in radians, and matrices are for column vectors. A product
 ``multiply(p, q)`` rotates by q first, then by p, both about the parent's axes. Functions broadcast over leading axes
-unless noted otherwise. They are accurate to a few units in the last place, even at angles close to zero.
+unless noted otherwise. Results are accurate to a few units in the last place, even at angles close to zero.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
     Notes
     -----
-    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, multiplied by 1 / (pi - angle) near antipodal ends.
-    Between exactly antipodal ends, an arbitrary arc is used. Source: docs/formulas, "Slerp".
+    The angle is 2 atan2(|p-q|, |p+q|). The error is a few times 1e-16, multiplied by 1 / (pi - angle) near antipodal
+    ends. Between exactly antipodal ends, an arbitrary arc is used. Source: docs/formulas, "Slerp".
 
     Examples
     --------

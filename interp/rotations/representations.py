@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Representations of rotations in animation channels: a quaternion, Euler angles, an axis and an angle.
 
-A representation converts orientations to channel values, angular velocities to their rates, and back, and knows
-equivalent channel values. Arrays have the component axis first. The last axis runs over spans, pieces of one motion
-between two frames. "Local" values are any values of the orientation. `map_to_nearest` connects them to a sequence that
-begins at the values of a key. Source: docs/formulas, "Euler angles" and "Axis and angle".
+A representation converts between orientations and channel values, and between angular velocities and channel rates, and
+finds equivalent channel values. Arrays have the component axis first. The last axis runs over spans, pieces of one
+motion between two frames. "Local" values are any values that represent the orientation. `map_to_nearest` connects them
+to a sequence that begins at the values of a key. Source: docs/formulas, "Euler angles" and "Axis and angle".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RotationRepresentation(Protocol):
         ...
 
     def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return values (c, m, n) for orientations (4, m, n) that continue from `numbers` (c, n) at `start` (4, n)."""
+        """Return the values (c, m, n) of orientations (4, m, n), continuing from `numbers` (c, n) at `start` (4, n)."""
         ...
 
     def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:

@@ -57,7 +57,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     Notes
     -----
     Flips and jumps affect only the representation. Other turns of more than 180 degrees may be intended, for example
-    for a wheel. The keys alone do not show the intention. Source: docs/formulas, "Equivalent keys".
+    for a wheel. The keys alone do not show the animator's intention. Source: docs/formulas, "Equivalent keys".
 
     Examples
     --------

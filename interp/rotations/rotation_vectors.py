@@ -51,9 +51,9 @@ class RotationVectors:
     def through(cls, turns: Turns, outgoing: Float64Array, incoming: Float64Array) -> RotationVectors:
         """Return cubic segments with given angular velocities (3, K) with respect to u, in the parent's frame.
 
-        h is a Hermite cubic. Its derivative at the end of a turn t is the inverse of the left Jacobian of SO(3) times
-        the angular velocity. The inverse is unbounded near full turns, so h is the shortest rotation vector, at most
-        half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
+        h is a Hermite cubic. The derivative of h at the end of a turn t is the inverse of the left Jacobian of SO(3)
+        times the angular velocity. The inverse is unbounded near full turns, so h is the shortest rotation vector, at
+        most half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
         spline of the angle.
         """
         count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))

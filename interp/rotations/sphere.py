@@ -53,7 +53,7 @@ def conjugate(q: Float64Array) -> Float64Array:
 def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the cosine and sine of twice an angle, computed from a single tangent.
 
-    If NumPy can use a vector unit, its tangent is eight times faster than its sine. At 0 the results are exactly 1 and
+    If NumPy can use a vector unit, its tangent is eight times faster than its sine. At 0, the results are exactly 1 and
     0.
     """
     tangent = np.tan(half)
@@ -97,9 +97,10 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
     """Return the arcs from p to q, without changing signs to take the shortest path.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
-    direction is computed from the difference or, beyond a quarter circle, from the sum, to preserve digits. Its error
-    is the input error times 1 / angle or 1 / (pi - angle), the condition of the problem. If p = -q, the arc is
-    undefined. An arbitrary arc is then used, so results stay finite. Source: docs/formulas, "Angles on the sphere".
+    direction is computed from the difference or, beyond a quarter circle, from the sum, to preserve digits. The error
+    of the direction is the input error times 1 / angle or 1 / (pi - angle), the condition of the problem. If p = -q,
+    the arc is undefined. An arbitrary arc is then used, so results stay finite. Source: docs/formulas, "Angles on the
+    sphere".
     """
     difference, total = q - p, q + p
     apart, along = length(difference), length(total)
@@ -122,8 +123,8 @@ class _TurningArc(NamedTuple):
     """An arc with moving ends and a point on it, for the derivatives of slerp.
 
     The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is this direction at q,
-    and `across` is the derivative of e times sin(a). `cosine` and `sine` belong to t a, and `share` is sin(t a) /
-    sin(a).
+    and `across` is the derivative of e times sin(a). `cosine` and `sine` are cos(t a) and sin(t a), and `share` is
+    sin(t a) / sin(a).
     """
 
     path: Arc
@@ -181,7 +182,7 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
               + a'^2 q sin(g) / sin(a) - g'^2 r
 
     As the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
-    Below, the factors are written in closed form with that sine canceled.
+    The code uses closed forms of the factors, in which sin(a) cancels.
     """
     turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
     (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across

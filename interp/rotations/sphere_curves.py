@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Curves on the quaternion sphere from four quaternions per segment: de Casteljau, squad and Shoemake's blend.
 
-All are nested slerps. Evaluated directly, each arc costs two sines, and each intermediate quaternion eight
+All three are nested slerps. Evaluated directly, each arc costs two sines, and each intermediate quaternion eight
 multiplications. This module uses the Gram form instead. A sample is a weighted sum of the four controls of its segment.
 The weights need only the angles of the arcs, whose cosines are weighted sums of the six dot products of the controls.
 No intermediate quaternion is computed, and terms that depend only on the segment are computed once. Derivatives of the
@@ -93,7 +93,7 @@ def _slerp_weights(
 
 
 def _turning_share(closed: Float64Array, t: Float64Array, half_angle: Float64Array) -> Float64Array:
-    """Return (t cos(t a) - sin(t a) cos(a) / sin(a)) / sin(a)², by a series for small angles a.
+    """Return (t cos(t a) - sin(t a) cos(a) / sin(a)) / sin(a)², using a series for small angles a.
 
     The next term is below a⁶ / 169, which is 6e-15 at the largest angle.
     """
@@ -153,7 +153,10 @@ class GramCurve(ABC):
         """Return quaternions and two derivatives with respect to u, each (4, samples), from nested slerps."""
 
     def _controls_of(self, segment: IndexArray) -> Iterator[Float64Array]:
-        """Provide the four controls, each (4, samples), when needed. Together they would fill the processor cache."""
+        """Provide the four controls, each (4, samples), when needed.
+
+        All four together would fill the processor cache.
+        """
         return (control.take(segment, axis=1, mode="clip") for control in self._controls)
 
     def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
@@ -253,7 +256,7 @@ class Squad(GramCurve):
 
 
 def _between(u: _Number) -> _Number:
-    """Return the squad blend of two arcs, 2 u (1 - u)."""
+    """Return squad's blending weight of the second arc, 2 u (1 - u)."""
     if isinstance(u, _Rated):
         return _Rated(2.0 * u.value * (1.0 - u.value), (2.0 - 4.0 * u.value) * u.rate)
     return 2.0 * u * (1.0 - u)

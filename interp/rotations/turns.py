@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Turns of any size from key to key, each with an angle and an axis, as 3D Studio stores rotations.
 
-Products of turns are orientations, and orientations are connected by shortest turns. Curves of Euler angles, or of an
-axis and an angle, are followed in steps to count full turns.
+Products of turns are orientations, and orientations are connected by the shortest turns. Curves of Euler angles, or of
+an axis and an angle, are followed in steps to count full turns.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def turns_to_rotations(
     angles : array_like, shape (n,), or a number
         Angles in radians, of any size.
     axes : array_like, shape (n, 3), or (3,)
-        Axes in the parent frame, of any length. A zero axis is not a turn.
+        Axes in the parent frame, of any length. A zero axis means no turn.
     convention : "BLENDER" or "3DS"
         ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
     first : array_like, shape (4,)
-        The orientation before key 0. By default key 0 is absolute, as in .3ds files.
+        The orientation before key 0. By default, key 0 is absolute, as in .3ds files.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     Parameters
     ----------
     angles : array_like, shape (n, 3), or (3,)
-        Angles of the keys about x, y, z. From 0 to 450 degrees about z is one and a quarter turns.
+        Angles of the keys about x, y, z. A change from 0 to 450 degrees about z is one and a quarter turns.
     order : str
         Blender's rotation order. See `from_euler`.
 
@@ -171,8 +171,8 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
 
     Notes
     -----
-    Between keys the channels are interpolated linearly and their rotation vectors are summed. The result is the turn to
-    the exact orientation of the key that is closest to the sum. If only one channel changes, the result is the turn of
+    Between keys, the channels are interpolated linearly and their rotation vectors are summed. The result is the turn
+    closest to this sum that ends at the key's exact orientation. If only one channel changes, the result is the turn of
     that channel.
 
     Examples
@@ -353,7 +353,7 @@ def nearest_turns(
     Returns
     -------
     angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
-        The closest turns. Turns that are only full turns get the axis of the rotation vector.
+        The closest turns. Turns that consist only of full turns get the axis of the rotation vector.
 
     Examples
     --------

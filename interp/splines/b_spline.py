@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubic B-splines that use the keys as controls, or pass through the keys with controls that are solved for.
+"""Cubic B-splines that use the keys as controls, or pass through the keys, with controls computed for this purpose.
 
 The knots are the frames of the keys, so the parameter remains the frame for any spacing. The weight of each control is
 largest around the frame of its key. The ends of the spline are natural: it starts at the first key and ends at the last
@@ -85,7 +85,7 @@ class _Weights(NamedTuple):
 
 
 def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
-    """Return the segment `offset` after each segment, across a loop's seam or mirrored at other ends."""
+    """Return the segment `offset` places after each segment, across a loop's seam or mirrored at other ends."""
     counts = tracks.last - tracks.first + 1
     first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
     index = np.arange(len(tracks.frames)) - first + offset
@@ -107,10 +107,10 @@ class VectorSpline(ComponentSpline):
     Notes
     -----
     The value at a frame is a weighted mean, with nonnegative weights, of the two keys around it and the next key on
-    each side. It is therefore within their convex hull. One more key on each side affects the value, because the frame
-    of that key is a knot. The error is below 1e-15 times the track's largest value. The error in a derivative of order
-    k is below 1e-14 times that value divided by the k-th power of the shortest segment length. Source: docs/formulas,
-    "B-splines".
+    each side. The value is therefore within the convex hull of these keys. One more key on each side affects the value,
+    because the frame of that key is a knot. The error is below 1e-15 times the track's largest value. The error in a
+    derivative of order k is below 1e-14 times that value divided by the k-th power of the shortest segment length.
+    Source: docs/formulas, "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -166,7 +166,7 @@ class ThroughVectorSpline(NaturalVectorSpline):
     """B-spline of values that passes through the keys.
 
     This is the natural cubic spline, the only cubic spline with these knots, keys and end conditions. It is computed as
-    cubics between the keys. For rotations, the two splines differ.
+    cubics between the keys. For rotations, the B-spline through the keys differs from the natural cubic spline.
 
     Notes
     -----
@@ -185,9 +185,9 @@ class ThroughRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises it, or no controls are found. This happens for one in twenty random
-        tracks with turns of more than 90 degrees between keys about changing axes. It also happens for some tracks that
-        turn back and forth by more than 360 degrees.
+        If `rotation_vectors.TurningSpline` raises the error, or no controls are found. No controls are found for one in
+        twenty random tracks that turn by more than 90 degrees between keys, with a different axis each time, or for
+        some tracks that turn back and forth by more than 360 degrees.
 
     Notes
     -----
@@ -274,8 +274,8 @@ def _controls(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them.
 
-    At a key the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the control and the turn t2
-    from it.
+    At a key, the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the key's control and the
+    turn t2 from it to the next control.
     """
     before_key, after_key = tracks.segments_beside
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)

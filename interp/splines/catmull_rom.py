@@ -26,7 +26,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
     """Return the velocities per frame at keys from the chords (d, K) before and after each key, shape (d, K).
 
     At the ends of a track that is not a loop, the chord on the side without a key is ignored. The velocity there is the
-    slope of the parabola through the first or last three keys. With two keys, it is the slope of the line.
+    slope of the parabola through the first or last three keys. With two keys, the velocity is the slope of the line.
     """
     arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)

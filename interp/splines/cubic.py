@@ -40,7 +40,7 @@ class NaturalVectorSpline(ComponentSpline):
 
     Notes
     -----
-    At keys with an ease the spline is only C1. The error in a value is below 1e-13 times the track's largest value,
+    At keys with an ease, the spline is only C1. The error in a value is below 1e-13 times the track's largest value,
     slope times segment length, or second derivative times squared segment length. The error in a derivative of order k
     is below this bound divided by the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
     """
@@ -140,8 +140,8 @@ class NaturalRotationSpline(SolvedSpline):
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises it, or for some tracks that turn more than 120 degrees between keys
-        about changing axes. See `cubic_equations.c2_velocities`.
+        If `rotation_vectors.TurningSpline` raises the error, and for some tracks that turn by more than 120 degrees
+        between keys, with a different axis each time. See `cubic_equations.c2_velocities`.
 
     Notes
     -----
@@ -150,9 +150,9 @@ class NaturalRotationSpline(SolvedSpline):
     1e-13 divided by the square of the shortest segment length. These bounds hold for turns of up to 115 degrees and
     segment lengths that differ by a factor of less than ten. The largest difference from a solution with 50 digits was
     3e-15. The difference from scipy's RotationSpline is 1e-11 if scipy iterates to convergence. By default,
-    RotationSpline stops at an error of 1e-9. Its closed forms lose digits at turns of less than a few hundredths of a
-    radian. For rotation about one axis, the motion is the spline of the angle, including full turns. Source:
-    docs/formulas, "C2 rotations".
+    RotationSpline stops at an error of 1e-9. The closed forms in scipy lose digits at turns of less than a few
+    hundredths of a radian. For rotation about one axis, the motion is the spline of the angle, including full turns.
+    Source: docs/formulas, "C2 rotations".
     """
 
     continuity: Continuity = "C2"
@@ -184,7 +184,7 @@ class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
     Raises
     ------
     KeysError
-        If `NaturalRotationSpline` raises it, or velocities are not finite or do not have one row per key.
+        If `NaturalRotationSpline` raises the error, or velocities are not finite or do not have one row per key.
 
     Notes
     -----

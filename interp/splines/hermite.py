@@ -75,13 +75,14 @@ class RotationSpline(TurningSpline):
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises it, or velocities are not finite or do not have one row per key.
+        If `rotation_vectors.TurningSpline` raises the error, or velocities are not finite or do not have one row per
+        key.
 
     Notes
     -----
-    The motion has exactly these angular velocities at the keys. Holden treats the velocity at a segment's end as the
-    derivative of its rotation vector, which is correct only for rotation about one axis. The error bounds are the same
-    as for `catmull_rom.RotationSpline`.
+    The motion has exactly the given angular velocities at the keys. Holden treats the velocity at a segment's end as
+    the derivative of its rotation vector, which is correct only for rotation about one axis. The error bounds are the
+    same as for `catmull_rom.RotationSpline`.
     """
 
     continuity: Continuity = "C1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Provide Lagrange interpolation, with one polynomial through all keys.
 
-This method is only for comparison, because a polynomial through many keys overshoots far beyond them. Source:
+This method is only for comparison, because a polynomial through many keys overshoots far beyond the keys. Source:
 docs/formulas, "Lagrange".
 """
 
@@ -47,13 +47,14 @@ class VectorSpline(ComponentSpline):
     ----------
     swing : float
         The maximum overshoot of the polynomial, relative to the keys, for the worst values at these frames (Lebesgue
-        constant), measured at three places between keys. It is about 2^n / (5 n log n) for n evenly spaced keys.
+        constant), measured at three places between keys. For n evenly spaced keys, the overshoot is about 2^n / (5 n
+        log n).
 
     Raises
     ------
     KeysError
-        If `swing` exceeds 1e12, as with 50 or more evenly spaced keys, because few digits would be correct. It is also
-        raised for more than 1000 keys with any spacing.
+        If `swing` exceeds 1e12, as with 50 or more evenly spaced keys, because few digits would be correct. The error
+        is also raised for more than 1000 keys with any spacing.
 
     Notes
     -----
@@ -146,7 +147,7 @@ class _Polynomials:
         return largest
 
     def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
-        """Yield the first, second and further keys of tracks, with 1, or 0 if the track has no more keys."""
+        """Yield the first, second and further keys of tracks, each with 1, or with 0 if the track has no more keys."""
         first, last = self._first[key], self._last[key]
         for number in range(self._most):
             yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
@@ -160,7 +161,7 @@ class _Polynomials:
             yield other, (start - self._frames[other]) + along, there
 
     def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
-        """Return the products of the distances from all keys not at the frame, as mantissas and exponents."""
+        """Return the products of the distances from all keys that are not at the frame, as mantissas and exponents."""
         product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
         for _, distance, there in self._distances(segment, u):
             product, shift = np.frexp(product * np.where((there > 0.0) & (distance != 0.0), distance, 1.0))
@@ -174,7 +175,7 @@ class _Polynomials:
             return numbers
 
     def _derivatives_at_keys(self, nu: int) -> Float64Array:
-        """Return derivatives per frame at the keys, (d, K), from the next lower derivatives (Schneider and Werner)."""
+        """Return derivatives per frame (d, K) at the keys from the next lower derivatives (Schneider and Werner)."""
         for order in range(1, nu + 1):
             if order in self._at_keys:
                 continue

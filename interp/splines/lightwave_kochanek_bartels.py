@@ -2,8 +2,8 @@
 """Splines with tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
 
 The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys, all three methods are equal between inner
-keys. They differ for uneven spacing and at the ends. LightWave rotates objects by three separate angles, so there is no
-spline of rotations for it. Source: docs/formulas, "Dialects of TCB".
+keys. The methods differ for uneven spacing and at the ends. LightWave rotates objects by three separate angles, so
+there is no LightWave spline of rotations. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catmull-Rom spline of logarithms, with equal factors in equal times, for values that keep their sign.
 
-Halfway from 1 to 4 is 2, which matches the perception of scales and focal lengths. Uneven spacing and ends are handled
-as in `catmull_rom`. Source: docs/formulas, "Logarithmic".
+Halfway from 1 to 4, the value is 2, which matches the perception of scales and focal lengths. Uneven spacing and ends
+are handled as in `catmull_rom`. Source: docs/formulas, "Logarithmic".
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        If a value is 0 or differs in sign from the first key of its component. It is also raised if the motion would
-        exceed the range of float32. With uneven spacing, large factors can overshoot exponentially.
+        If a value is 0 or differs in sign from the first key of its component, or the motion would exceed the range of
+        float32. With uneven spacing, large factors can overshoot exponentially.
 
     Notes
     -----

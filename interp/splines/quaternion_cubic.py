@@ -39,8 +39,8 @@ class RotationSpline(OrientationSpline):
     Raises
     ------
     KeysError
-        If `OrientationSpline` raises it, or the length of the components falls below 0.01, where they barely determine
-        an orientation. This occurs for large turns with uneven spacing or the path "AS_KEYED".
+        If `OrientationSpline` raises the error, or the length of the components falls below 0.01, where they barely
+        determine an orientation. Such lengths occur for large turns with uneven spacing or with the path "AS_KEYED".
 
     Notes
     -----

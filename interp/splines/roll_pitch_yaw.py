@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolate roll, pitch and yaw as three numbers by a method for values, for comparison with quaternions.
+"""Interpolate roll, pitch and yaw as three numbers with a method for values, for comparison with quaternions.
 
 Source: docs/formulas, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x, in Blender's Euler order
 XYZ.
@@ -36,7 +36,7 @@ class RotationSpline(OrientationSpline):
     angles : Method
         The method of the angles, which must be a method for values, such as `linear.METHOD`.
     order : str
-        Blender's Euler order. "XYZ" turns by yaw, pitch and roll.
+        Blender's Euler order. "XYZ" applies yaw, then pitch, then roll.
 
     Raises
     ------
@@ -50,9 +50,10 @@ class RotationSpline(OrientationSpline):
     Notes
     -----
     The angles of each key have the smallest sum of changes among all representations of the orientation, including full
-    turns. In a loop they continue across the seam, where the angles of the last key differ from the first. In gimbal
-    lock, the undetermined angle does not change. The error of orientations is the error of the angles plus 2e-15. For
-    angular velocities and accelerations this error is multiplied by the rates of the angles and their squares.
+    turns. In a loop, the angles continue across the seam, where the angles of the last key differ from the first. In
+    gimbal lock, the undetermined angle does not change. The error of orientations is the error of the angles plus
+    2e-15. For angular velocities, this error is multiplied by the rates of the angles, and for angular accelerations by
+    the squares of these rates.
     """
 
     # On all keys, because the previous keys determine which equivalent triple a key uses.
@@ -76,7 +77,7 @@ class RotationSpline(OrientationSpline):
         Parameters
         ----------
         keys : Keys
-            Keys with values of shape (n, 3), in radians about x, y, z for any order. In a loop the last key may differ
+            Keys with values of shape (n, 3), in radians about x, y, z for any order. In a loop, the last key may differ
             from the first by full turns.
         cycle, angles, order
             See `RotationSpline`.

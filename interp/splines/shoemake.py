@@ -4,10 +4,10 @@
 Source: docs/formulas, "Shoemake 1985".
 
 At each key, the previous key is reflected through the key, and the arc from the reflected point to the next key is
-bisected. The midpoint is the outgoing control of the key. Its reflection through the key is the incoming control. The
-publications assume even timing. For uneven spacing, both neighbors are first moved along their arcs to the smaller
-distance in frames, and the arc is divided in proportion to the segment lengths. The motion is therefore C1 in frames
-for any spacing. For rotation about one axis, the motion is the Catmull-Rom spline of the angle.
+bisected. The midpoint is the outgoing control of the key. The reflection of this control through the key is the
+incoming control. The publications assume even timing. For uneven spacing, both neighbors are first moved along their
+arcs to the smaller distance in frames, and the arc is divided in proportion to the segment lengths. The motion is
+therefore C1 in frames for any spacing. For rotation about one axis, the motion is the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
 class RotationSpline(OrientationSpline):
-    """Spline of rotations by de Casteljau's construction, with controls at a third of the velocities.
+    """Spline of rotations that uses de Casteljau's construction, with controls at a third of the velocities.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class RotationSpline(OrientationSpline):
     The segment at an end of the track is a parabola. Its control point is halfway to the inner key's control, and the
     control of the equivalent cubic is two thirds of the way there. With two keys, the motion is the arc between them.
 
-    The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in its
-    construction. This angle is half the rotation angle. The error in angular velocities is below 1e-11 / (pi - angle)²
-    radians per segment length. The error in angular accelerations is below 1e-11 / (pi - angle)³ radians per squared
-    segment length. For rotation about one axis, the motion is the Catmull-Rom spline of the angle if every arc of the
+    The error of a sample is below 1e-12 / (pi - angle), where `angle` is the angle of the longest arc in the
+    construction, half the rotation angle. The error in angular velocities is below 1e-11 / (pi - angle)² radians per
+    segment length. The error in angular accelerations is below 1e-11 / (pi - angle)³ radians per squared segment
+    length. For rotation about one axis, the motion is the Catmull-Rom spline of the angle if every arc of the
     construction is below 360 degrees of rotation.
     """
 
@@ -77,9 +77,9 @@ class BlendSpline(OrientationSpline):
     -----
     The published formula (Szirmay-Kalos, equation 13.53) blends the segments on both sides of a key, here by slerp. A
     segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
-    end. They are blended in the same way. The first and last segments of a track have one curve each, as published. The
-    result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not. The error bounds
-    and the motion about one axis are the same as for `RotationSpline`.
+    end. These two curves are blended in the same way. The first and last segments of a track have one curve each, as
+    published. The result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not.
+    The error bounds and the motion about one axis are the same as for `RotationSpline`.
     """
 
     continuity: Continuity = "C1"

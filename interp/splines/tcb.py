@@ -95,7 +95,7 @@ class RotationSpline(TurnedSpline):
     ends : "3DS" or "TANGENT"
         The rule for the first and last keys, either from 3D Studio 4 or from vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
-        The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They give the same result at keys and for rotation
+        The formulas of 3D Studio 4, or of 3D Studio R3 and 3ds Max. Both give the same result at keys and for rotation
         about a single axis.
     path : "SHORTEST" or "AS_KEYED"
         The shortest path between keys, or the literal arc of up to 360 degrees between the quaternions, for which squad
@@ -104,7 +104,7 @@ class RotationSpline(TurnedSpline):
     Raises
     ------
     KeysError
-        If a quaternion is zero. With the path "AS_KEYED", it is also raised if neighboring quaternions are antipodal to
+        If a quaternion is zero or, with the path "AS_KEYED", neighboring quaternions are antipodal to
         within 1e-10, because no unique arc joins them.
 
     Notes
@@ -242,7 +242,7 @@ class RotationSpline(TurnedSpline):
     def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the rotation vectors from the previous key to each key and from each key to the next, shape (3, K).
 
-        They are in the parent's frame and include long turns.
+        The vectors are in the parent frame and include long turns.
         """
         q = signed_quaternions(splines, tracks)
         turns = _laid_over(splines, tracks)

@@ -18,7 +18,7 @@ Color = Sequence[float]
 class Bitmap:
     """Empty image of `size` x `size` pixels. Points are (x, y) in pixels from the lower left corner.
 
-    Each shape covers earlier shapes. A partly covered pixel is blended by the covered fraction.
+    Each shape covers earlier shapes. A partly covered pixel is blended in proportion to the covered fraction.
     """
 
     def __init__(self, size: int) -> None:

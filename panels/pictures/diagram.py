@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Diagram of the parameters of a key, as in Key Info of 3D Studio.
 
-It shows the curve between the previous and the next key, with dots at equal time steps, and the key's tangents. On a
-side where Blender plays another interpolation, the spline ends at the key. Curves of differing keys are overlaid in
-faint colors. A key below its neighbors is drawn as a valley.
+The diagram shows the curve between the previous and the next key, with dots at equal time steps, and the key's
+tangents. On a side where Blender plays another interpolation, the spline ends at the key. Curves of differing keys are
+overlaid in faint colors. A key below its neighbors is drawn as a valley.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class _SegmentsOfBlender:
         self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
 
     def evaluate(self, segment: IndexArray, u: Points, nu: int) -> Points:
-        """Return points, shape (2, n), at local parameters (n,) of segments, which are counted among Blender's own."""
+        """Return points, shape (2, n), at local parameters (n,) of segments, counted among Blender's own."""
         points = np.empty((2, len(u)))
         for number, (row, side) in enumerate(self._segments):
             is_inside = segment == number
@@ -195,7 +195,10 @@ def bitmap(
     is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
-    """Draw the diagram of keys with these parameters, `size` x `size` pixels. It is empty if there are no keys."""
+    """Draw the diagram of keys with these parameters, `size` x `size` pixels.
+
+    The image is empty if there are no keys.
+    """
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
@@ -245,7 +248,7 @@ def placed(points: npt.NDArray[np.float64], size: int) -> Points:
 
 
 def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the theme's text and background colors of a text field."""
+    """Return the theme's text and background colors for a text field."""
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)

@@ -141,7 +141,7 @@ def draw(
     width: float = PATH_WIDTH,
     view: npt.NDArray[np.float64] | None = None,
 ) -> None:
-    """Draw the paths, tangents below and keys on top.
+    """Draw the paths, with tangents below them and keys on top.
 
     `highlight`: position of the element under the mouse. `width`: path width in pixels, at a display scale of 1.
     `view`: matrix from camera space to world space, shape (4, 4), or None for world space.

@@ -274,7 +274,7 @@ def shown_paths(context: bpy.types.Context) -> list[Shown]:
 
 
 def hover(picked: Picked | None) -> bool:
-    """Highlight the element under the mouse, and return whether it has changed."""
+    """Highlight the element under the mouse, and return whether this element has changed."""
     before, _state.hovered = _state.hovered, picked
     return before != picked
 

@@ -351,7 +351,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         return self._end(context, {"CANCELLED"})
 
     def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
-        """Show the key in the tab: select a track that moves the point, and go to its frame."""
+        """Show the key in the tab: select a track that moves the point, and go to the key's frame."""
         spot = self._spot
         view_layer: Any = context.view_layer
         if spot.bone:

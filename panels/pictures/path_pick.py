@@ -65,7 +65,7 @@ def pick(
 ) -> tuple[Picked, Shown] | None:
     """Return the closest element within reach of the mouse. Keys precede tangents, and tangents precede paths.
 
-    `to_screen`: matrix of the view. `size`: size of its region, in pixels.
+    `to_screen`: matrix of the view. `size`: size of the region, in pixels.
     """
     found: list[tuple[int, float, Picked, Shown]] = []
     at = np.array(mouse)

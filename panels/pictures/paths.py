@@ -36,7 +36,7 @@ class Trace(Followed):
 
 @record()
 class Path:
-    """A path with `n` frames and `k` keys. It is in camera space if it has `views`, otherwise in world space."""
+    """A path with `n` frames and `k` keys. The path is in camera space if it has `views`, otherwise in world space."""
 
     start: int
     """Frame of the first point. Points are one frame apart."""
@@ -127,7 +127,7 @@ class Views(NamedTuple):
     def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
         """Return the views, or None if all cameras are static at the same position.
 
-        `into`: function of two arrays of frames. It returns matrices at the first frames, for the cameras that are
+        `into`: function of two arrays of frames that returns matrices at the first frames, for the cameras that are
         active at the second frames.
         """
         near = planned.near

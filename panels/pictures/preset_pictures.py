@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Picture menu of the curves of built-in presets and the user's presets."""
+"""Picture menu with the curves of built-in and user presets."""
 
 from __future__ import annotations
 

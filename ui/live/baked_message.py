@@ -74,7 +74,7 @@ def _hide() -> None:
 
 
 def _set_status_text(status: str | None) -> None:
-    """Set the status text of the workspaces with the message. They may no longer be shown in a window."""
+    """Set the status text of the workspaces with the message. These workspaces may no longer be shown in a window."""
     context: Any = bpy.context
     for workspace in bpy.data.workspaces:
         if workspace.session_uid in _message.workspaces:

@@ -168,7 +168,7 @@ def sidebar_options(scene: Any) -> Options:
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
-    """Return the options for a TCB track that is not baked, which is played by the handles of the animator's keys."""
+    """Return the options for a TCB track that is not baked and is played by the handles of the animator's keys."""
     return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
 
 
@@ -430,7 +430,7 @@ _HANDLERS = (
 
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
-    """Return the actions of the datablocks that do not have any TCB track yet."""
+    """Return the datablocks' actions that have no TCB tracks yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).rows_of_tracks]

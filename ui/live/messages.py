@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages from Live about edits to an action. They are kept until the user has had time to read them."""
+"""Messages from Live about edits to an action. Messages are kept until the user has had time to read them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
 
 
 def note_seen(notes: Iterable[Finding]) -> None:
-    """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace them."""
+    """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace these notes."""
     for note in notes:
         seen.setdefault(note, time.monotonic())
 

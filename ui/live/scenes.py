@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scenes that contain the users of an action. They determine default parameters and current frames."""
+"""The scenes that contain the users of an action. These scenes determine default parameters and current frames."""
 
 from __future__ import annotations
 

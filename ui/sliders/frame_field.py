@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frame field of the chosen keys. A drag moves the keys and the playhead.
 
-In the viewport, all keys of the selection at this frame move, like a column of the Dope Sheet. A switch limits this to
-the displayed keys. A mouse drag moves keys by whole frames from their initial frames. Keys can move past other keys but
-cannot replace them.
+In the viewport, all keys of the selection at this frame move, like a column of the Dope Sheet. A switch limits the move
+to the displayed keys. A mouse drag moves keys by whole frames from their initial frames. Keys can move past other keys
+but cannot replace them.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ class _FrameField:
         self._drag = replace(drag, after=after) if event.presses or event.is_modifier else None
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
-        """Return the keys to move: the displayed keys, or in the viewport their column. A drag keeps its tracks."""
+        """Return the keys to move: the displayed keys, or in the viewport their column.
+
+        A drag keeps to its initial tracks.
+        """
         if not whole_column or selection.in_animation_editor(context) or not shown:
             return shown
         column = selection.column_of(context, shown)

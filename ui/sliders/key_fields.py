@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sliders and fields of the chosen keys for all editors: parameters, velocities and values.
 
-In an animation editor, they show the selected keys. In the 3D Viewport, they show the sidebar's key and the keys at the
-same frame in the rest of the selection.
+In an animation editor, these fields show the selected keys. In the 3D Viewport, they show the sidebar's key and the
+keys at the same frame in the rest of the selection.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _slide(
     value: float,
     relative: bool,
 ) -> None:
-    """Set the value of keys with the current values `numbers` from the slider."""
+    """Set a value from the slider on keys whose current values are `numbers`."""
     context = bpy.context
     event, chosen = last_event(context), selection.chosen_keys(context)
     if not chosen:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modifier keys, mouse buttons and typed numbers while a slider is used. Blender does not report them.
+"""Modifier keys, mouse buttons and typed numbers while a slider is used. Blender does not report this input.
 
 An invoked operator receives the window's last event with the modifier keys. This also works in a property's setter and
 while Blender drags the slider.

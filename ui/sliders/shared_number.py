@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Slider for a value shared by several keys: its displayed value, and the effect of a change.
 
-If the values differ, the slider shows their mean. A change makes all values equal, or with `relative` shifts all by the
-same amount. Blender sets a slider repeatedly during a drag. Each change therefore starts from the values before the
+If the values differ, the slider shows their mean. A change makes all values equal, or, with `relative`, shifts all by
+the same amount. Blender sets a slider repeatedly during a drag. Each change therefore starts from the values before the
 drag, so that clamping loses no differences.
 """
 
@@ -45,9 +45,9 @@ class _Change:
 class SharedSlider:
     """Slider for a value of several keys, with its last change.
 
-    In all methods `keys` identifies the keys, and `numbers` are their values, at least one. Means and values close to 0
-    are rounded to `decimals`, because Blender's fields show small values with more decimals, which leave no room for
-    names.
+    In all methods, `keys` identifies the keys, and `numbers` contains their values, at least one. Means and values
+    close to 0 are rounded to `decimals`, because Blender's fields show small values with more decimals, which leave no
+    room for names.
     """
 
     def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf), decimals: int | None = None) -> None:

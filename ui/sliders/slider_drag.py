@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drags of sliders, whose start and end Blender does not report.
 
-Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc` it sets each slider to its displayed
+Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc`, it sets each slider to its displayed
 initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
 ends at this read, so that the undo step contains the result.
 
@@ -106,7 +106,7 @@ class SliderDrag:
         event: LastEvent,
         relative: bool,
     ) -> None:
-        """Set the value of this name on the keys from a slider."""
+        """Set the value with this name on the keys from a slider."""
         identity = self.keys if len(keys) == len(self.chosen) else identity_of(keys)
         continues_drag = name in self._starts
         if not continues_drag:
@@ -255,7 +255,7 @@ def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[
 
 
 def identity_of(chosen: Sequence[TrackKeys]) -> Hashable:
-    """Return an identity of these keys at their frames."""
+    """Return a value that identifies these keys at their frames."""
     return tuple((*_place(keys), keys.frames.tobytes()) for keys in chosen)
 
 

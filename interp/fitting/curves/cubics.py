@@ -60,10 +60,10 @@ class Cubics:
         return found
 
     def with_dense_errors(self, pieces: Pieces) -> Pieces:
-        """Return the pieces, after measuring errors above their goals again with dense samples.
+        """Return the pieces, with errors above their goals measured again at dense samples.
 
-        These pieces are too short to divide, and five samples may not resolve them. Unlike the earlier errors, the new
-        errors ignore a missing full turn, as the played motion does.
+        Pieces with such errors are too short to divide, and five samples may not resolve them. Unlike the earlier
+        errors, the new errors ignore a missing full turn, as the played motion does.
         """
         poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
         if not len(poor):
@@ -135,8 +135,9 @@ class Cubics:
     def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
         """Return the channel values (c, n) at the ends of spans. At keys, they are equivalent to the key values.
 
-        A channel has one value at a key. Without a turn and in gimbal lock, it can differ from the value with which the
-        motion arrives. Close to these cases, the difference is the square root of the orientation's rounding error.
+        A channel has one value at a key. Without a turn and in gimbal lock, the key's value can differ from the value
+        at which the motion arrives. Close to these cases, the difference is the square root of the orientation's
+        rounding error.
         """
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
@@ -189,7 +190,7 @@ def _rotation_vectors(
 ) -> Float64Array:
     """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
 
-    Quaternions are not negated to take the shortest path, so that a missing turn counts as an error.
+    The difference is not reduced to the shortest path, so that a missing turn counts as an error.
     """
     orientation = representation.orientation(np.moveaxis(played, 0, 1))
     sign = np.where(sphere.dot(representation.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The search for the fewest pieces within the tolerance: divide, join and balance pieces, and free the lengths.
+"""Search for the fewest pieces within the tolerance: divide, join and balance pieces, and choose quaternion lengths.
 
 The length of a quaternion has no effect, so a knot may use any length, with the same rate on both sides to keep
 channels smooth. The spline's keys keep their lengths.
@@ -130,7 +130,7 @@ _MOST_CHANGE = 1.0 / 32.0
 def with_free_lengths(
     strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
 ) -> Pieces:
-    """Return the pieces, with fewer pieces where other quaternion lengths save knots."""
+    """Return the pieces, or fewer pieces where other quaternion lengths save knots."""
     tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
     step = np.ones_like(tries)
     trial = pieces

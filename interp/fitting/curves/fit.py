@@ -57,13 +57,13 @@ class Fit:
         Derivatives per frame after and before the spline's keys. Derivatives on the side of a segment that was not
         fitted are 0.
     arriving : ndarray, shape (n, channels)
-        Channel values at the end of the segment before each key. They equal the key's values except at `jumps`.
+        Channel values at the end of the segment before each key, equal to the key's values except at `jumps`.
     jumps : ndarray of bool, shape (n,)
         True if the channels of a rotation arrive at the key with another sign or another representation of the same
         orientation.
     errors : ndarray, shape (n, channels)
-        The maximum error in the segment that starts at each key. For a rotation, it is an angle in radians and the same
-        for all channels.
+        The maximum error in the segment that starts at each key. The error of a rotation is an angle in radians, the
+        same for all channels.
     tolerance : ndarray, shape (channels,)
         The requested tolerance.
     rounding : ndarray, shape (n, channels)
@@ -116,28 +116,28 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
         If a request has no spline, or its tolerance, numbers or other keys are not numbers.
     ValueError
         If a tolerance is not above 0, or numbers are not finite, too large for float32, or quaternions of length zero,
-        or do not match the shape of the keys. Representations other than quaternions require numbers. It is also raised
-        if `segments` is not one bool per key, other keys are not finite, a rotation has no known representation, or
-        values have a representation.
+        or do not match the shape of the keys. Representations other than quaternions require numbers. ValueError is
+        also raised if `segments` is not one bool per key, other keys are not finite, a rotation has no known
+        representation, or values have a representation.
 
     Notes
     -----
     Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
     has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven points
     and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term, for degrees
-    that five samples cannot resolve, plus 1 %. It equals the largest difference or is a few percent larger. If an ease
-    ends within a piece, the error may be underestimated by a sixth or overestimated by a factor of 2.7, which may add a
-    knot. A piece whose error is too large is divided again until it is within the tolerance or its parts would be
-    shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are not within the
-    tolerance. This happens if the key's numbers are one of many representations of its orientation (no turn, gimbal
-    lock), so that the axis or the Euler angles must change instantly. It also happens at frames that float32 barely
-    resolves.
+    that five samples cannot resolve, plus 1 %. This error equals the largest difference or exceeds it by a few percent.
+    If an ease ends within a piece, the error may be underestimated by a sixth or overestimated by a factor of 2.7,
+    which may add a knot. A piece whose error is too large is divided again until it is within the tolerance or its
+    parts would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are
+    not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations of
+    its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments can
+    also exceed it at frames that float32 barely resolves.
 
     Knots are placed so that all pieces of a segment have equal errors. They stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
     at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48 to 150 points per segment
-    determined the minimum. For quaternions of free length without ease, it was 0.8 to 0.9 times the minimum. Source:
-    docs/formulas, "Fitting curves".
+    determined the minimum. For quaternions of free length without ease, the number was 0.8 to 0.9 times this minimum.
+    Source: docs/formulas, "Fitting curves".
 
     Examples
     --------
@@ -258,8 +258,8 @@ def handles(
     Returns
     -------
     left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
-        Frames and values of the handles. The first left and last right handles mirror the length of the other handle of
-        their key.
+        Frames and values of the handles. The first left handle and the last right handle are as long as the other
+        handle of their key.
 
     Raises
     ------

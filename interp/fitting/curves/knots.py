@@ -66,7 +66,7 @@ class Zones:
         return np.where(before, low, np.where(behind, high, frames))
 
     def cover(self, spans: Spans) -> BoolArray:
-        """Return whether each span has no room for a knot outside zones."""
+        """Return a mask of spans that have no room for a knot outside zones."""
         start, end = spans.frames
         _, inside, low, high = self.find(spans.strand, (start + end) / 2.0)
         least = least_distance(start, end)
@@ -93,7 +93,7 @@ def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
 
 
 def _round_out(frames: Float64Array, towards: float) -> Float64Array:
-    """Return the frames rounded to float32 in the direction of `towards`, which is infinite."""
+    """Return the frames rounded to float32 in the direction of `towards`, which is inf or -inf."""
     rounded = frames.astype(np.float32)
     short = (rounded < frames) if towards > 0.0 else (rounded > frames)
     return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)

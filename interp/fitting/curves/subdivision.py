@@ -2,9 +2,9 @@
 """Divide spans of curves, many at once, so that cubic pieces with exact ends follow the curves.
 
 A span is given by a cubic with the values and derivatives at its ends, and by five samples between them. The remainder,
-the curve minus the cubic, has double zeros at both ends. It is t² (1-t)² g(t), and the samples determine g to the
-fourth degree. The resulting polynomial of degree eight replaces the curve while pieces are tried. The curve itself is
-evaluated only at the chosen knots, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
+the curve minus the cubic, has double zeros at both ends. It has the form t² (1-t)² g(t), and the samples determine g to
+the fourth degree. The resulting polynomial of degree eight replaces the curve while pieces are tried. The curve itself
+is evaluated only at the chosen knots, and once more to measure the errors. Source: docs/formulas, "Fitting curves".
 
 The axes of arrays are the samples or coefficients, the components and the spans.
 """
@@ -137,7 +137,7 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     -----
     The error of a piece grows with the fourth power of its length, so a piece with the error E should become E^(1/4)
     pieces. As a density, this predicts the number of pieces and their lengths. A few trials determine both.
-    One piece fewer is tried if it may suffice.
+    One fewer piece is tried if that may suffice.
     """
     n = polynomial.shape[2]
     if not n:
@@ -278,7 +278,7 @@ def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array
 
     Notes
     -----
-    The mass is the fourth root of the share. A small constant is added for pieces that happen to have no error.
+    The mass is the fourth root of `share`. A small constant is added for pieces that happen to have no error.
     """
     largest = np.maximum.reduceat(share, starts)
     sizes = np.diff(starts, append=len(share))

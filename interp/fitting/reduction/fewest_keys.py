@@ -67,7 +67,7 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
 
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
-    """Merge pairs of keys, move other keys, remove the keys that are then unneeded, and return the result."""
+    """Merge pairs of keys, move other keys, remove keys that are no longer needed, and return the result."""
     keys = merge(samples, keys)
     move(samples, keys)
     return without_needless(samples, keys)
@@ -220,7 +220,7 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
 
 
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
-    """Fit some keys and their neighbors again, one after the other."""
+    """Fit some keys and their neighbors again, one key after another."""
     for center in centers.tolist():
         places, free = _places(samples, keys, np.array([center]), _AROUND)
         fitted, _ = refit(samples, keys.windows(places), free)

@@ -24,8 +24,8 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     samples : array_like, shape (frames, d)
         One sample per frame: values, or quaternions with continuous signs, whose lengths the filter changes.
     period : float
-        Cutoff period in frames, more than 2. A wave of this period keeps half its amplitude. A wave of twice the period
-        keeps at least 0.996 of it, and a wave of half the period at most 0.004.
+        Cutoff period in frames, more than 2. A wave of this period keeps half its amplitude. A wave of twice this
+        period keeps at least 0.996 of its amplitude, and a wave of half this period at most 0.004.
 
     Returns
     -------

@@ -40,10 +40,10 @@ def reduce_skeleton(
     Parameters
     ----------
     skeleton : Skeleton
-        The skeleton. Afterward, it plays the result.
+        The skeleton, which plays the result afterward.
     method : "HERMITE" or "TCB"
     most : mapping of int to int, optional
-        The number of keys of each joint. Groups that would need at least as many keys keep their motion.
+        The number of keys of each joint. Groups that would need at least this many keys keep their original motion.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def reduce_skeleton(
 
 
 def _leave(skeleton: Skeleton, most: Mapping[int, int], factor: float) -> None:
-    """Make groups play their original keys if the result needs at least as many."""
+    """Make groups play their original keys if the result needs at least as many keys."""
     for group in [*skeleton.keys]:
         own = max((most[number] for number in skeleton.groups[group] if number in most), default=None)
         if own is not None and len(skeleton.keys[group].rows) >= factor * own:
@@ -143,7 +143,10 @@ def _divided(keys: KeySet, row: int) -> KeySet:
 
 
 def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root and back. Yield the fraction that is done."""
+    """Remove and move keys of all groups, from the tips to the root and back.
+
+    Yield the fraction of the work that is done.
+    """
     done, batches = 0, skeleton.batches()
     for sweep in range(count):
         for batch in batches[::-1] if sweep % 2 == 0 else batches:
@@ -156,7 +159,7 @@ def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
     """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
 
-    Return the errors of each group alone at each frame.
+    Return the errors of each group on its own at each frame.
     """
     joints = skeleton.joints
     alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}

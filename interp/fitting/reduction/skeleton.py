@@ -151,7 +151,7 @@ class Skeleton:
     together : iterable of sequences of int
         Groups of joints that share their keys. All other joints have separate keys.
     shares : ndarray, shape (points, frames), or None
-        The fraction of these limits that is allowed for each point at each frame. If None, all of it is allowed.
+        The fraction of these limits that is allowed for each point at each frame. If None, the full limits apply.
     """
 
     def __init__(

@@ -15,8 +15,8 @@ STILL_FRAMES = 8
 def stand_still(points: Float64Array, radius: float) -> BoolArray:
     """Return a mask (p, frames) of the frames at which points (p, frames, 3) are at rest.
 
-    A point is at rest if it stays for at least `STILL_FRAMES` within a ball of the given radius around the center of
-    its bounding box.
+    A point is at rest if, for at least `STILL_FRAMES`, it stays within a ball of the given radius around the center of
+    the bounding box of its positions.
     """
     still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
     if points.shape[1] < STILL_FRAMES:

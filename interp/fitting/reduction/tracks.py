@@ -108,7 +108,7 @@ class Reduced:
     method: Method = "HERMITE"
 
     def velocities(self, part: int) -> Float64Array:
-        """Return velocities (n, d) per frame, or for rotations angular velocities (n, 3) in the parent's frame."""
+        """Return velocities (n, d) per frame, or for rotations angular velocities (n, 3) in the parent frame."""
         values, slopes = self.values[part], self.slopes[part]
         if not self.is_rotation[part]:
             return slopes
@@ -161,7 +161,7 @@ class Reduced:
 
 
 def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
-    """Return for each track the fewest common keys that keep all parts within their tolerances.
+    """Return each track's fewest common keys that keep all parts within their tolerances.
 
     Parameters
     ----------
@@ -179,8 +179,8 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     Raises
     ------
     ValueError
-        If there are no parts, the shapes of parts differ, samples are not finite, or the method is unknown. It is also
-        raised if tolerances are not above 0, or do not have one value per track or per sample.
+        If there are no parts, the shapes of parts differ, samples are not finite, or the method is unknown. ValueError
+        is also raised if tolerances are not above 0, or do not have one value per track or per sample.
 
     Notes
     -----

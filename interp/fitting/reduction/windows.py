@@ -46,7 +46,7 @@ class Samples:
     ----------
     values : ndarray, shape (tracks, frames, d)
     measure : Measure
-        The error of values.
+        The function that measures the errors of values.
     parts : list of (slice, bool)
         The columns of each property, and whether it is a rotation.
     ends : ndarray, shape (tracks, 2, d), or None
@@ -201,7 +201,7 @@ class Expanded:
 
 @lru_cache(maxsize=4096)
 def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the weights at the samples of a segment (length + 1, 4), weights halved at the ends, and products."""
+    """Return the weights (length + 1, 4) at a segment's samples, weights that are halved at the ends, and products."""
     chord, leaving, arriving = hermite_weights(np.arange(length + 1) / length)
     weights = np.stack([1.0 - chord, leaving * length, chord, arriving * length], axis=1)
     halved = weights.copy()
@@ -300,8 +300,9 @@ def _with_tension_and_bias(
 
     Without continuity, a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
     For given values, this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the
-    problem is also linear in a value. In windows of five keys, both are solved alternately, because the middle value
-    does not affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and bias".
+    problem is also linear in a value. In windows of five keys, the two problems are solved alternately, because the
+    middle value does not affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and
+    bias".
     """
     weights, fitted = _weighted(samples, windows, free, columns, squares, sums)
     if windows.rows.shape[1] != _FIVE:
@@ -400,7 +401,8 @@ def directions(
     """Return the chords before and after keys, per frame of their combined length, shape (n, m, 2, d).
 
     The first key of a track has only the chord after it, which determines its tangent as in TCB. For rotations, the
-    tangent is along the chord. Otherwise, it is along the rest of the parabola. The same applies to the last key.
+    tangent is along the chord. Otherwise, the tangent is along the rest of the parabola. The same applies to the last
+    key.
     """
     length = np.diff(rows, axis=1).astype(np.float64)
     chord = np.diff(values, axis=1)
