@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read and write files that contain keys, with only the standard library and NumPy. Messages work as in `interp`.
+"""Read and write files that contain keys, with only the standard library and NumPy.
+
+Messages are translatable, as in `interp`.
 
 >>> from formats import three_ds
 >>> scene = three_ds.Scene(keyframer=three_ds.Keyframer(segment=(0, 30)))

@@ -81,7 +81,7 @@ def c2_slopes_with_ends(
 ) -> Float64Array:
     """Return the slopes of C2 cubics with any condition at the ends of each track, shape (d, K).
 
-    The slopes are linear functions of the slopes at both ends, and so are the conditions. This gives two equations per
+    The slopes are linear functions of the slopes at both ends, and so are the conditions, which gives two equations per
     track. The equations are derived from the solution for ends at rest and its sensitivity to each end slope
     (docs/formulas, "Ends of C2 cubics").
     """

@@ -34,15 +34,15 @@ def evaluate_many(
         Finite frames in any order. Evaluation is fastest if frames are sorted in ascending order and shared by all
         splines.
     nu : int
-        0 for values, otherwise the order of the derivative, as when calling a spline.
+        0 for values, otherwise the order of the derivative.
     extrapolate : bool
         If true, the end segments continue outside the keys. If false, the end values are held.
 
     Returns
     -------
     list of ndarray
-        The results of ``spline(frames, nu, extrapolate)``, identical to the last bit, in the order of `splines`. A
-        result does not depend on the other splines. The arrays share memory.
+        The results of ``spline(frames, nu, extrapolate)``, identical to the last bit, in the order of `splines`. Each
+        result is independent of the other splines. The arrays share memory.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class SplineBatch(Sequence["Spline"]):
 
     Notes
     -----
-    A batch is an immutable sequence of its splines. It can be pickled and shared between threads.
+    A batch is an immutable sequence of its splines, and can be pickled and shared between threads.
 
     Examples
     --------

@@ -18,7 +18,7 @@ Ends = Literal["3DS", "TANGENT"]
 
 
 def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the factors of incoming and outgoing tangents, shape (K,), which are each side's share of the frames.
+    """Return the factors (K,) of incoming and outgoing tangents, each of which is that side's share of the frames.
 
     The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """

@@ -174,7 +174,10 @@ def baked_selection(context: bpy.types.Context) -> Iterator[BakedSelection]:
 
 
 def any_baked(context: bpy.types.Context) -> bool:
-    """Return whether a selected object or bone is baked. This is fast enough for each viewport redraw."""
+    """Return whether a selected object or bone is baked.
+
+    This function is fast enough to run in each viewport redraw.
+    """
     return any(item.is_baked(item.starts) for item in baked_selection(context))
 
 
@@ -327,7 +330,7 @@ def selected_paths(
 ) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
     """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
 
-    These are the keys in an animation editor, or else the keys of the selected objects or bones.
+    The keys are from an animation editor, or else from the selected objects or bones.
     """
     in_editor = in_animation_editor(context)
     paths: dict[bpy.types.ID, list[str] | None] = {}

@@ -68,7 +68,7 @@ def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
 def _rounded(
     turns: Float64Array, wanted: Float64Array, stands: Float64Array
 ) -> tuple[npt.NDArray[np.float32], Float64Array]:
-    """Return the file's turns from current to wanted rotations for n tracks, (n, 4), and the resulting rotations."""
+    """Return the file's turns from current to target rotations for n tracks, (n, 4), and the resulting rotations."""
     left = rotations.multiply(wanted, rotations.conjugate(stands))
     axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
     angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])

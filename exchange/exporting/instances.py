@@ -133,7 +133,7 @@ def _corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
 
 
 def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
-    """Return the texture coordinates of all face corners, shape (2 corners,). Empty if the mesh has none."""
+    """Return the texture coordinates of all face corners, shape (2 corners,), or an empty array for none."""
     layer = mesh.uv_layers.active
     coordinates = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
     if layer is not None:

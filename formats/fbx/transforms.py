@@ -3,7 +3,7 @@
 
     T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1
 
-The names are from the SDK documentation of FbxNode. Scale, rotation and translation are the same in Blender.
+The names are from the SDK documentation of FbxNode. Scale, rotation and translation are the same as in Blender.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ class Curve:
     reach_before, reach_after : ndarray, shape (n,)
         The lengths of the handles on both sides, relative to their segments.
     held : ndarray, shape (n,)
-        The value that a CONSTANT segment holds, which is the value of its first key, or in FBX possibly of its second
-        key.
+        The value that a CONSTANT segment holds: the value of its first key or, in FBX, possibly of its second key.
     """
 
     times: Float64Array

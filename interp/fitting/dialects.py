@@ -24,8 +24,8 @@ def slopes_of_keys(
     ----------
     dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
         The dialects of 3D Studio and 3ds Max, LightWave 6 and later, FBX, and Kochanek and Bartels as in PyPI's
-        `splines`. They agree at inner keys with evenly spaced frames. They differ at the ends and in their treatment of
-        uneven spacing.
+        `splines`. The dialects agree at inner keys with evenly spaced frames, but differ at the ends and in their
+        treatment of uneven spacing.
     frames : ndarray, shape (n,)
         Frames in ascending order.
     values : ndarray, shape (n, d)

@@ -356,7 +356,7 @@ class _Fit:
         """Return the unknowns after a step.
 
         A handle's height is reach * rate. The steps of soft rates are scaled so that heights change as they would with
-        the old reach. This halves the number of steps.
+        the old reach. This scaling halves the number of steps.
         """
         (old_reach, rates), (reach_step, rate_step) = _reach_and_rates(x), _reach_and_rates(step)
         reach = np.clip(old_reach + np.clip(reach_step, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST_REACH)

@@ -146,8 +146,8 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     requests : sequence of Request
         Any mixture of splines of values and rotations.
     known : KnownFits, optional
-        A cache of earlier fits, initially ``handles.KnownFits()``, which is updated. Unchanged segments take at most
-        half as long with a cache.
+        A cache of earlier fits, initially ``handles.KnownFits()``, which is updated. With a cache, unchanged segments
+        take at most half as long.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     again at 240 points. The result is within a few percent of the maximum error. Values without ease are exact except
     for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. These figures
     include Blender's rounding during playback. Euler angles and axis-angle are fitted per channel to values that
-    continue from the key. If this motion arrives at the next key with other values, such as an additional full turn, no
+    continue from the key. If these values differ from the values of the next key, for example by a full turn, no
     handles fit, and the error is large. A spline that misses its keys has an error at the keys. Source: docs/formulas,
     "Fitting handles".
 

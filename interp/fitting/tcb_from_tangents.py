@@ -140,7 +140,7 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
 
 
 class _Products(NamedTuple):
-    """Dot products (n,) of chords before (a) and after (b), and wanted tangents, incoming (i) and outgoing (o)."""
+    """Dot products (n,) of chords before (a) and after (b), and target tangents, incoming (i) and outgoing (o)."""
 
     aa: Float64Array
     bb: Float64Array

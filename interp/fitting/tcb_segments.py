@@ -45,7 +45,7 @@ class SplineToFit:
     Attributes
     ----------
     spline : VectorSpline or RotationSpline
-        The spline. The spline's own parameters are ignored.
+        The spline, whose own parameters are ignored.
     rows : ndarray of int, shape (n,)
         The indices of the spline's keys among the track's keys. Components keyed at different frames are parts of one
         track, and share the parameters of a key.

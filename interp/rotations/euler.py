@@ -80,7 +80,7 @@ def euler_halves(
     """Return the middle angle, half the sum and difference of the outer angles, and masks where these are undetermined.
 
     Let a/2, b/2, c/2 be the half angles of an order i, j, k with sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c
-    +- a)/2), and q[i], s q[k] give the sines. These are two polar pairs. Their lengths determine b, and their angles
+    +- a)/2), and q[i], s q[k] give the sines. The lengths of these two polar pairs determine b, and their angles
     determine the sum and difference.
     """
     i, j, k, sign = axes_of(order)

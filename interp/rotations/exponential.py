@@ -91,8 +91,8 @@ def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64A
 def rate_of_velocity(turn: Float64Array, velocity: Float64Array) -> Float64Array:
     """Return the derivative of a rotation vector from the angular velocity in the parent's frame.
 
-    This is the inverse of `velocity_of_exp`, for turns of less than 360 degrees. The Jacobian is singular at a full
-    turn.
+    The function is the inverse of `velocity_of_exp` for turns of less than 360 degrees. The Jacobian is singular at a
+    full turn.
     """
     half = 0.5 * sphere.length(turn)
     # (1 - x cot x) / (2 x)² loses digits near 0, where it is 1/12. The loss hardly matters there, because the

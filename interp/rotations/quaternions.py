@@ -256,7 +256,7 @@ def to_matrix(q: npt.ArrayLike) -> Float64Array:
 def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
     """Convert rotation matrices (…, 3, 3) for column vectors to unit quaternions (…, 4) with nonnegative w.
 
-    Among the four formulas (Shepperd 1978), the one with the largest square root is used to avoid loss of digits.
+    The formula with the largest square root, one of four (Shepperd 1978), is used to avoid loss of digits.
     Source: docs/formulas, "Conventions of quaternions".
 
     Examples

@@ -53,7 +53,7 @@ def conjugate(q: Float64Array) -> Float64Array:
 def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the cosine and sine of twice an angle, computed from a single tangent.
 
-    If NumPy can use a vector unit, its tangent is eight times faster than its sine. At 0, the results are exactly 1 and
+    With a vector unit, NumPy computes a tangent eight times faster than a sine. At 0, the results are exactly 1 and
     0.
     """
     tangent = np.tan(half)

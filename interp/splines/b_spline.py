@@ -165,8 +165,9 @@ class RotationSpline(TurningSpline):
 class ThroughVectorSpline(NaturalVectorSpline):
     """B-spline of values that passes through the keys.
 
-    This is the natural cubic spline, the only cubic spline with these knots, keys and end conditions. It is computed as
-    cubics between the keys. For rotations, the B-spline through the keys differs from the natural cubic spline.
+    The result is the natural cubic spline, the only cubic spline with these knots, keys and end conditions. It is
+    computed as cubics between the keys. For rotations, the B-spline through the keys differs from the natural cubic
+    spline.
 
     Notes
     -----

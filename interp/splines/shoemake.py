@@ -76,8 +76,8 @@ class BlendSpline(OrientationSpline):
     Notes
     -----
     The published formula (Szirmay-Kalos, equation 13.53) blends the segments on both sides of a key, here by slerp. A
-    segment between two inner keys has two of these curves, one with the correct velocity at its start and one at its
-    end. These two curves are blended in the same way. The first and last segments of a track have one curve each, as
+    segment between two inner keys has two such curves, one with the correct velocity at its start and one at its end.
+    These two curves are blended in the same way. The first and last segments of a track have one curve each, as
     published. The result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not.
     The error bounds and the motion about one axis are the same as for `RotationSpline`.
     """

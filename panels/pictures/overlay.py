@@ -347,7 +347,10 @@ def _work() -> float | None:
 
 
 def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
-    """Compute missing paths from F-curves in the given time. This changes no data, so it is safe while drawing."""
+    """Compute missing paths from F-curves in the given time.
+
+    The calculation changes no data, so it is safe while drawing.
+    """
     end = time.perf_counter() + seconds
     worlds: dict[bytes, TransformSampler] = {}
     waiting = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Modifier keys, mouse buttons and typed numbers while a slider is used. Blender does not report this input.
 
-An invoked operator receives the window's last event with the modifier keys. This also works in a property's setter and
-while Blender drags the slider.
+An invoked operator receives the window's last event with the modifier keys. This method also works in a property's
+setter and while Blender drags the slider.
 """
 
 from __future__ import annotations

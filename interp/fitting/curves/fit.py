@@ -108,7 +108,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Returns
     -------
     list of Fit
-        Fits in the order of the requests. The fit of a spline does not depend on the others.
+        Fits in the order of the requests. Each fit is independent of the other splines.
 
     Raises
     ------
@@ -130,10 +130,10 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     which may add a knot. A piece whose error is too large is divided again until it is within the tolerance or its
     parts would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are
     not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations of
-    its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments can
-    also exceed it at frames that float32 barely resolves.
+    its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at
+    frames that float32 barely resolves can also exceed the tolerance.
 
-    Knots are placed so that all pieces of a segment have equal errors. They stay half a frame away from keys, unless
+    Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
     at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48 to 150 points per segment
     determined the minimum. For quaternions of free length without ease, the number was 0.8 to 0.9 times this minimum.

@@ -136,7 +136,7 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     Notes
     -----
     The error of a piece grows with the fourth power of its length, so a piece with the error E should become E^(1/4)
-    pieces. As a density, this predicts the number of pieces and their lengths. A few trials determine both.
+    pieces. As a density, E^(1/4) predicts the number of pieces and their lengths. A few trials determine both.
     One fewer piece is tried if that may suffice.
     """
     n = polynomial.shape[2]

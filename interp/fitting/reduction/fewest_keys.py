@@ -44,7 +44,7 @@ Steps = Generator[float, None, KeySet]
 
 
 def part_of_steps(steps: Generator[float, None, T], start: float = 0.0, size: float = 1.0) -> Generator[float, None, T]:
-    """Run steps that are a fraction of the whole work, and return their result."""
+    """Run steps that are a fraction of all the work, and return their result."""
     while True:
         try:
             part = next(steps)
@@ -309,7 +309,7 @@ def _independent(cost: Float64Array, apart: int) -> IndexArray:
 
 
 def move(samples: Samples, keys: KeySet) -> None:
-    """Move keys to rows where the error around them is smaller."""
+    """Move keys to rows where the surrounding error is smaller."""
     first, last = keys.bounds()
     offsets, middle = np.array([0, -1, 1]), len(_AROUND) // 2
     for parity in range(_APART):

@@ -58,7 +58,7 @@ def recover_keys(samples: Float64Array) -> RecoveredKeys | None:
     Notes
     -----
     Second differences are 0 except where lines meet, and fourth differences are 0 except where cubics meet. Rows with
-    other differences are the candidates. The cubic between two candidates is fitted by linear least squares. The
+    nonzero differences are the candidates. The cubic between two candidates is fitted by linear least squares. The
     residuals determine whether the candidates are accepted.
     """
     noise = _ROUNDING * np.abs(samples).max(axis=0, initial=0.0)

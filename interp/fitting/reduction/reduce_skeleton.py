@@ -159,7 +159,7 @@ def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
 def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
     """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
 
-    Return the errors of each group on its own at each frame.
+    Return the errors that each group causes on its own, at each frame.
     """
     joints = skeleton.joints
     alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}

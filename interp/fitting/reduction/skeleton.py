@@ -120,7 +120,7 @@ class Link:
     center : ndarray, shape (3, frames)
         The original position of the joint.
     held, wanted : ndarray of float32, shape (p, 3, frames)
-        The points in the axes of the joint, and their wanted positions relative to the center.
+        The points in the axes of the joint, and their target positions relative to the center.
     weights : ndarray of float32, shape (p, frames)
         The weights of squared distances.
     """

@@ -184,8 +184,8 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 
     Notes
     -----
-    The search divides segments until all errors are within the tolerance. It then removes the least important keys,
-    moves keys, and tries to make segments as long as their errors allow. Source: docs/formulas, "Fewest keys".
+    The search divides segments until all errors are within the tolerance. The search then removes the least important
+    keys, moves keys, and tries to make segments as long as their errors allow. Source: docs/formulas, "Fewest keys".
 
     Examples
     --------
@@ -288,7 +288,7 @@ def samples_of(parts: Sequence[SampledTracks]) -> Samples:
 
 
 def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
-    """Return the columns of each part side by side, and whether it is a rotation."""
+    """Return the columns of each part side by side, and whether the part is a rotation."""
     ends = np.cumsum([part.samples.shape[2] for part in parts]).tolist()
     return [(slice(end - part.samples.shape[2], end), part.is_rotation) for part, end in zip(parts, ends, strict=True)]
 

@@ -48,7 +48,7 @@ class Samples:
     measure : Measure
         The function that measures the errors of values.
     parts : list of (slice, bool)
-        The columns of each property, and whether it is a rotation.
+        The columns of each property, and whether the property is a rotation.
     ends : ndarray, shape (tracks, 2, d), or None
         The velocities of the first and last keys, which then have the values of the samples. NaN marks an end that is
         free in all tracks.
@@ -201,7 +201,7 @@ class Expanded:
 
 @lru_cache(maxsize=4096)
 def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the weights (length + 1, 4) at a segment's samples, weights that are halved at the ends, and products."""
+    """Return the weights (length + 1, 4) at a segment's samples, the same with halved ends, and their products."""
     chord, leaving, arriving = hermite_weights(np.arange(length + 1) / length)
     weights = np.stack([1.0 - chord, leaving * length, chord, arriving * length], axis=1)
     halved = weights.copy()
