@@ -120,8 +120,8 @@ class BaseSpline(ABC):
             Finite frames in any order. At F[n-1] plus any number of full periods, a cycle has the value of its last
             key. Immediately afterward, it has the value of its first key.
         nu : 0, 1 or 2
-            0 for values, otherwise the order of the derivative with respect to the frame, including ease. Derivatives
-            at a key belong to the segment that starts there, and at the last key to the segment that ends there.
+            0 for values, otherwise the order of the derivative with respect to the frame, including ease. At a key,
+            derivatives are for the segment that starts there or, at the last key, for the segment that ends there.
             Derivatives are 0 where the value is held. For rotations, values are unit quaternions. First derivatives are
             angular velocities in radians per frame in the parent frame, so that ``q(f + h) = exp(velocity h / 2) q(f)``
             for small h. scipy's RotationSpline uses the body frame. Second derivatives are angular accelerations in

@@ -50,7 +50,7 @@ def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArra
 def c2_slopes(
     tracks: KeyBatch, values: Float64Array, ends: SlopeEnds, velocities: Float64Array | None = None
 ) -> Float64Array:
-    """Return the slopes per frame that make cubic segments through the values C2, all of shape (d, K).
+    """Return the slopes per frame that make cubic segments through the values C2. Values and slopes have shape (d, K).
 
     At the ends of tracks that are not loops, the slopes are `velocities` if given. Otherwise, the second derivatives
     are 0. In a loop, the first and last slopes are equal even if the values differ.

@@ -374,7 +374,7 @@ class ConstantSpeed:
         Returns
         -------
         FunctionKeys
-            Keys from the first to the last key of the motion.
+            The keys of the function, from the first to the last key of the motion.
 
         Raises
         ------

@@ -302,7 +302,7 @@ def _vector(source: _Source, span: _Span) -> Float32Array:
 
 
 def _table(columns: int) -> Callable[[_Source, _Span], Float32Array | None]:
-    """Return a reader for chunks that contain a count and as many rows.
+    """Return a reader for chunks that contain a count and that number of rows.
 
     If there are no rows, the reader returns None.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the handle shapes with which Bezier segments best fit a motion, by damped Gauss-Newton steps.
 
-A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. `handles`
-samples the motions. Source: docs/formulas, "Fitting handles".
+A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. The
+module `handles` samples the motions. Source: docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ class Turns(NamedTuple):
     """The turns of several tracks from key to key.
 
     `start` contains the quaternions of keys, shape (4, K), with signs that continue from key to key. `onward` contains
-    the rotation vectors from each key to the next in the parent's frame, shape (3, K), including full turns. They are 0
-    at the last key of a track: ``start[n+1] = exp(onward[n] / 2) start[n]``.
+    the rotation vectors from each key to the next in the parent's frame, shape (3, K), including full turns. These
+    vectors are 0 at the last key of a track: ``start[n+1] = exp(onward[n] / 2) start[n]``.
     """
 
     start: Float64Array

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Splines with tension, continuity and bias as in LightWave, and as published by Kochanek and Bartels.
 
-The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys, all three methods are equal between inner
-keys. The methods differ for uneven spacing and at the ends. LightWave rotates objects by three separate angles, so
-there is no LightWave spline of rotations. Source: docs/formulas, "Dialects of TCB".
+The splines of 3D Studio and 3ds Max are in `tcb`. With evenly spaced keys, all three methods give the same result
+between inner keys. The methods differ for uneven spacing and at the ends. LightWave rotates objects by three separate
+angles, so there is no LightWave spline of rotations. Source: docs/formulas, "Dialects of TCB".
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class LightWaveSpline(ComponentSpline):
     -----
     Tangents are weighted by the segment's share of the frames on both sides of the key, for any continuity. In 3D
     Studio, this weighting decreases as the magnitude of the continuity grows. At an end, the tangent is the chord,
-    weighted as on the same side of an inner key: ``(1-T)(1-C)(1-B)`` at the first key, ``(1-T)(1-C)(1+B)`` at the last.
-    In scenes saved by LightWave, the end tangents are shorter by the factor ``L / (L + 1/3600)``, where ``L`` is the
-    segment length in seconds. The error is below 1e-13 times the track's largest value or tangent.
+    weighted as on the same side of an inner key: ``(1-T)(1-C)(1-B)`` at the first key, and ``(1-T)(1-C)(1+B)`` at the
+    last. In scenes saved by LightWave, the end tangents are shorter by the factor ``L / (L + 1/3600)``, where ``L`` is
+    the segment length in seconds. The error is below 1e-13 times the track's largest value or tangent.
 
     Examples
     --------

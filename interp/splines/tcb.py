@@ -115,7 +115,7 @@ class RotationSpline(TurnedSpline):
     length. The error in angular acceleration is below 1e-11 times the cube of this factor, divided by the segment's
     shorter ease, in radians per squared segment length. For rotation about one axis, the motion is the vector spline of
     the angle if every arc of the construction is below 360 degrees of rotation. With nonnegative tension, this holds
-    for steps of up to 130 degrees, or 78 degrees with squad, for any other parameters. Source: docs/formulas,
+    for steps of up to 130 degrees, or 78 degrees with squad, regardless of the other parameters. Source: docs/formulas,
     "TCB rotations".
 
     Examples
@@ -179,8 +179,8 @@ class RotationSpline(TurnedSpline):
         Parameters
         ----------
         frames : array_like, shape (m,)
-            At a key, the turn is measured from the previous key. Up to the first key, it is measured from the identity.
-            After the last key, it is the turn of that key.
+            At a key, the turn is measured from the previous key. Up to the first key, the turn is measured from the
+            identity. After the last key, the result is the last key's turn.
 
         Returns
         -------

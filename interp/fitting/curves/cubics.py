@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
+"""Cubics that channels play in spans, with the spline's values and derivatives at both ends, and the cubics' errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Cubics:
         return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
 
     def has_jump(self, spans: Spans) -> BoolArray:
-        """Return whether an ease begins or ends within each span, where the acceleration jumps."""
+        """Return whether each span contains the start or end of an ease, where the acceleration jumps."""
         first, last = spans.frames
         jumps = self._strands.ease_ends[:, spans.strand]
         edge = _AT_END * (last - first)
@@ -87,7 +87,7 @@ class Cubics:
     def _compare(self, samples: Samples, basis: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the Bezier points of the cubics, the exact values minus the cubics, and the differences as errors.
 
-        For rotations, the errors are rotation vectors. Otherwise they are the differences themselves.
+        For rotations, the errors are rotation vectors. Otherwise, the errors are the differences themselves.
         """
         spans, knots, exact, values, rates, between = samples
         first, leave, arrive, last = knots
@@ -133,7 +133,9 @@ class Cubics:
         return values, rates, np.moveaxis(between, 1, 0)
 
     def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
-        """Return the channel values (c, n) at the ends of spans. At keys, they are equivalent to the key values.
+        """Return the channel values (c, n) at the ends of spans.
+
+        At keys, these values are equivalent to the key values.
 
         A channel has one value at a key. Without a turn and in gimbal lock, the key's value can differ from the value
         at which the motion arrives. Close to these cases, the difference is the square root of the orientation's

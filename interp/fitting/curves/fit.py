@@ -123,15 +123,15 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Notes
     -----
     Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
-    has double zeros at the ends, so a polynomial of degree eight interpolates it. Its maximum is found at eleven points
-    and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term, for degrees
-    that five samples cannot resolve, plus 1 %. This error equals the largest difference or exceeds it by a few percent.
-    If an ease ends within a piece, the error may be underestimated by a sixth or overestimated by a factor of 2.7,
-    which may add a knot. A piece whose error is too large is divided again until it is within the tolerance or its
-    parts would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are
-    not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations of
-    its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at
-    frames that float32 barely resolves can also exceed the tolerance.
+    has double zeros at the ends, so a polynomial of degree eight interpolates it. The polynomial's maximum is found at
+    eleven points and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term
+    (for degrees that five samples cannot resolve), plus 1 %. This error equals the largest difference or exceeds it by
+    a few percent. If an ease ends within a piece, the error may be underestimated by a sixth or overestimated by a
+    factor of 2.7, which may add a knot. A piece whose error is too large is divided again until it is within the
+    tolerance or its parts would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows
+    which segments are not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many
+    representations of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change
+    instantly. Segments at frames that float32 barely resolves can also exceed the tolerance.
 
     Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was

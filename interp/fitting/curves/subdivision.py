@@ -203,8 +203,8 @@ def _next_trial(
 ) -> _Trial:
     """Return the next trial.
 
-    `failed` is the largest number of pieces that was too small, and `rebalanced` the number of successive trials with
-    the same number of pieces. `is_open` is a mask of spans for which no number has met the goal.
+    `failed` is the largest number of pieces that proved too small, and `rebalanced` the number of successive trials
+    with the same number of pieces. `is_open` is a mask of spans for which no number of pieces has met the goal.
     """
     fewer = is_good & (pieces - 1 > failed) & (needs <= pieces - 1 + 0.05)
     rebalances = ~is_good & (needs <= pieces + 0.02) & (rebalanced < _MOST_REBALANCED) & is_open
