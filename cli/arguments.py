@@ -33,7 +33,7 @@ from . import exit_status
 from .input_files import input_files
 
 _LARGEST = 1e30
-"""The largest number that options accept. It fits into float32 even after a conversion of units."""
+"""The largest number that options accept. Such a number fits into float32 even after a conversion of units."""
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DEGREES"}
 _WITHOUT_EFFECT = frozenset(

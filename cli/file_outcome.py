@@ -28,7 +28,7 @@ from .exit_status import Status, status_of_file
 _PROGRESS_PERIOD = 1.0
 """Seconds between progress lines of a file."""
 VERSION = 1
-"""Version of the JSON output. It changes when a field is removed or changes its meaning."""
+"""Version of the JSON output. The version changes when a field is removed or changes its meaning."""
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),

@@ -30,7 +30,7 @@ _OLD = 86400.0
 """Seconds after which an incomplete file counts as abandoned."""
 
 Version = tuple[int, int]
-"""Time and size of a file. They change when another process writes it."""
+"""Time and size of a file, which change when another process writes the file."""
 
 
 @dataclass(frozen=True)

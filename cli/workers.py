@@ -32,7 +32,7 @@ from .open_and_save import remove_leftovers
 
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
-"""If it is 1, OpenBLAS solves small systems of equations in one thread, which is faster than in several."""
+"""If this variable is 1, OpenBLAS solves small systems of equations in one thread, which is faster than in several."""
 
 Answer = tuple[Status, str]
 """The status of a file and its text for standard output."""

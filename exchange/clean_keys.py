@@ -144,7 +144,7 @@ def _reordered(
 
 
 def _shortest(angles: Float64Array) -> Float64Array:
-    """Replace turns of more than half a turn with the shortest ones. Half turns keep their direction."""
+    """Replace turns of more than 180 degrees with the shortest turns. Half turns keep their direction."""
     is_long = np.abs(angles) > np.pi + _ROUNDING
     return np.where(is_long, np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi, angles)
 

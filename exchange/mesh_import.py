@@ -14,7 +14,7 @@ from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
 
 _FLAT = 1e-12
-"""Minimum determinant relative to the product of the axis lengths. Below it the axes are coplanar."""
+"""Minimum determinant relative to the product of the axis lengths. Below this value, the axes are coplanar."""
 
 
 def mirrors(mesh: Mesh) -> bool:

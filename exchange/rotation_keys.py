@@ -28,11 +28,11 @@ from .clean_keys import AddNote, Keys
 _HALF_TURN = np.pi - 1e-3
 """Below this angle, the turn takes the shortest path regardless of float32 rounding."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
-"""Above this angle the axis between two float32 quaternion keys has an error of more than 1e-5 radians."""
+"""Above this angle, the axis between two float32 quaternion keys has an error of more than 1e-5 radians."""
 _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
 """Above this angle, the keys may even appear to be a full turn."""
 _SAME_TURN = 1e-4
-"""Radians. Turns that differ by more are different. Float32 rounding is less than a hundredth of this."""
+"""Radians. Turns that differ by more than this are different. Float32 rounding is below 1 % of this."""
 _STEP = np.pi / 8.0
 _MOST_SAMPLES = 200_000
 

@@ -26,7 +26,8 @@ _KEPT = 0.75
 _SETTLED = 1e-2
 """Once the tolerance is reached, a round that adds less than this fraction to the total change is the last."""
 _STANDS_STILL = 1e-7
-"""The same fraction if the tolerance is not reached, because there is no more progress."""
+"""Before the tolerance is reached, a round that adds less than this fraction is the last, because progress has
+stopped."""
 _HALVINGS = 12
 _DERIVATIVE = 1e-6
 """The step of numeric derivatives, for numbers close to 1. It uses half of float64's digits."""
@@ -199,7 +200,8 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | N
 
 
 _SHORT = 1e-10
-"""The largest squared residual that counts as 0. There the shortest z would be 1e5 times the farthest limit."""
+"""The largest squared residual that counts as 0. At this residual, the shortest z would be 1e5 times the farthest
+limit."""
 _MISSED = 1e-6
 """The rounding error allowed in a result, relative to the limits."""
 

@@ -14,7 +14,8 @@ from .batch import Prepared, Spline, checked_derivative, checked_splines
 from .keys import Float64Array
 
 _FEW = 16
-"""Up to this number of splines, one frame is evaluated faster in turn than in arrays (tools/bench.py splines)."""
+"""Up to this number of splines, evaluating one frame spline by spline is faster than with arrays (tools/bench.py
+splines)."""
 
 
 def evaluate_many(

@@ -177,7 +177,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
 
 def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
-    """Return the selected location and rotation keys. Raises AnimationError if there are none."""
+    """Return the selected location and rotation keys. Raises AnimationError if no such keys are selected."""
     found = []
     for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
         try:

@@ -95,7 +95,7 @@ def restore_curves(job: Job, outcome: Outcome) -> None:
 
 
 def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
-    """Add the report to the outcome. Tracks that Enable skipped and visible changes become errors.
+    """Add the report to the outcome. Visible changes, and tracks that Enable skipped, become errors.
 
     `to_enable` contains the datablocks that should become TCB.
     """

@@ -20,7 +20,7 @@ from ..importing.apply_plan import AIM, ROLL_CONSTRAINT
 from ..importing.plan_objects import Planned, add_keys, node_name
 
 _SAME_AXIS = 1e-6
-"""Components of unit vectors that differ by less differ only by float32 rounding."""
+"""Smaller differences between components of unit vectors are only float32 rounding."""
 
 
 @dataclass(eq=False)
@@ -54,7 +54,7 @@ class Gathered:
     planned: Planned | None = None
     """The node in its imported state."""
     colored: tuple[bpy.types.ID, str] | None = None
-    """The datablock and path of the color of an ambient light."""
+    """The datablock and path of an ambient light's color."""
     construction: Construction | None = None
     """The interpolation of a rotation with several keys."""
 

@@ -96,7 +96,7 @@ class _Joining:
         """Values at the frames `inside`, between runs."""
         self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
-        """Required speeds before and after each run, in chords of the adjacent segments. If None, any speed is
+        """Required speeds before and after each run, in multiples of the adjacent chords. If None, any speed is
         allowed."""
 
     def joined_keys(self) -> Joined:
@@ -169,7 +169,7 @@ class _Joining:
         return _Piece(keys.frames, keys.values, parameters, self.turns[number])
 
     def _speeds(self, number: int) -> tuple[float | None, float | None]:
-        """Return the end speeds of a run of several keys, in chords of the end segments, or None without a length."""
+        """Return the end speeds of a run of several keys, in multiples of the end chords, or None for a zero chord."""
         run = self.runs[number].spline
         curve = type(run).curve([run], end_to_end([run]))
         turns = self.turns[number]

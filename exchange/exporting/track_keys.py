@@ -37,7 +37,7 @@ _NOT_PLAYED = {
     "EDITED_OUTSIDE": "WRITTEN_EDITED_OUTSIDE",
     "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
-"""Codes of notes by track state, for keys that are written nevertheless."""
+"""Codes of notes by track state, for keys that are still written."""
 
 
 _LOOKED_AT = 1_000_000
@@ -323,7 +323,7 @@ def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
 
 
 def _turns(track: Track, spline: TrackSpline) -> Float64Array:
-    """Return the turns of the keys of a rotation as angle and axis, shape (n, 4)."""
+    """Return a rotation's keys as turns, each with an angle and an axis, shape (n, 4)."""
     if track.settings.path == "AS_KEYED" and track.kind == "EULER":
         angles, axes = rotations.turns_of_euler(spline.values, track.order)
     elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":

@@ -30,7 +30,7 @@ DEGREES_MM = 2400.0
 """The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
 
 _LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
-"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6."""
+"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6 degrees."""
 _QUANTITIES = {
     "SCALE": "scale",
     "FOV": "fov",
@@ -63,7 +63,7 @@ class Planned:
     frame: Frame
     content: Mesh | Camera | Light | None = None
     target: int | None = None
-    """The index of the object that it looks at."""
+    """The index of the object's target."""
     points: Float64Array | None = None
     """The vertices of the mesh in local space."""
     mirrored: bool = False

@@ -17,10 +17,8 @@ _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _W_FIRST = [3, 0, 1, 2]
 _Y_UP = rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
-"""The rotation from glTF's axes to Blender's.
-
-The y axis of glTF is Blender's z axis, and its z axis is Blender's -y axis.
-"""
+"""The rotation from glTF's axes to Blender's. The y axis of glTF is Blender's z axis, and glTF's z axis is Blender's -y
+axis."""
 
 
 def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:

@@ -19,7 +19,7 @@ CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""
 THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
-"""A reach that differs from a third by less counts as a third, because FBX files round it to four decimals."""
+"""A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
 _NEWTON = 5
 _HALVINGS = 50
 _SOLVED = 1e-14

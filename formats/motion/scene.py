@@ -66,7 +66,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class EulerCurves:
-    """Curves of Euler angles in radians about x, y and z, and Blender's name of the order.
+    """Curves of Euler angles in radians about x, y and z, and Blender's name for the order.
 
     "XYZ" means the matrix Rz Ry Rx.
     """

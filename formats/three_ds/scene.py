@@ -91,7 +91,7 @@ class Track:
     parameters : ndarray of float32, shape (5, n)
         The rows tension, continuity, bias, ease to and ease from, with 0 for parameters that are missing from the file.
     flags : int
-        The flags of the track (u16). Bits 0 and 1 are its cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
+        The flags of the track (u16). Bits 0 and 1 are the cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
         and 0x400 unlink them.
     reserved : tuple of two int
         The two u32 before the number of keys. In some files, these numbers are the first and last frames. In others,
@@ -317,8 +317,8 @@ def find_parents(
     """Return the index of each node's parent, and errors as pairs of a node index and a message.
 
     `ids` contains the ids of the nodes, and `parents` the ids of their parents. A node without an id uses its index as
-    its id. A node whose parent is missing has no parent. In a cycle of nodes, the first node in the file has no parent.
-    If several nodes have the same id, the id refers to the first.
+    its id. A node whose parent is missing becomes a root. In a cycle of nodes, the first node in the file has no
+    parent. If several nodes have the same id, the id refers to the first.
     """
     errors: list[tuple[int, str]] = []
     owners: dict[int, int] = {}

@@ -23,7 +23,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 """The flags of a key for the parameters that follow it, in the order of PARAMETERS."""
 LAST_FRAME = 1 << 24
-"""The largest magnitude of a frame that is not considered damage. Beyond it, float32 cannot represent all integers."""
+"""The largest magnitude of a frame that is not considered damage. Float32 cannot represent all larger integers."""
 
 _TRACK_HEADER = struct.Struct("<HIII")
 _FLAGS_AT = 4

@@ -48,7 +48,7 @@ EASED_DRAFT = Places(chebyshev(10), slice(None))
 SMOOTH = Places(chebyshev(27))
 """Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
 CUBIC = Places(chebyshev(12))
-"""Points for values without ease. Their error is only rounding, a polynomial of degree five."""
+"""Points for values without ease, whose error is only rounding: a polynomial of degree five."""
 
 
 class _Round(NamedTuple):

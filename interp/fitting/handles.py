@@ -51,7 +51,7 @@ _FEW = 32
 _ROUGH = 0.05
 """Rotations with errors above this limit, in radians, may have narrow error peaks, for example at a full turn."""
 _FINE = chebyshev(240)
-"""The points at which these errors are measured."""
+"""The points at which errors above `_ROUGH` are measured."""
 _TOPS = 3
 """The number of highest error peaks that are measured again, between the samples on both sides of each peak.
 

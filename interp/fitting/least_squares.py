@@ -23,7 +23,7 @@ from ..keys import Float64Array
 _STUCK = 1e12
 """The damping above which only steps smaller than rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
-"""Unknowns whose diagonal element is smaller have no effect and are not changed."""
+"""Unknowns whose diagonal element is smaller than this have no effect and are not changed."""
 _ROOM = 0.9
 """Fraction of the distance to a bound that a step may take if it must not reach the bound."""
 _LEAST_ROOM = 1e-12

@@ -69,7 +69,7 @@ def fit_samples(
     tolerance: float,
     avoided: BoolArray | None = None,
 ) -> SampledFit:
-    """Return keys among the samples whose cubics are within the tolerance of all samples.
+    """Choose keys from the samples, with cubics between the keys that are within the tolerance of all samples.
 
     Parameters
     ----------

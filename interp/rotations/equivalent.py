@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 UNKNOWN_ORDER = "EULER"
 """The name for Euler angles of unknown order, for which only full turns are known to be equivalent."""
 GAIN = 1e-5
-"""The least improvement that counts, because float32 keys round half turns to either side."""
+"""The smallest improvement that counts, because float32 keys round half turns to either side."""
 
 
 class Maps(NamedTuple):

@@ -139,7 +139,7 @@ class OrientationSpline(BaseSpline):
 
 
 class TurnedSpline(OrientationSpline):
-    """Base class for splines of rotations whose keys can be turns from the previous key, which preserve full turns."""
+    """Base class for splines of rotations whose keys can be turns from the previous key, to preserve full turns."""
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)

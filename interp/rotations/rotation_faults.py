@@ -31,7 +31,7 @@ class KeyFaults:
     jumps: BoolArray
     """The elements of `turns` that no frame can show, because the key jumps within a frame."""
     gimbal: BoolArray
-    """The key is within 2 degrees of gimbal lock, which no equivalent values avoid."""
+    """The key is within 2 degrees of gimbal lock, which no equivalent values can avoid."""
     steps: Maps
     """The change of each key that brings it closest to the unchanged previous key."""
 

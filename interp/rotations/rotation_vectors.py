@@ -135,7 +135,7 @@ class TurningSpline(TurnedSpline):
 
 
 class SolvedSpline(TurningSpline):
-    """A `TurningSpline` that solves equations. Its constructors raise KeysError if there is no solution.
+    """A `TurningSpline` that solves equations. The constructors raise KeysError if there is no solution.
 
     Attributes
     ----------

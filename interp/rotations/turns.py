@@ -293,7 +293,7 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
 
 
 def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes, or raise an error if there is not one axis per angle."""
+    """Return the axes, or raise an error if the numbers of axes and angles differ."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
         raise ValueError(f"there must be one axis per angle, with shape {angles.shape}, not {axes.shape[:-1]}")
     return axes

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 CALM_KEYS = 10
-"""Through this number of evenly spaced keys, the polynomial overshoots by a factor of up to 18."""
+"""Up to this number of evenly spaced keys, the polynomial overshoots by a factor of up to 18."""
 # If the polynomial may overshoot by more than this factor, fewer than four digits are correct.
 _FARTHEST = 1e12
 # The time grows with the square of the number of keys.

@@ -309,8 +309,8 @@ def _segment_controls(
 def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
     """Return the control quaternions of de Casteljau segments after and before each key, each of shape (4, K).
 
-    `ends` is the rule as in `tangents`. Source: docs/formulas, "De Casteljau on the sphere" and "Ends of rotation
-    tracks".
+    `ends` is the rule for the ends, as in `tangents`. Source: docs/formulas, "De Casteljau on the sphere" and "Ends of
+    rotation tracks".
     """
     tracks, q, before, after, _ = keys
     tension, continuity, bias = tracks.parameters[:3]

@@ -59,7 +59,7 @@ INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
 _ROUNDED = 200
 """Parameters are rounded to steps of 1/200, because smaller steps do not move any pixel."""
 _FEWEST_CACHED = 128
-"""Minimum number of cached pictures. It exceeds the number of diagrams that all windows show together."""
+"""Minimum number of cached pictures, more than the diagrams that all windows show together."""
 
 
 _previews: Any = None

@@ -97,7 +97,10 @@ class PathBatches:
         self._build_line_batches(np.ones(len(path.points), dtype=np.float32))
 
     def mark(self, playhead: int | None) -> None:
-        """Mark a frame with a dot, and draw the path before it darker. For None, draw the path uniformly."""
+        """Mark a frame with a dot, and draw the path before it darker.
+
+        If the frame is None, draw the path uniformly.
+        """
         if playhead == self._marked:
             return
         self._marked, self.playhead = playhead, None

@@ -44,7 +44,7 @@ _FEWEST_KEPT = 64
 """Minimum number of cached paths, including paths that are not drawn."""
 
 TOOL = "tcb.path_tool"
-"""Identifier of the tool that edits paths. Paths are visible while it is active."""
+"""Identifier of the tool that edits paths. Paths are visible while the tool is active."""
 
 _FAINT = 0.45
 """Opacity factor of paths other than the active path."""

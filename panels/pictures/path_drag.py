@@ -308,7 +308,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         self._end(context, {"CANCELLED"})
 
     def _follows(self, event: bpy.types.Event) -> bool:
-        """Update mouse and keys from the event, and return whether anything has changed."""
+        """Update the mouse and the keys from the event, and return whether anything has changed."""
         pointer = self._pointer
         pointer.alone, pointer.other = event.shift, event.ctrl
         if event.type == "MOUSEMOVE":

@@ -41,18 +41,18 @@ class Path:
     start: int
     """Frame of the first point. Points are one frame apart."""
     points: Points
-    """Shape (n, 3)."""
+    """Positions, shape (n, 3)."""
     speeds: Points
     """Speeds, shape (n,), in units per frame."""
     frames: Frames
     """Frames of the keys, shape (k,)."""
     reach: Frames
-    """Shape (2, k), as in `Plan.reach`."""
+    """Distances to the neighboring keys, shape (2, k), as in `Plan.reach`."""
     keys: Points
-    """Shape (k, 3)."""
+    """Positions of the keys, shape (k, 3)."""
     incoming: Points
-    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, they span a
-    third of the segment."""
+    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, these vectors
+    span a third of the segment."""
     outgoing: Points
     views: Matrices | None = None
     """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
@@ -96,7 +96,7 @@ class Plan:
     whole: Frames
     """Frames of the path, shape (n,)."""
     keys: Frames
-    """Shape (k,)."""
+    """Frames of the keys, shape (k,)."""
     reach: Frames
     """Distances in frames to the previous and the next key, shape (2, k). A distance is 0 if there is no such key or no
     room."""
@@ -119,7 +119,7 @@ class Views(NamedTuple):
     """Matrices from world space to the camera space of each frame of a plan."""
 
     whole: Matrices
-    """Shape (n, 4, 4)."""
+    """Matrices at the frames of the path, shape (n, 4, 4)."""
     near: Matrices
     """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
 

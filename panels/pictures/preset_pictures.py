@@ -35,7 +35,7 @@ Item = tuple[str, str, str, int, int]
 _read: dict[Path, tuple[int, dict[str, float]]] = {}
 """Parameters from files, with the modification times of the files."""
 _numbers: dict[str, int] = {}
-"""Number of each preset, from 1. It is stable while other presets are added or removed."""
+"""Number of each preset, from 1. The number is stable while other presets are added or removed."""
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

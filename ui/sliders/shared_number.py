@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.float64]
 _ZERO = 5e-7
 """Numbers this small are shown as 0."""
 _RESET_MARK = 1e-8
-"""Added to rounded numbers, so that a typed number differs from the number that Blender restores on Esc."""
+"""Value added to rounded numbers, so that a typed number differs from the number that Blender restores on Esc."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _powers_of_cubic() -> Float64Array:
 BERNSTEIN = bernstein_weights(NODES).T
 """Matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
 DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
-"""The same matrix for parameters dense enough to include the largest error, shape (63, 4)."""
+"""Matrix from four Bezier points to values at parameters dense enough for the largest error, shape (63, 4)."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """Matrix from the remainder at the nodes to the Chebyshev coefficients of g, shape (nodes, nodes)."""
 PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))

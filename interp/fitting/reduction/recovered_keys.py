@@ -18,9 +18,9 @@ from .windows import Expanded, solved
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
 _NOISE_OF_SECOND = 8.0
-"""Largest rounding error of a second difference, relative to a sample. The sizes of its coefficients add up to 4."""
+"""Largest rounding error of a second difference, relative to a sample. The coefficient magnitudes add up to 4."""
 _NOISE_OF_FOURTH = 32.0
-"""Largest rounding error of a fourth difference, relative to a sample. The sizes of its coefficients add up to 16."""
+"""Largest rounding error of a fourth difference, relative to a sample. The coefficient magnitudes add up to 16."""
 _KEY_BREAKS = 3
 """Number of fourth differences that a key between two cubics affects. A step affects one more."""
 _FRAMES_PER_KEY = 2

@@ -20,10 +20,8 @@ from .windows import KeySet, Method
 _SHARE = 0.6
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FAR = 1.5
-"""The number of keys that a group may have before its pass, relative to its original keys.
-
-The pass then removes some of them.
-"""
+"""The number of keys that a group may have before its pass, relative to its original keys. The pass then removes some
+of these keys."""
 _ROUNDS = 12
 """One less than the maximum number of keys added to a segment in which splines deviate."""
 _SWEEPS = 2

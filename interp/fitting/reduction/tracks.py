@@ -20,9 +20,10 @@ from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_
 from .windows import KeySet, Method, Samples, directions, played, within_triangle
 
 _ABOUT = 1.1
-"""Relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
+"""Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
 _RIDGE = 1e-12
-"""The weight of a change in tension and bias, relative to the chords. It matters where the chords have no effect."""
+"""The weight of a change in tension and bias, relative to the chords. This weight matters where the chords have no
+effect."""
 
 
 @dataclass(frozen=True, eq=False)

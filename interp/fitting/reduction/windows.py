@@ -23,10 +23,10 @@ from ...keys import Float64Array
 Method = Literal["HERMITE", "TCB"]
 """Keys with velocities, or with tension, continuity and bias."""
 Measure = Callable[[IndexArray, IndexArray, Float64Array], Float64Array]
-"""Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the limit."""
+"""A function that returns the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the limit."""
 
 _RIDGE = 1e-9
-"""The weight of a change, relative to the samples. It matters only where no sample has an effect."""
+"""The weight of a change, relative to the samples. This weight matters only where no sample has an effect."""
 _HOLD = 4
 """The minimum number of frames with equal samples for a hold."""
 _ALIKE = 2.0**-22
