@@ -14,8 +14,8 @@ from ..animation.translation import n_
 Status = Literal["done", "faults", "failed", "skipped", "before"]
 """The status of a file: "faults" if something was rejected or lost, "before" if an earlier run processed the file."""
 _EXIT_STATUS: dict[Status, int] = {"failed": 1, "faults": 3, "done": 0, "skipped": 0, "before": 0}
-"""The exit status of the command if a file has this status. The first status in this order decides. The parser of
-arguments exits with 2."""
+"""The exit status of the command if a file has this status. The first status in this order decides. The argument parser
+exits with status 2."""
 HELP = n_(
     "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
     "has faults (a track was skipped or changes visibly, a library is missing, or damaged data was lost)"

@@ -30,7 +30,7 @@ class Conversion:
     Attributes
     ----------
     axes : ndarray, shape (3, 3)
-        The rotation by quarter turns from the file's axes to Blender's. Usually the identity, because both have Z up.
+        The rotation by quarter turns from the file's axes to Blender's. Usually the identity, because Z is up in both.
     scale : float
         Blender units per file unit.
     start : float

@@ -27,10 +27,8 @@ WORDS = {
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
 FARTHEST = 1e100
-"""The largest allowed magnitude of frames.
-
-Float64 ends at 1.8e308, and some methods use the cubes of segment lengths and of their inverses.
-"""
+"""The largest allowed magnitude of frames. The largest float64 is 1.8e308, and some methods use the cubes of segment
+lengths and of their inverses."""
 _LARGEST = 1e301
 """The largest allowed value, and the largest value over a squared length. Methods use up to 1e7 times this number."""
 _DEEPEST = 32

@@ -101,7 +101,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         self._end(context, {"CANCELLED"})
 
     def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their values. Report and return False if there are none."""
+        """Find the keys and their values. If there are no keys, report this and return False."""
         self._chosen = selection.chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:

@@ -133,7 +133,7 @@ def _print(lines: Iterable[Finding]) -> None:
 
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Return whether the selection can be used. If not, the grayed-out button shows the reason."""
+    """Return whether the selection can be used. Otherwise, the grayed-out button shows the reason."""
     reason = selection.reason_nothing_is_selected(context)
     if reason:
         operator.poll_message_set(reason)
@@ -151,7 +151,7 @@ def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) ->
 def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Return whether there is an active object, or an active bone in Pose Mode.
 
-    If not, the grayed-out button shows the reason.
+    Otherwise, the grayed-out button shows the reason.
     """
     if context.object is None:
         operator.poll_message_set("No active object")

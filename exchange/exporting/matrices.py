@@ -18,7 +18,7 @@ from .played_frames import frames_of
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
-"""Constraints that rotate an object. They have no effect on objects that have a target in the file."""
+"""Constraints that rotate an object, without effect on objects that have a target in the file."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 _NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),

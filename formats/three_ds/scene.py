@@ -131,7 +131,7 @@ class Node:
     node_id : int or None
         The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
     flags : tuple of two int
-        The two u16 of the node's header. In the first, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
+        The two u16 of the node's header. In the first number, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
     pivot : ndarray of float32, shape (3,), or None
         The pivot in the space of the object.
     instance_name : bytes or None

@@ -406,9 +406,9 @@ def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array,
 def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
     """Return the reach (2, N) of handles with heights at thirds, for which a line best follows the ease.
 
-    This is a linear least-squares fit of the frame's cubic at the parameters t (m, 1). With heights at thirds, the
-    value of the line is t, so the frame must be the inverse of the ease. Frame errors times the speed of the line are
-    value errors.
+    The method is a linear least-squares fit of the frame's cubic at the parameters t (m, 1). With heights at thirds,
+    the value of the line is t, so the frame must be the inverse of the ease. Frame errors times the speed of the line
+    are value errors.
     """
     # The inverse of the ease, which is parabolic at both ends and linear between them.
     scale = 1.0 / (2.0 - ease_from - ease_to)

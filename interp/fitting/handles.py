@@ -83,7 +83,7 @@ class Handles:
         The frame of the maximum error. NaN for segments that were not fitted.
     jumps : ndarray of bool, shape (n,)
         True if the channels of a rotation other than a quaternion would have to arrive at the key with another
-        representation of its orientation. No handles can achieve this.
+        representation of its orientation, which no handles can achieve.
     """
 
     left: Float32Array
@@ -102,7 +102,8 @@ class KnownFits:
     Parameters
     ----------
     most : int
-        The maximum number of fits. If there are more, the older half is dropped. A fit takes two thirds of a kilobyte.
+        The maximum number of fits. If there are more fits, the older half is dropped. A fit takes two thirds of a
+        kilobyte.
     """
 
     def __init__(self, most: int = 50_000) -> None:

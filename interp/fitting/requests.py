@@ -35,8 +35,8 @@ class Request:
         `curves.VALUE_TOLERANCE` times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles
         ignore the tolerance and are as accurate as possible.
     free_lengths : bool
-        For curves, whether knots of quaternions may have slightly different lengths if that saves knots. This requires
-        playback that normalizes the interpolated quaternion, as in Blender, rather than each key.
+        For curves, whether knots of quaternions may have slightly different lengths if that saves knots. Different
+        lengths require playback that normalizes the interpolated quaternion, as in Blender, rather than each key.
     other_keys : array_like of float, or None
         For curves, frames of other keys of the same track. Knots stay half a frame away from these keys, as they do
         from the keys of the spline.

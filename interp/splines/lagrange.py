@@ -59,7 +59,7 @@ class VectorSpline(ComponentSpline):
     Notes
     -----
     Key values are exact. The error of a value is below 1e-14 `swing` times the largest value. The error of a derivative
-    of order k is below 1e-13 `swing` squared times the largest value, over the k-th power of the shortest segment
+    of order k is below 1e-13 `swing` squared times the largest value, divided by the k-th power of the shortest segment
     length.
     """
 

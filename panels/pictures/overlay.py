@@ -364,7 +364,7 @@ def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
 
 
 def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[bytes, TransformSampler]) -> bool:
-    """Compute a path. Return False if it must wait until Live has updated the motion after a key was inserted."""
+    """Compute a path. Return False if the path must wait until Live has updated the motion after a key was inserted."""
     inputs = _state.inputs
     (uid, bone), trace = wanted
     obj = objects.get(uid)

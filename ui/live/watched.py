@@ -21,6 +21,6 @@ def watched_actions() -> list[bpy.types.Action]:
 def is_watched(action: bpy.types.Action) -> bool:
     """Return whether edits to an editable action are watched.
 
-    In a window, this includes baked tracks that are not live.
+    In a window, baked tracks that are not live are also watched.
     """
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
