@@ -187,8 +187,8 @@ class ThroughRotationSpline(SolvedSpline):
     ------
     KeysError
         If `rotation_vectors.TurningSpline` raises the error, or no controls are found. No controls are found for one in
-        twenty random tracks that turn by more than 90 degrees between keys, with a different axis each time, or for
-        some tracks that turn back and forth by more than 360 degrees.
+        twenty random tracks that turn by more than 90 degrees between keys, with a different axis each time. Some
+        tracks that turn back and forth by more than 360 degrees have no controls either.
 
     Notes
     -----

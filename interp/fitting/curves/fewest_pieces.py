@@ -174,9 +174,9 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float
     The error of a cubic with exact ends is proportional to t² (1-t)². A rate of change in the length at an end adds the
     same shape to the turn along the motion, where most of the error is. A change in the length has this effect with
     opposite signs before and after the knot. With the rate g and the length 1 + d at a knot, the coefficient increases
-    by h g - 2 d in the piece of h frames before the knot, and by k g + 2 d in the piece of k frames after the knot.
-    Each piece needs a certain change, within a limit. The returned lengths produce this change and minimize the sum of
-    d² + h k g² / 4.
+    by h g - 2 d in the piece of h frames before the knot. In the piece of k frames after the knot, the increase is k g
+    + 2 d. Each piece needs a certain change, within a limit. The returned lengths produce this change and minimize the
+    sum of d² + h k g² / 4.
     """
     exact = samples.between
     square = dot(exact, exact)
