@@ -38,7 +38,7 @@ _SHORTEST = 1e-16
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
-    """Convert an argument that must be an array of numbers to float64. Error messages contain its `name`.
+    """Convert an argument that must be an array of numbers to float64. Error messages contain the argument's `name`.
 
     Raises TypeError if the argument is not an array of real numbers. Strings, objects, dates, complex numbers and
     masked arrays are invalid. Raises ValueError if the length of the last axis is not `components`.

@@ -42,7 +42,7 @@ class _Message(NamedTuple):
     text: str
     notes: tuple[Finding, ...] = ()
     short: str = ""
-    """Text without the object and track names, for the shortened row. Empty means the full text."""
+    """Text without the object and track names, for the shortened row. If empty, the full text is used."""
     button: str = ""
     """"FREE", "DISCARD", "SHORTEST" or "WHOLE", or empty for no button."""
     is_refusal: bool = False

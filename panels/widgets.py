@@ -28,11 +28,11 @@ from .pictures.preset_pictures import draw_presets
 _LETTER = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
 _BESIDE_TEXT = 70.0
-"""Width of the icon, the margins and the tabs next to a text, in the same pixels."""
+"""Width of the icon, the margins and the tabs next to a text, in pixels at a resolution scale of 1."""
 _BESIDE_SLIDER = 60.0
-"""Width of the margins, gaps and tabs around a slider and its range, in the same pixels."""
+"""Width of the margins, gaps and tabs around a slider and its range, in pixels at a resolution scale of 1."""
 _UNIT = 20.0
-"""Height of a button, in the same pixels."""
+"""Height of a button, in pixels at a resolution scale of 1."""
 _SHORTEST = 20
 """Minimum number of characters per line. In narrower regions, lines are cut off."""
 _FILLER = "\N{WORD JOINER}"

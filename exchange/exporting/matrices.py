@@ -81,7 +81,7 @@ def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float
 
 @contextmanager
 def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
-    """Evaluate the objects, including hidden ones, while frames are set, and restore the current frame afterwards.
+    """Evaluate the objects, including hidden ones, while frames are set, and restore the current frame afterward.
 
     Blender skips objects that are hidden in the viewport unless something depends on them.
     """

@@ -208,7 +208,7 @@ def _about(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Ar
 
 
 def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
-    """Return the products of quaternions, and their derivatives."""
+    """Return products of quaternions, and the derivatives of the products."""
     return (
         sphere.product(p[0], q[0]),
         sphere.product(p[1], q[0]) + sphere.product(p[0], q[1]),

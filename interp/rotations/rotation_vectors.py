@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
+"""Rotation tracks whose segments are given by polynomial rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
 Methods of this kind differ only in h, which is a rotation vector in the parent's frame that runs from 0 at a key to the
 turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".

@@ -155,7 +155,7 @@ class _Polynomials:
     def _distances(
         self, segment: IndexArray, u: Float64Array
     ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
-        """Yield each key of a track and the distance from it, with 1, or 0 if there is no such key."""
+        """Yield each key of a track and the distance from it, each with 1, or with 0 if there is no such key."""
         start, along = self._frames[segment], u * self._length[segment]
         for other, there in self._others(segment):
             yield other, (start - self._frames[other]) + along, there

@@ -52,7 +52,7 @@ _UNITS = 8.0
 _CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
 
 KEY_COLOR = (1.0, 0.75, 0.2, 1.0)
-"""Color of a selected key in Blender's default theme. It is visible on dark and light backgrounds."""
+"""Color of a selected key in Blender's default theme, visible on dark and light backgrounds."""
 INCOMING, OUTGOING = (0.35, 0.85, 0.6, 1.0), (0.95, 0.5, 0.75, 1.0)
 """Colors of the tangents, in the diagram and on paths."""
 

@@ -299,7 +299,7 @@ def _with_tension_and_bias(
     """Return the windows with the least-squares tension and bias of each part, and the value of the middle key.
 
     Without continuity, a key has one velocity, the sum of both chords with weights x = (1-T)(1+B) and y = (1-T)(1-B).
-    For given values, this is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the
+    For given values, the fit is a linear problem in the triangle x >= 0, y >= 0, x + y <= 4. For given weights, the
     problem is also linear in a value. In windows of five keys, the two problems are solved alternately, because the
     middle value does not affect the chords of the outer keys. Source: docs/formulas, "Fewest keys with tension and
     bias".
