@@ -164,7 +164,7 @@ def turned_by_an_update(fcurve: Any) -> Floats:
     fcurve.update()
     after = handles(fcurve)
     # An update also merges keys at the same frame. Any difference between the handles of such curves counts.
-    return np.abs(after - before)[:, 1] if len(after) == len(before) else np.zeros(len(before))
+    return np.abs(after - before)[:, 1] if len(after) == len(before) else np.zeros(len(before), dtype=np.float32)
 
 
 def unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
