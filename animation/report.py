@@ -101,7 +101,7 @@ class Report:
         self.notes += other.notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
+        """Return the report as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
         return as_dict(self)
 
     @classmethod

@@ -192,7 +192,7 @@ def _libraries() -> Iterator[str]:
 
 
 def _check_release(report: Report, writes: bool) -> Finding | None:
-    """Refuse to write a file that a newer Blender has saved. Raises AnimationError.
+    """Refuse to write a file that a newer version of Blender has saved. Raises AnimationError.
 
     Return a note if writing the file converts it to this Blender version.
     """

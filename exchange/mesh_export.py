@@ -62,7 +62,10 @@ def mesh_of(
 
 
 def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integer], Float64Array]:
-    """Return points (n, 3), triangles (m, 3) and UVs, (n, 2) or (0, 2). A vertex may become several points."""
+    """Return points (n, 3), triangles (m, 3) and UVs (n, 2), or UVs (0, 2) if there are none.
+
+    A vertex may become several points.
+    """
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
     vertices = _numbers(mesh.loops, "vertex_index", 1, np.int32)[:, 0]

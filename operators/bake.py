@@ -216,7 +216,7 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
 
 
 class TCB_OT_free(OnSelection, bpy.types.Operator):
-    """Replace baked curves of the selection with your own unlocked keys"""
+    """Replace baked curves of the selection with your own keys, unlocked"""
 
     bl_idname = "tcb.free"
     bl_label = "Free Bake"

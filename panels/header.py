@@ -49,7 +49,7 @@ class _Message(NamedTuple):
 
 
 class TCB_PT_messages(bpy.types.Panel):
-    """Messages about recent edits, with buttons to resolve them"""
+    """Messages about recent edits, with buttons that solve problems"""
 
     bl_idname = "TCB_PT_messages"
     bl_label = "Messages"

@@ -151,7 +151,7 @@ def _evaluated(
 ) -> tuple[list[Job], list[list[Baked]]]:
     """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
 
-    For some methods, only evaluation shows that a track's keys do not define a motion. Tracks without a motion are
+    For some methods, only evaluation shows that a track's keys do not define a motion. Tracks that have no motion are
     reported and skipped. If `whole` is true, the track's entire job is skipped.
     """
     try:

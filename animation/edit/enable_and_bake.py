@@ -34,7 +34,7 @@ def enable_and_bake(
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
-    """Make the tracks of `plain` TCB and bake the tracks of `selected`. Tracks that can't be baked stay plain.
+    """Convert the tracks of `plain` to TCB, and bake the tracks of `selected`. Tracks that can't be baked stay plain.
 
     Parameters
     ----------

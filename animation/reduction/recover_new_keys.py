@@ -44,7 +44,7 @@ def recovered_keys(sampled: SampledTrack, limit: float, method: Method) -> NewKe
 
 
 def _has_corners(recovered: RecoveredKeys) -> bool:
-    """Return whether the velocity changes at any key between two curves."""
+    """Return whether the velocity jumps at any key between two curves."""
     is_curve = ~(recovered.is_hold | recovered.is_line)
     between_curves = is_curve[:-1] & is_curve[1:]
     changes = np.abs(recovered.incoming - recovered.outgoing)[1:-1][between_curves]

@@ -97,7 +97,7 @@ class Reduction:
         return Finding("REDUCED" if self.reached else "NOT_REACHED", self.name, arguments=(self.summary,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
         return {**as_dict(self), "reached": self.reached}
 
     def __str__(self) -> str:

@@ -56,7 +56,7 @@ class Relaxation:
     notes: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary, with angles in degrees and messages of findings."""
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
         return as_dict(self)
 
     def __str__(self) -> str:

@@ -137,7 +137,7 @@ class Node:
     instance_name : bytes or None
         The name that distinguishes instances of one object.
     tracks : tuple of Track
-        The tracks in the order of the file. A kind may occur twice, and `track` returns the first.
+        The tracks in the order of the file. A kind may occur more than once. `track` then returns the first.
     chunks : tuple of Chunk
         Chunks that are not modeled.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write .3ds files from a scene to bytes."""
+"""Write a scene as the bytes of a .3ds file."""
 
 from __future__ import annotations
 

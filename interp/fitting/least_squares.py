@@ -81,7 +81,7 @@ class Problem(Protocol[_State]):
         ...
 
     def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        """Return the state at unknowns. The calculation may start from the state `near` at similar unknowns."""
+        """Return the state at these unknowns. The calculation may start from `near`, a state at similar unknowns."""
         ...
 
     def equations(self, x: Float64Array, state: _State) -> Equations:

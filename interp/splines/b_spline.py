@@ -321,7 +321,7 @@ def _controls(
 
 
 def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> Float64Array:
-    """Return the turns from control to control, in the control's own frame, with the full turns of nearby turns."""
+    """Return the turns from control to control, in each control's own frame, with the full turns of nearby turns."""
     onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
     size = sphere.length(onward)
     axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)

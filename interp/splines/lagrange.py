@@ -53,7 +53,7 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        If `swing` exceeds 1e12, as with 50 or more evenly spaced keys, because few digits would be correct. The error
+        If `swing` exceeds 1e12, as with 50 or more evenly spaced keys: few digits would be correct. The error
         is also raised for more than 1000 keys with any spacing.
 
     Notes

@@ -292,7 +292,7 @@ def rows_apart(places: npt.NDArray[np.float64], distance: float) -> list[int]:
 
 
 def draw_labels() -> None:
-    """Draw frame numbers next to keys. Blender calls this for each viewport, in pixels."""
+    """Draw frame numbers next to keys. Blender calls this for each viewport. Coordinates are in pixels."""
     context = bpy.context
     scene: Any = context.scene
     region: Any = context.region

@@ -34,8 +34,8 @@ class TCBPaths(bpy.types.PropertyGroup):
         "Point",
         "Point of each object or bone that the path follows",
         items=[
-            ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
-            ("TAIL", "Tail", "Tails of bones, and origins of objects"),
+            ("ORIGIN", "Origin or Head", "Origins of objects and heads of bones"),
+            ("TAIL", "Origin or Tail", "Origins of objects and tails of bones"),
             ("AXIS", "Axis", "Tip of a local axis, which also shows rotation"),
         ],
         default="TAIL",

@@ -171,7 +171,7 @@ def test_a_dragged_key_of_baked_tracks_alone_stays_and_the_editor_and_the_status
     wait_for(
         character,
         "from bl_ext.user_default.tcb_animation.ui.live import baked_message; result = baked_message.text()",
-        "Baked: Free Bake to edit",
+        "Baked: edit in the TCB tab, or Free Bake",
     )
 
 

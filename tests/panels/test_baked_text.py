@@ -10,7 +10,7 @@ import pytest
 
 from tests.animation.curves import insert, new_object, new_rig
 
-TEXT = "Baked: Free Bake to edit"
+TEXT = "Baked: edit in the TCB tab, or Free Bake"
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ _message = _Message()
 
 def text() -> str:
     """Return the last message if it is fresh, or the general message on baked tracks."""
-    return _message.text if is_fresh() else rpt_("Baked: Free Bake to edit")
+    return _message.text if is_fresh() else rpt_("Baked: edit in the TCB tab, or Free Bake")
 
 
 def is_fresh() -> bool:

@@ -77,7 +77,7 @@ def check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
 
 
 def check_turns(track: Track, frames: Float32Array, turns: Float64Array, limit: float, method: str) -> None:
-    """Raise AnimationError if the angle between two keys exceeds the limit of the method, shown by its label.
+    """Raise AnimationError if the angle between two keys exceeds the limit of the method, named by its label.
 
     `turns` contains the angles between keys in radians, shape (n - 1,). The error names the second key.
     """

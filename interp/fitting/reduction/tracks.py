@@ -162,7 +162,7 @@ class Reduced:
 
 
 def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
-    """Return each track's fewest common keys that keep all parts within their tolerances.
+    """Return, for each track, the smallest set of common keys that keeps all parts within their tolerances.
 
     Parameters
     ----------
