@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import time
 import traceback
 from collections import Counter
@@ -53,6 +54,12 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
 """The function of each verb, which changes the open file or returns the content of another file."""
 
 
+def _add_ons(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the option of this Blender that enables add-ons, which its worker processes need as well."""
+    at = arguments.index("--addons") if "--addons" in arguments else len(arguments)
+    return arguments[at : at + 2]
+
+
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
     """Run the command and return its exit status.
 
@@ -66,7 +73,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                 serve(do, results)
                 return 0
             if job.given.blender or not start:
-                start = (job.given.blender or bpy.app.binary_path, "--command", "tcb")
+                start = (job.given.blender or bpy.app.binary_path, *_add_ons(sys.argv), "--command", "tcb")
             # The verb comes first. The marker that ends the options may follow the files.
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             statuses: Counter[Status] = Counter()

@@ -169,7 +169,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     -------
     KeyArrays
         Frames, values, parameters, tangents and interpolations. All numbers have float32 precision, like keys in
-        Blender. Keys written by `set_keys` and not edited since are returned bit for bit.
+        Blender. Keys written by `set_keys` and not edited since are returned bit for bit, except tangents, which are
+        computed from the handles.
 
     Raises
     ------

@@ -196,7 +196,7 @@ def add(animation, item: bpy.types.Object) -> None:
     ("prepare", "reason"),
     [
         (lock, "locked"),
-        (drive, "driven"),
+        (drive, "driver"),
         (modify, "modifiers"),
         (bake, "Free Bake first"),
         (add, "adds the action to other motion"),

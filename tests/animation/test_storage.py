@@ -61,7 +61,7 @@ def test_rows_that_are_much_alike_get_one_identity_as_seldom_as_random_numbers_a
     alike = np.zeros(n, dtype=rows.ROW)
     number = np.arange(n)
     alike["index"], alike["co"][:, 0], alike["co"][:, 1] = number % 10, number // 10, number * 7 % 64 / 8
-    hashed = rows.identity.derive(alike.view(np.uint32).reshape(n, -1), np.zeros(n, dtype=np.uint32))
+    hashed = rows.key_identity.derive(alike.view(np.uint32).reshape(n, -1), np.zeros(n, dtype=np.uint32))
     # Expected number of collisions among n random 32-bit numbers (Poisson distribution).
     expected = n**2 / 2**33
     assert abs(n - len(np.unique(hashed)) - expected) < 4 * math.sqrt(expected)

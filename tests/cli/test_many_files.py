@@ -344,3 +344,6 @@ def test_workers_are_started_by_the_blender_that_is_named(tcb, cli, walk, monkey
     monkeypatch.setattr(cli.run, "do_all", note_command)
     assert tcb("info", walk, "--jobs", "2", "--blender", "/opt/studio/blender").status == 0
     assert commands[0][:5] == ["/opt/studio/blender", "--command", "tcb", "info", "--worker"]
+    monkeypatch.setattr(sys, "argv", ["blender", "--background", "--addons", "a,b", "--command", "tcb", "info"])
+    assert tcb("info", walk, "--jobs", "2", "--blender", "/opt/studio/blender").status == 0
+    assert commands[1][:6] == ["/opt/studio/blender", "--addons", "a,b", "--command", "tcb", "info"]

@@ -367,6 +367,18 @@ def test_tension_and_bias_play_what_was_fitted() -> None:
         assert off <= 0.02 * (1.0 + 1e-6)
 
 
+WAVES = np.random.default_rng(8).uniform((15.0, 0.0, 15.0, 0.0), (60.0, 6.0, 60.0, 6.0), (40, 4))
+
+
+def test_tension_and_bias_reach_the_velocities_of_smooth_curves() -> None:
+    """At the ends, the velocity may be out of reach, so the tolerance may be exceeded by a quarter."""
+    frames = np.arange(400.0)
+    samples = np.stack([np.sin(frames / a + b) + np.sin(frames / c + d) for a, b, c, d in WAVES])[..., np.newaxis]
+    reduced = reduce_tracks([SampledTracks(samples, np.full(len(samples), 0.1))], "TCB")
+    for keys, wanted in zip(reduced, samples, strict=True):
+        assert np.abs(keys.spline(0)(frames) - wanted).max() <= 0.125
+
+
 def test_bones_that_need_as_many_keys_as_they_have_keep_what_they_play() -> None:
     turns = turning(200, 2, 20)
     still, ones, points = np.zeros((200, 3)), np.ones((200, 3)), np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]])

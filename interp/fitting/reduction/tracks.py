@@ -17,7 +17,7 @@ from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
 from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_anew, within, without_needless
-from .windows import KeySet, Method, Samples, directions, played, within_triangle
+from .windows import KeySet, Method, Samples, directions, in_triangle, played
 
 _ABOUT = 1.1
 """Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
@@ -135,10 +135,10 @@ class Reduced:
         diagonal = np.arange(2)
         ridge = _RIDGE * squares[:, diagonal, diagonal].sum(axis=1) + np.finfo(np.float64).tiny ** 0.5
         squares[:, diagonal, diagonal] += ridge[:, np.newaxis]
-        weights = within_triangle(np.linalg.solve(squares, (right + ridge[:, np.newaxis])[..., np.newaxis])[..., 0])
         # The ends have only one chord.
-        weights[0, 0] = weights[-1, 1] = 0.0
-        x, y = weights.T
+        is_absent = np.zeros(right.shape, dtype=np.bool_)
+        is_absent[0, 0] = is_absent[-1, 1] = True
+        x, y = in_triangle(squares.copy(), right + ridge[:, np.newaxis], is_absent).T
         total = x + y
         found[0] = 1.0 - 0.5 * total
         found[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
@@ -175,7 +175,8 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     -------
     list of Reduced
         Keys from the first to the last frame. F-curves with these values and slopes, and splines of values, are within
-        the tolerance. Splines of rotations deviate from quaternion cubics at large turns.
+        the tolerance. TCB splines of values can exceed the tolerance by a quarter between the outer two keys at each
+        end. Splines of rotations deviate from quaternion cubics at large turns.
 
     Raises
     ------

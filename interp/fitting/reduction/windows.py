@@ -354,12 +354,12 @@ def _weighted(
         own = np.ascontiguousarray(chords[..., part]).reshape(count, 2 * width, -1)
         system = np.repeat(np.repeat(matrix, 2, axis=1), 2, axis=2) * (own @ own.transpose(0, 2, 1))
         right = -(own * np.repeat(slope[..., part], 2, axis=1)).sum(axis=2)
-        every[:, :, number] = found = _in_triangle(system, right, known).reshape(count, width, 2)
+        every[:, :, number] = found = in_triangle(system, right, known).reshape(count, width, 2)
         velocities[:, columns, part] += (found[..., np.newaxis] * chords[..., part]).sum(axis=2)
     return every, KeySet(windows.track, windows.rows, windows.values, velocities)
 
 
-def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
+def in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) -> Float64Array:
     """Return the solutions (n, 2c) for pairs of nonnegative weights with a sum of at most 4. Known weights are 0.
 
     Weights below 0 are omitted, sums above 4 become 4, and the remaining weights are solved for again.
@@ -383,11 +383,11 @@ def _in_triangle(system: Float64Array, right: Float64Array, known: BoolArray) ->
             break
         known |= below
         heavy |= above
-    result: Float64Array = within_triangle(found.reshape(count, -1, 2)).reshape(count, size)
+    result: Float64Array = _within_triangle(found.reshape(count, -1, 2)).reshape(count, size)
     return result
 
 
-def within_triangle(weights: Float64Array) -> Float64Array:
+def _within_triangle(weights: Float64Array) -> Float64Array:
     """Return nonnegative weights of two chords (..., 2) with a sum of at most 4."""
     found = np.maximum(weights, 0.0)
     total = found.sum(axis=-1, keepdims=True)
