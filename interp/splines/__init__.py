@@ -3,38 +3,51 @@
 
 from __future__ import annotations
 
-from ..batch import Method
-from . import (
-    b_spline,
-    catmull_rom,
-    cubic,
-    hermite,
-    lagrange,
-    linear,
-    logarithmic,
-    quaternion_cubic,
-    roll_pitch_yaw,
-    shoemake,
-    tcb,
-)
+from typing import TYPE_CHECKING, Any
 
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        # Files store the index, so append new methods.
-        tcb.METHOD,
-        linear.METHOD,
-        catmull_rom.METHOD,
-        hermite.METHOD,
-        quaternion_cubic.METHOD,
-        logarithmic.METHOD,
-        shoemake.METHOD,
-        shoemake.BLEND_METHOD,
-        roll_pitch_yaw.METHOD,
-        cubic.CLAMPED,
-        cubic.NATURAL,
-        lagrange.METHOD,
-        b_spline.METHOD,
-        b_spline.THROUGH,
+if TYPE_CHECKING:
+    from ..batch import Method
+
+    METHODS: dict[str, Method]
+
+
+def __getattr__(name: str) -> Any:
+    """Return `METHODS`. Methods are imported when they are needed, so that importing the package stays fast."""
+    if name != "METHODS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import (
+        b_spline,
+        catmull_rom,
+        cubic,
+        hermite,
+        lagrange,
+        linear,
+        logarithmic,
+        quaternion_cubic,
+        roll_pitch_yaw,
+        shoemake,
+        tcb,
     )
-}
+
+    methods: dict[str, Method] = {
+        method.name: method
+        for method in (
+            # Files store the index, so append new methods.
+            tcb.METHOD,
+            linear.METHOD,
+            catmull_rom.METHOD,
+            hermite.METHOD,
+            quaternion_cubic.METHOD,
+            logarithmic.METHOD,
+            shoemake.METHOD,
+            shoemake.BLEND_METHOD,
+            roll_pitch_yaw.METHOD,
+            cubic.CLAMPED,
+            cubic.NATURAL,
+            lagrange.METHOD,
+            b_spline.METHOD,
+            b_spline.THROUGH,
+        )
+    }
+    globals()[name] = methods
+    return methods
