@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Return `METHODS`. Methods are imported when they are needed, so that importing the package stays fast."""
     if name != "METHODS":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(name)
     from . import (
         b_spline,
         catmull_rom,
