@@ -10,9 +10,7 @@ from ..fcurves.channels import Channels, assign
 from ..fcurves.linked_data import editable_channels
 from ..store.enable_tracks import new_state
 from ..store.record_rows import OwnChannel, recorded
-from ..store.table.custom_property import (
-    TrackState,
-)
+from ..store.table.custom_property import TrackState
 from ..store.table.rows import joined
 from ..store.tracks import find_tracks
 from .job import Job

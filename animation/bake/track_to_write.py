@@ -8,21 +8,12 @@ from dataclasses import field
 
 import numpy as np
 
-from ..fcurves.keyframes import (
-    BY_NUMBERS,
-    INTERPOLATION,
-    BoolArray,
-    Keyframes,
-)
+from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, BoolArray, Keyframes
 from ..records import record
 from ..report import Report
 from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
-from ..store.table.custom_property import (
-    BakedChannel,
-    Channel,
-    TrackState,
-)
+from ..store.table.custom_property import BakedChannel, Channel, TrackState
 from .job import Job
 from .plans.protocol import AnyKeys, Baked, TrackPlan
 

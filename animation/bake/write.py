@@ -10,15 +10,11 @@ from itertools import islice
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
-from ..fcurves.keyframes import (
-    Write,
-)
+from ..fcurves.keyframes import Write
 from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.paths import remove_strays
-from ..store.table.custom_property import (
-    update,
-)
+from ..store.table.custom_property import update
 from .job import Job
 from .locks import lock_groups
 from .notes import count_track, note_of_one_bake

@@ -10,23 +10,11 @@ import bpy
 import numpy as np
 
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.keyframes import (
-    SIDES,
-    Joined,
-    Write,
-    extrapolate,
-    read_joined,
-    write_some,
-)
+from ..fcurves.keyframes import SIDES, Joined, Write, extrapolate, read_joined, write_some
 from ..store.digest import digest
 from ..store.own_keys import own_end_to_end
 from ..store.record_rows import as_written
-from ..store.table.custom_property import (
-    Channel,
-    Error,
-    TrackState,
-    Written,
-)
+from ..store.table.custom_property import Channel, Error, TrackState, Written
 from .compose import differing, played_keys
 from .plans.protocol import HandleKeys
 from .plans.protocol import joined as joined_keys

@@ -27,14 +27,7 @@ from ..number_text import number_text, size_text
 from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
-from ..sampling.properties import (
-    STEP,
-    PropertySampler,
-    Values,
-    curves_of,
-    plays_strips,
-    sampled_frames,
-)
+from ..sampling.properties import STEP, PropertySampler, Values, curves_of, plays_strips, sampled_frames
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..translation import counted, n_, rpt_
 

@@ -14,14 +14,7 @@ from ...interp.keys import finite
 from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART
 from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import (
-    INTERPOLATION,
-    EnumArray,
-    Float32Array,
-    Float64Array,
-    Keyframes,
-    free_keys,
-)
+from ..fcurves.keyframes import INTERPOLATION, EnumArray, Float32Array, Float64Array, Keyframes, free_keys
 from ..records import record
 from ..store.parameters import LIMITS
 from ..store.table.rows import PARAMETERS

@@ -15,13 +15,7 @@ from ..datablocks import name_of
 from ..errors import Finding
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import is_among, rows_of, union
-from ..fcurves.keyframes import (
-    INTERPOLATION,
-    Float32Array,
-    KeyBlock,
-    Keyframes,
-    read,
-)
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, KeyBlock, Keyframes, read
 from ..fcurves.keying import key_curve
 from ..options import IMPORT_TABLE
 from ..report import Report

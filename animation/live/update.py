@@ -30,12 +30,7 @@ from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import (
-    KINDS,
-    MARKS,
-    SIDES,
-    KeyBlock,
-)
+from ..fcurves.keyframes import KINDS, MARKS, SIDES, KeyBlock
 from ..messages import STANDING
 from ..report import Report
 from ..steps import collector_paused

@@ -37,13 +37,7 @@ from ..fcurves.keyframes import (
 )
 from ..records import record
 from .own_curves import own_channels, read_own_curves
-from .restored_keys import (
-    UNSEEN,
-    chosen_of,
-    own_values,
-    without_handles,
-    written_of,
-)
+from .restored_keys import UNSEEN, chosen_of, own_values, without_handles, written_of
 from .table import key_identity
 from .table import rows as rows_
 from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written

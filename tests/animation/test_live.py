@@ -25,15 +25,7 @@ from tests.animation.curves import (
     snapshot,
 )
 from tests.animation.editors import editor
-from tests.animation.live import (
-    copied,
-    handlers_of,
-    let_time_pass,
-    live_object,
-    messages_of,
-    removed,
-    set_value,
-)
+from tests.animation.live import copied, handlers_of, let_time_pass, live_object, messages_of, removed, set_value
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:

@@ -15,14 +15,7 @@ import pytest
 from interp.splines import METHODS
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import (
-    curve,
-    differences,
-    key,
-    new_object,
-    play,
-    snapshot,
-)
+from tests.animation.curves import curve, differences, key, new_object, play, snapshot
 from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of
 
 EACH = [

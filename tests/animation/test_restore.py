@@ -9,16 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import (
-    PARAMETERS,
-    bag_of,
-    co,
-    differences,
-    has_table,
-    key,
-    new_object,
-    snapshot,
-)
+from tests.animation.curves import PARAMETERS, bag_of, co, differences, has_table, key, new_object, snapshot
 from tests.animation.random_tracks import random_action
 
 ACTIONS = 32

@@ -12,16 +12,7 @@ from interp import Keys
 from interp.splines import METHODS
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import (
-    co,
-    curve,
-    differences,
-    key,
-    new_object,
-    play,
-    rotation_path,
-    snapshot,
-)
+from tests.animation.curves import co, curve, differences, key, new_object, play, rotation_path, snapshot
 from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of
 from tests.animation.rotations import quaternion_of, values_of
 

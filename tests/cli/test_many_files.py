@@ -19,17 +19,7 @@ import pytest
 
 from tests.cli.helped import let_a_worker_help
 from tests.cli.scenes import load, names_in, save, state
-from tests.cli.tool import (
-    HELPED,
-    TOOL,
-    children_of,
-    is_alive,
-    large,
-    needs_proc,
-    wait_until,
-    writers,
-    writing_began,
-)
+from tests.cli.tool import HELPED, TOOL, children_of, is_alive, large, needs_proc, wait_until, writers, writing_began
 
 
 def copies(walk: Path, count: int) -> list[Path]:

@@ -23,11 +23,7 @@ from pathlib import Path
 import pytest
 
 from formats import table
-from tests.docs.documents import (
-    DOCUMENTS,
-    ROOT,
-    TABLE,
-)
+from tests.docs.documents import DOCUMENTS, ROOT, TABLE
 
 # Indented lines in docs/formulas are formulas, not commands.
 PAGES = [ROOT / "CONTRIBUTING.md", *(page for page in DOCUMENTS if page.parent.name != "formulas")]

@@ -29,9 +29,7 @@ from tests.formats.fbx_layout import (
     file_bytes,
     scene_bytes,
 )
-from tests.formats.fbx_layout import (
-    CONSTANT as STEP,
-)
+from tests.formats.fbx_layout import CONSTANT as STEP
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 
 TIMES = (0.0, 1.0, 2.5, 3.0)

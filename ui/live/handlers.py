@@ -26,12 +26,7 @@ from ...animation.checks.track_state import tracks_of
 from ...animation.datablocks import users_of
 from ...animation.errors import Finding
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
-from ...animation.live.update import (
-    check_remaining,
-    is_unsure,
-    refresh,
-    refresh_all,
-)
+from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
 from ...animation.store.actions.live_switch import is_live, switch_off
 from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
 from ...animation.store.table.custom_property import read_table

@@ -11,11 +11,7 @@ import numpy as np
 from ...arguments import checked
 from ...fcurves.linked_data import check_editable
 from ...store.parameters import velocity_size
-from ...store.table.rows import (
-    PARAMETERS,
-    VELOCITY,
-    velocity_of,
-)
+from ...store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ...store.tracks import Track
 from ...translation import rpt_
 from ..track_keys import key_at
