@@ -242,8 +242,8 @@ The examples begin with
 
 ```pycon
 >>> import numpy as np
->>> from interp import Keys, SplineBatch, evaluate_many, retiming, rotations, tcb
->>> from interp.fitting import Request, curves, handles, reduction, tcb_parameters
+>>> from tcb_splines import Keys, SplineBatch, evaluate_many, retiming, rotations, tcb
+>>> from tcb_splines.fitting import Request, curves, handles, reduction, tcb_parameters
 >>> np.set_printoptions(precision=6, suppress=True)
 
 ```

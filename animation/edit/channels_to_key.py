@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import bpy
 
@@ -12,6 +12,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, ensured_channels, is_without_curves
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
+from ..sampling.properties import driven_components
 from ..store.fingerprints import edited_outside
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
@@ -30,8 +31,12 @@ def check_can_have_keys(datablock: bpy.types.ID) -> None:
         check_editable(datablock)
 
 
-def check_can_be_keyed(track: Track) -> None:
-    """Raise AnimationError if the track's keys can't be replaced."""
+def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
+    """Raise AnimationError if the keys of these components can't be replaced, or if a driver sets a component."""
+    driven = driven_components(datablock)
+    for index in components:
+        if (track.path, index) in driven:
+            raise track.error("COMPONENT_DRIVEN", index)
     reason = blocking_reason(track, without_keys=True)
     if reason is None and edited_outside([track])[0]:
         reason = track.finding("EDITED_OUTSIDE")

@@ -191,7 +191,7 @@ def _checked_interpolation(value: Any, count: int) -> EnumArray:
         raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
     names, accepted = list(value), get_args(KeyInterpolation)
     if len(names) != count:
-        raise ValueError(rpt_("interpolation must have 1 or {:d} names, not {:d}", count, len(names)))
+        raise ValueError(rpt_("interpolation must be one name, or a list of {:d} names, not {:d}", count, len(names)))
     for name in names:
         if name not in accepted:
             raise ValueError(rpt_("interpolation {!r} is not one of {:s}", name, ", ".join(accepted)))

@@ -186,6 +186,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     """
     found = find_track(datablock, track)
     own = read_own_keys(found)
+    if any(len(fcurve.sampled_points) for fcurve in found.channels.values()):
+        raise found.error("SAMPLED_CURVE")
     if not own:
         raise found.error("NO_KEYS")
     indices = sorted(own)
@@ -222,7 +224,7 @@ def _property(datablock: bpy.types.ID, path: str) -> Track:
     found = Properties(datablock).track(path)
     if found is None:
         raise AnimationError(Finding("PROPERTY_UNKNOWN", name_of(datablock), path))
-    check_can_be_keyed(found)
+    check_can_be_keyed(datablock, found, range(len(found.rest)))
     return found
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import bpy
@@ -19,7 +19,6 @@ from ..fcurves.keyframes import INTERPOLATION, Float32Array, KeyBlock, Keyframes
 from ..fcurves.keying import key_curve
 from ..options import IMPORT_TABLE
 from ..report import Report
-from ..sampling.properties import driven_components
 from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
 from ..store.tracks import find_tracks
@@ -97,9 +96,8 @@ def import_table(
     keys = keys_of_columns(item, table, frames, bone, how.known_only, report)
     for datablock, each in keys.items():
         check_can_have_keys(datablock)
-        driven = driven_components(datablock)
         for component_keys in each:
-            _check(component_keys, driven, how)
+            _check(datablock, component_keys, how)
     by_path = {datablock: _grouped(each) for datablock, each in keys.items()}
     total = sum(map(len, by_path.values()))
     for datablock, grouped in by_path.items():
@@ -110,14 +108,11 @@ def import_table(
     return report
 
 
-def _check(keys: ComponentKeys, driven: Set[tuple[str, int]], how: TableKeys) -> None:
+def _check(datablock: bpy.types.ID, keys: ComponentKeys, how: TableKeys) -> None:
     """Raise AnimationError if the keys can't be written."""
     track = keys.track
     # Tracks of another rotation mode may also be locked or driven.
-    check_can_be_keyed(replace(track, in_use=True))
-    for index in keys.components:
-        if (track.path, index) in driven:
-            raise track.error("COMPONENT_DRIVEN", index)
+    check_can_be_keyed(datablock, replace(track, in_use=True), keys.components)
     own = [track.channels[index] for index in keys.components if index in track.channels]
     if not how.replace and any(len(fcurve.keyframe_points) for fcurve in own):
         raise track.error("HAS_KEYS")

@@ -108,7 +108,7 @@ class VectorSpline(ComponentSpline):
 
     Examples
     --------
-    >>> from interp.splines import cubic
+    >>> from tcb_splines.splines import cubic
     >>> spline = cubic.VectorSpline(Keys([0, 1, 2, 4], [0, 1, 8, 64]))  # reproduces the cubic
     >>> spline([3.0, 5.0], extrapolate=True).ravel()
     array([ 27., 125.])

@@ -41,7 +41,7 @@ class LightWaveSpline(ComponentSpline):
 
     Examples
     --------
-    >>> from interp.splines.lightwave_kochanek_bartels import LightWaveSpline
+    >>> from tcb_splines.splines.lightwave_kochanek_bartels import LightWaveSpline
     >>> LightWaveSpline(Keys([0, 10, 30], [0, 1, 0], tension=0.5))([5, 20]).ravel()
     array([0.5625, 0.5625])
     """
@@ -77,7 +77,7 @@ class KochanekBartelsSpline(ComponentSpline):
 
     Examples
     --------
-    >>> from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline
+    >>> from tcb_splines.splines.lightwave_kochanek_bartels import KochanekBartelsSpline
     >>> KochanekBartelsSpline(Keys([0, 10, 30], [0, 1, 0]))([5, 20]).ravel()
     array([0.59375, 0.875  ])
     """
@@ -115,7 +115,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
 
     Examples
     --------
-    >>> from interp.splines.lightwave_kochanek_bartels import KochanekBartelsRotationSpline
+    >>> from tcb_splines.splines.lightwave_kochanek_bartels import KochanekBartelsRotationSpline
     >>> quarter = rotations.from_axis_angle([0, 0, 1], [0, np.pi / 2, 0])
     >>> spline = KochanekBartelsRotationSpline(Keys([0, 10, 30], quarter))
     >>> np.degrees(rotations.to_axis_angle(spline([5, 20]))[1])

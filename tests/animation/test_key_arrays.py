@@ -136,6 +136,7 @@ def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
         ({"tension": [0, 0]}, "tension must be a number or of shape"),
         ({"tangents_in": VALUES[:2]}, "tangents_in must be of shape"),
         ({"interpolation": "CUBIC"}, "interpolation 'CUBIC' is not one of"),
+        ({"interpolation": ["LINEAR"]}, "a list of 5 names, not 1"),
         ({"dialect": "MAX"}, "dialect"),
         ({"ease_to": 0.5, "dialect": "KB"}, "ease_to"),
     ],
@@ -216,6 +217,21 @@ def test_easing_keys_are_returned_by_their_names(box: Any, animation: Any) -> No
     for each in fcurves(box):
         each.keyframe_points[1].interpolation = "BOUNCE"
     assert animation.get_keys(box, "location").interpolation == ["BEZIER", "BOUNCE", "BEZIER", "BEZIER", "BEZIER"]
+
+
+def test_a_driven_component_is_refused_and_nothing_changes(box: Any, animation: Any) -> None:
+    box.driver_add("location", 1)
+    before = snapshot(box)
+    with pytest.raises(animation.AnimationError, match="Y Location is driven"):
+        animation.set_keys(box, "location", FRAMES, VALUES)
+    assert snapshot(box) == before
+
+
+def test_a_sampled_channel_is_refused(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", FRAMES, VALUES)
+    fcurves(box)[1].convert_to_samples(1, 31)
+    with pytest.raises(animation.AnimationError, match="sampled curve"):
+        animation.get_keys(box, "location")
 
 
 def test_a_track_without_keys_is_refused_as_that(box: Any, animation: Any) -> None:

@@ -89,11 +89,11 @@ def examples(folder: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def run(name: str, *texts: str) -> None:
-    """Run the examples of several texts in order, with shared names."""
+    """Run the examples of several texts in order, with shared names. The package has the same files as `interp`."""
     names: dict[str, Any] = {}
     printed: list[str] = []
     for text in texts:
-        test = PARSER.get_doctest(text, names, name, None, None)
+        test = PARSER.get_doctest(text.replace("from tcb_splines", "from interp"), names, name, None, None)
         doctest.DocTestRunner(Checker()).run(test, out=printed.append, clear_globs=False)
         names = test.globs
     assert "".join(printed) == ""
