@@ -18,6 +18,7 @@ from ..animation.number_text import number_text
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
+from ..ui.chosen_keys import chosen_keys
 from ..ui.redraw import show_in_headers
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.sliders.key_fields import DESCRIPTIONS
@@ -102,7 +103,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
 
     def _start(self, context: bpy.types.Context) -> bool:
         """Find the keys and their values. If there are no keys, report this and return False."""
-        self._chosen = selection.chosen_keys(context)
+        self._chosen = chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:
             self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]

@@ -17,6 +17,7 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY
 from ..animation.translation import rpt_
 from ..ui import preferences, selection
+from ..ui.chosen_keys import editable_fcurves, in_animation_editor, shown_keys
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import Status
 from ..ui.sliders.key_fields import DESCRIPTIONS
@@ -86,7 +87,7 @@ class TCB_OT_key_select(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not selection.in_animation_editor(context):
+        if not in_animation_editor(context):
             cls.poll_message_set("Works only in the Dope Sheet and the Graph Editor")
             return False
         return True
@@ -104,7 +105,7 @@ class TCB_OT_key_select(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
-        shown = selection.shown_keys(context)
+        shown = shown_keys(context)
         try:
             values = [_values(keys, defaults) for keys in shown]
         except AnimationError as refusal:
@@ -112,7 +113,7 @@ class TCB_OT_key_select(bpy.types.Operator):
             return {"CANCELLED"}
         wanted = self._of_selected(shown, values) if self.condition == "SAME" else {}
         if not self.extend:
-            deselect(selection.editable_fcurves(context))
+            deselect(editable_fcurves(context))
         count = 0
         for keys, rows in zip(shown, values, strict=True):
             found = keys.take(self._meets(keys, rows, wanted, defaults))

@@ -23,12 +23,13 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import selection
+from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor, shown_keys
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 from ..ui.sliders.key_fields import Of50, parameter
 from ..ui.sliders.numbers_of_50 import shown_names
 from ..ui.sliders.shared_number import is_mixed
-from .on_selection import OnKeys, OnShownKeys
+from .on_selection import OnKeys, OnShownAndSelectedKeys
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
@@ -75,12 +76,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context) if selection.in_animation_editor(context) else poll_selection(cls, context)
+        return poll_keys(cls, context) if in_animation_editor(context) else poll_selection(cls, context)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if self.track:
             return self.execute(context)
-        self._chosen = selection.chosen_keys(context)
+        self._chosen = chosen_keys(context)
         self._mixed: dict[str, float] = {}
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
@@ -88,7 +89,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         self._kept: list[RecordedTrack] = []
         # As in the tab, mixed values show their mean. The mean is set only if the user changes it.
         scene: Any = context.scene
-        for name, numbers in selection.chosen_parameters(context).items():
+        for name, numbers in chosen_parameters(context).items():
             setattr(self, name, getattr(scene.tcb, name))
             if is_mixed(numbers):
                 self._mixed[name] = getattr(self, name)
@@ -144,7 +145,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def _set_selected(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
-        report = for_each_of(selection.chosen_keys(context), lambda keys: self._set(keys, defaults))
+        report = for_each_of(chosen_keys(context), lambda keys: self._set(keys, defaults))
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def _set_named(self, context: bpy.types.Context) -> Status:
@@ -186,7 +187,7 @@ class TCB_OT_key_reset(OnKeys, bpy.types.Operator):
     bl_label = "Reset TCB Parameters"
 
     def execute(self, context: bpy.types.Context) -> Status:
-        report = for_each_of(selection.chosen_keys(context), reset)
+        report = for_each_of(chosen_keys(context), reset)
         return finish(self, report, rpt_("Reset {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
 
@@ -209,7 +210,7 @@ class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in selection.chosen_keys(context)]
+            copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in chosen_keys(context)]
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -235,7 +236,7 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
         return super().poll(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
-        chosen = selection.chosen_keys(context)
+        chosen = chosen_keys(context)
         pasted = assign_to_keys(_copied, chosen)
         if pasted is None:
             count = sum(len(keys) for keys in chosen)
@@ -277,7 +278,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if selection.in_animation_editor(context):
+        if in_animation_editor(context):
             return True
         if selection.active_track(context) is None:
             cls.poll_message_set("The active object has no tracks")
@@ -288,7 +289,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
         step = 1 if self.direction == "NEXT" else -1
         there = [
             selection.scene_frame(keys.datablock, frame)
-            for keys in selection.shown_keys(context)
+            for keys in shown_keys(context)
             if (frame := _neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
         ]
         if not there:
@@ -304,7 +305,7 @@ def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | No
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
-class TCB_OT_handles_free(OnShownKeys, bpy.types.Operator):
+class TCB_OT_handles_free(OnShownAndSelectedKeys, bpy.types.Operator):
     """Make handles of the selected and shown keys Free, so that sliders have an effect"""
 
     bl_idname = "tcb.handles_free"
@@ -314,7 +315,7 @@ class TCB_OT_handles_free(OnShownKeys, bpy.types.Operator):
     done = n_("Made the handles of {:s} Free")
 
 
-class TCB_OT_key_bezier(OnShownKeys, bpy.types.Operator):
+class TCB_OT_key_bezier(OnShownAndSelectedKeys, bpy.types.Operator):
     """Set the selected or shown keys, and the keys before them, to Bezier"""
 
     bl_idname = "tcb.key_bezier"
@@ -324,7 +325,7 @@ class TCB_OT_key_bezier(OnShownKeys, bpy.types.Operator):
     done = n_("Made {:s} Bezier")
 
 
-class TCB_OT_key_use_tcb(OnShownKeys, bpy.types.Operator):
+class TCB_OT_key_use_tcb(OnShownAndSelectedKeys, bpy.types.Operator):
     """Use the TCB method on tracks with selected or shown keys"""
 
     bl_idname = "tcb.key_use_tcb"

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty
 
 from ..animation.translation import n_, rpt_
 from ..ui import selection
+from ..ui.chosen_keys import shown_and_selected_keys
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each, for_each_of, poll_keys, poll_selection
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
@@ -70,7 +71,7 @@ class OnKeys:
         return poll_keys(cls, context)
 
 
-class OnShownKeys(OnKeys):
+class OnShownAndSelectedKeys(OnKeys):
     """Base class for operators that apply a function to the chosen keys and the selected keys of all listed tracks."""
 
     work: ClassVar[Any]
@@ -79,5 +80,5 @@ class OnShownKeys(OnKeys):
     """Message on success, with a placeholder for the counts."""
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        report = for_each_of(selection.shown_and_selected_keys(context), type(self).work)
+        report = for_each_of(shown_and_selected_keys(context), type(self).work)
         return finish(self, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)

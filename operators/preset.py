@@ -13,7 +13,7 @@ from bpy.props import StringProperty
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated
 from ..formats import preset
-from ..ui import selection
+from ..ui.chosen_keys import chosen_parameters
 from ..ui.presets import SUBFOLDER, apply_preset, label_of, presets
 from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish
 from ..ui.sliders.shared_number import is_mixed
@@ -91,7 +91,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
         if not (options.remove_name or options.remove_active):
             # The preset stores the values of this group.
             written = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
-            for name, numbers in selection.chosen_parameters(context).items():
+            for name, numbers in chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
                     self.report({"ERROR"}, "Select only keys that have the same parameters")
                     return {"CANCELLED"}

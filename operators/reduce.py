@@ -14,6 +14,7 @@ from ..animation.number_text import number_text
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
+from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
 from ..ui.live import handlers
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import layout_of, redraw_editors
@@ -42,7 +43,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
 
     @classmethod
     def poll(cls: Any, context: bpy.types.Context) -> bool:
-        shown = selection.editable_fcurves(context) if selection.in_animation_editor(context) else []
+        shown = editable_fcurves(context) if in_animation_editor(context) else []
         return any_selected(shown) or poll_selection(cls, context)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
@@ -63,7 +64,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         if self.frames == "SELECTED":
-            selected, ranges = selection.selected_paths(context, self.use_data)
+            selected, ranges = selected_paths(context, self.use_data)
         else:
             selected, ranges = selection.selected_datablocks(context, self.use_data), {}
         if not selected:

@@ -12,7 +12,7 @@ from bpy.app.translations import contexts
 
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.translation import iface_
-from ..ui import selection
+from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
 from ..ui.track_text import labels_of
 from .bake import BakePanel
 from .header import draw_header
@@ -29,9 +29,9 @@ class _KeysPanel:
     def draw(self: Any, context: bpy.types.Context) -> None:
         layout = self.layout
         draw_header(layout, context)
-        chosen = selection.chosen_keys(context)
+        chosen = chosen_keys(context)
         if not chosen:
-            reason = selection.reason_no_key_is_chosen(context) or iface_("Only generated keys are selected")
+            reason = reason_no_key_is_chosen(context) or iface_("Only generated keys are selected")
             layout.label(text=reason, icon="INFO", translate=False)
             return
         layout.label(text=labels_of([(keys.datablock, keys.track) for keys in chosen]), translate=False)
@@ -46,7 +46,7 @@ class _OfChosenKeys:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(selection.chosen_keys(context))
+        return bool(chosen_keys(context))
 
 
 class _PlacePanel(_OfChosenKeys):
@@ -80,7 +80,7 @@ class _TrackPanel:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(selection.chosen_tracks(context))
+        return bool(chosen_tracks(context))
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         draw_choices(self.layout, context)

@@ -20,6 +20,7 @@ from ..animation.store.tracks import Track
 from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, selection
+from ..ui.chosen_keys import chosen_keys
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
 from ..ui.redraw import layout_of
@@ -130,7 +131,7 @@ def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, 
 def _messages(context: bpy.types.Context) -> list[_Message]:
     """Return the messages, with errors first."""
     messages = []
-    reason = reason_not_moved(selection.chosen_keys(context))
+    reason = reason_not_moved(chosen_keys(context))
     if reason:
         messages.append(_Message(reason, is_refusal=True))
     edited = selection.count_edited_outside(context)

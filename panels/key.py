@@ -20,6 +20,15 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, selection
+from ..ui.chosen_keys import (
+    chosen_keys,
+    chosen_parameters,
+    chosen_played,
+    chosen_sides,
+    chosen_velocities,
+    in_animation_editor,
+    is_valley,
+)
 from ..ui.sliders.frame_field import playhead
 from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component
 from ..ui.sliders.numbers_of_50 import of_50
@@ -54,11 +63,11 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | Non
 
 def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the sliders and buttons of the chosen keys. At least one key must be chosen."""
-    chosen, settings = selection.chosen_keys(context), sidebar_settings(context)
+    chosen, settings = chosen_keys(context), sidebar_settings(context)
     refusals = _refusals(context)
-    numbers = selection.chosen_parameters(context)
+    numbers = chosen_parameters(context)
     ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
-    played = selection.chosen_played(context)
+    played = chosen_played(context)
     _draw_reason(layout, context, played, chosen, next(filter(None, refusals), ""))
     column = layout.column(align=True)
     column.enabled = not all(refusals)
@@ -69,10 +78,10 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
 
 def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
-    chosen = selection.chosen_keys(context)
+    chosen = chosen_keys(context)
     column = layout.column(align=True)
     column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen)
-    shown = None if selection.in_animation_editor(context) else selection.active_key(context)
+    shown = None if in_animation_editor(context) else selection.active_key(context)
     now: Mapping[int, float] = {}
     if shown is not None and shown[2].where != "AT" and not shown[1].is_rotation:
         now = values_now(shown[1], selection.action_frame(context, shown[0]))
@@ -100,20 +109,20 @@ def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock
 @once_a_drag
 def _refusals(context: bpy.types.Context) -> list[str]:
     """Return, for each track, the reason why keys cannot be edited, or an empty string."""
-    return [editing_blocked_by(keys.datablock, keys.track) for keys in selection.chosen_keys(context)]
+    return [editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context)]
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
-    numbers, sides = selection.chosen_parameters(context), selection.chosen_sides(context)
+    numbers, sides = chosen_parameters(context), chosen_sides(context)
     different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
     parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
-    draw_diagram(layout, parameters if sides is not None else [], sides or (None, None), selection.is_valley(context))
+    draw_diagram(layout, parameters if sides is not None else [], sides or (None, None), is_valley(context))
 
 
 def has_diagram(context: bpy.types.Context) -> bool:
     """Return whether keys are chosen and their parameters affect the curve."""
-    tracks = [keys.track for keys in selection.chosen_keys(context)]
+    tracks = [keys.track for keys in chosen_keys(context)]
     return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
 
 
@@ -142,7 +151,7 @@ def _draw_reason(
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
     """Draw velocity sliders for keys whose method uses velocities, and return whether the velocities differ."""
-    tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
+    tracks = [(keys.datablock, keys.track) for keys, _ in chosen_velocities(context)]
     if not tracks:
         return False
     if len({track.is_rotation for _, track in tracks}) > 1:
@@ -163,7 +172,7 @@ def _draw_place(
     row = layout.split(factor=SLIDER, align=True) if now else layout.row()
     field = row.row(align=True)
     field.prop(settings, "key_frame")
-    if not selection.in_animation_editor(context):
+    if not in_animation_editor(context):
         field.prop(settings, "whole_column", text="", icon="ACTION")
     if now:
         row.label(text=iface_("at {:g}:", playhead(context)), translate=False)

@@ -14,6 +14,7 @@ from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import selection
+from ..ui.chosen_keys import chosen_keys
 from ..ui.track_text import ShownState, property_label
 from .header import draw_header, shown_states
 from .key import draw_chosen_keys, draw_key_heading
@@ -70,7 +71,7 @@ def _draw_key(
     context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track, key: ShownKey
 ) -> None:
     """Draw the heading, the sliders and the buttons of the key near the current frame."""
-    count = len(selection.chosen_keys(context))
+    count = len(chosen_keys(context))
     if count > 1:
         keys = iface_("{:d} bones", count) if context.mode == "POSE" else iface_("{:d} objects", count)
     else:

@@ -19,7 +19,8 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import Track
-from ..ui import preferences, selection
+from ..ui import preferences
+from ..ui.chosen_keys import chosen_tracks
 from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
 from ..ui.sliders.numbers_of_50 import shown_names
 from ..ui.track_text import component_label, settings_error
@@ -181,7 +182,7 @@ def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mi
 
 def draw_choices(layout: Any, context: bpy.types.Context) -> None:
     """Draw the settings that all chosen tracks have, and a note if the settings differ."""
-    tracks = [track for _, track in selection.chosen_tracks(context)]
+    tracks = [track for _, track in chosen_tracks(context)]
     layout.use_property_split = True
     layout.use_property_decorate = False
     if not all(track.enabled for track in tracks):

@@ -13,6 +13,7 @@ from ..animation.edit.parameters.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.translation import iface_, n_
 from . import selection
+from .chosen_keys import chosen_keys
 from .reporting import for_each_of
 
 SUBFOLDER = "tcb_animation/key"
@@ -52,4 +53,4 @@ def own_presets() -> list[str]:
 def apply_preset(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
     """Apply the parameters of a preset to the chosen keys."""
     defaults = selection.default_parameters(context)
-    return for_each_of(selection.chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
+    return for_each_of(chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))

@@ -28,8 +28,9 @@ from ..animation import AnimationError, choose
 from ..animation.options import BAKE, REDUCE, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
-from . import preferences, selection
+from . import preferences
 from .bake_options import BakeOptions
+from .chosen_keys import chosen_tracks
 from .option_properties import CustomRange, property_of
 from .result_notes import keep_result_notes
 from .sliders.frame_field import key_frame
@@ -60,12 +61,12 @@ def _track_choice(name: str) -> Any:
     """Return the property for one setting of the tracks in the tab."""
 
     def get(_self: object) -> int:
-        tracks = selection.chosen_tracks(bpy.context)
+        tracks = chosen_tracks(bpy.context)
         return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
 
     def set_(_self: object, value: int) -> None:
         keep_result_notes(())
-        for datablock, track in selection.chosen_tracks(bpy.context):
+        for datablock, track in chosen_tracks(bpy.context):
             # The panel shows the reason.
             with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
@@ -81,7 +82,7 @@ def _track_choice(name: str) -> Any:
 def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
     """Return the methods that all tracks in the tab support."""
     context = context or bpy.context
-    tracks = [track for _, track in selection.chosen_tracks(context)]
+    tracks = [track for _, track in chosen_tracks(context)]
     kinds = {track.is_rotation for track in tracks}
     is_advanced = preferences.shows_advanced(context)
     # If the table is damaged, all methods are listed. The panel shows the reason.

@@ -14,6 +14,7 @@ from ..animation.errors import Finding
 from ..animation.report import one_of_each
 from ..animation.translation import counted, n_
 from . import selection
+from .chosen_keys import reason_no_key_is_chosen
 from .redraw import redraw_editors
 from .result_notes import keep_result_notes
 
@@ -142,7 +143,7 @@ def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Contex
 
 def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Return whether there is a key to use: a selected key in an animation editor, or else the sidebar's key."""
-    reason = selection.reason_no_key_is_chosen(context)
+    reason = reason_no_key_is_chosen(context)
     if reason:
         operator.poll_message_set(reason)
     return not reason

@@ -18,7 +18,8 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
-from ...ui import preferences, selection
+from ...ui import preferences
+from ...ui.chosen_keys import chosen_parameters
 from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.key_fields import DESCRIPTIONS
 from ...ui.sliders.numbers_of_50 import of_50
@@ -64,7 +65,7 @@ def shown_presets() -> dict[str, dict[str, float]]:
 
 def _present(context: bpy.types.Context) -> dict[str, float]:
     """Return the parameters that are equal on all chosen keys."""
-    numbers = selection.chosen_parameters(context)
+    numbers = chosen_parameters(context)
     return {name: float(own[0]) for name, own in numbers.items() if len(own) and not is_mixed(own)}
 
 

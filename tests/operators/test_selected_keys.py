@@ -394,7 +394,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.ui.selection.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.chosen_keys.chosen_parameters(bpy.context)
     expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
     assert {name: own[0] for name, own in chosen.items()} == expected
 
@@ -622,7 +622,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     choose(cube, "location", 11)
     before = snapshot(cube)
     with editor("DOPESHEET"):
-        (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
+        (keys,) = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
     kept = edit.canceled_changes.record_tracks([(cube, keys.track)])
     edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
@@ -650,7 +650,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     tcb_animation.ui.live.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
-        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
+        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
     for tension in (0.25, 0.5, 1.0):
         keys = live_step(tcb_animation, keys, tension=tension)
         assert numbers(cube, "location", "tension") == {11.0: tension}
@@ -672,7 +672,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     tcb_animation.ui.live.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
-        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
+        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
     before = snapshot(cube)
     kept = edit.canceled_changes.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
@@ -693,7 +693,7 @@ def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose
     bpy.ops.tcb.bake(output=output, keep_look=False)
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
-        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
+        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
 
     def places():
         return [

@@ -130,7 +130,7 @@ def test_of_objects_that_share_an_action_a_key_counts_once(cube, tcb_animation):
         if hasattr(other.animation_data, "action_slot"):
             other.animation_data.action_slot = cube.animation_data.action_slot
         other.select_set(True)
-    assert len(tcb_animation.ui.selection.chosen_keys(bpy.context)) == 1
+    assert len(tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)) == 1
     own = new_object("Own")
     own.keyframe_insert("location", frame=11)
     own.select_set(True)

@@ -22,6 +22,7 @@ from ...animation.edit.selected_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.store.table.custom_property import has_baked_tracks
 from .. import selection
+from ..chosen_keys import ANIMATION_EDITORS
 from ..selection import BakedSelection
 from .baked_message import explain, remove, windows
 from .editing import is_editing
@@ -166,7 +167,7 @@ def _baked_in_editors() -> _Tracks:
     for context in windows():
         for area in context.window.screen.areas:
             region = next((region for region in area.regions if region.type == "WINDOW"), None)
-            if area.type in selection.ANIMATION_EDITORS and region is not None:
+            if area.type in ANIMATION_EDITORS and region is not None:
                 with context.temp_override(area=area, region=region):
                     tracks |= _tracks_shown(context)
     return tracks

@@ -24,6 +24,7 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.store.parameters import Numbers
 from .. import redraw, selection
+from ..chosen_keys import chosen_keys, column_of, in_animation_editor
 from .modifier_keys import last_event
 from .slider_drag import identity_of, split_by_track
 
@@ -56,12 +57,12 @@ class _FrameField:
     def get(self, _group: object) -> float:
         if self._drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
             self._drag = replace(self._drag, is_released=True)
-        frames = _frames(selection.chosen_keys(bpy.context))
+        frames = _frames(chosen_keys(bpy.context))
         return float(frames.min()) if len(frames) else 0.0
 
     def set(self, group: Any, value: float) -> None:
         context, event = bpy.context, last_event(bpy.context)
-        shown = selection.chosen_keys(context)
+        shown = chosen_keys(context)
         self._refused = None
         if not shown or np.float32(value) == np.float32(_frames(shown).min()):
             return
@@ -88,10 +89,10 @@ class _FrameField:
             return
         for keys, own in moved:
             move_keys(keys, own)
-        if not selection.in_animation_editor(context):
+        if not in_animation_editor(context):
             selection.go_to(context.scene, float(after.min()))
         self._drag = drag
-        after = _frames(self._moved(context, selection.chosen_keys(context), group.whole_column))
+        after = _frames(self._moved(context, chosen_keys(context), group.whole_column))
         self._drag = replace(drag, after=after) if event.presses or event.is_modifier else None
 
     def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
@@ -99,9 +100,9 @@ class _FrameField:
 
         A drag keeps to its initial tracks.
         """
-        if not whole_column or selection.in_animation_editor(context) or not shown:
+        if not whole_column or in_animation_editor(context) or not shown:
             return shown
-        column = selection.column_of(context, shown)
+        column = column_of(context, shown)
         if self._drag is None:
             return column
         # Keys that the drag passes do not join it.

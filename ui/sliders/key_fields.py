@@ -25,6 +25,7 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
 from .. import redraw, selection
+from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
 from .modifier_keys import last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
@@ -129,12 +130,12 @@ def key_parameter(name: str) -> Any:
 
     def get(_self: object) -> float:
         end_if_released(bpy.context)
-        own = selection.chosen_parameters(bpy.context)[name]
+        own = chosen_parameters(bpy.context)[name]
         return slider.shown(_identity_of_chosen(bpy.context), own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
-        chosen = selection.chosen_keys(bpy.context)
-        own = selection.chosen_parameters(bpy.context)[name]
+        chosen = chosen_keys(bpy.context)
+        own = chosen_parameters(bpy.context)[name]
         _slide(ParameterDrag, name, slider, chosen, own, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
@@ -182,7 +183,7 @@ def _component_fields(
         """Return the keys with the component, their values, and the value of the slider."""
         keys, numbers = find(bpy.context, component)
         # Usually all keys have the component.
-        is_all = len(keys) == len(selection.chosen_keys(bpy.context))
+        is_all = len(keys) == len(chosen_keys(bpy.context))
         identity = _identity_of_chosen(bpy.context) if is_all else identity_of(keys)
         return keys, numbers, sliders[component].shown(identity, numbers) if len(numbers) else 0.0
 
@@ -202,9 +203,7 @@ def _component_fields(
 
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the chosen keys with this velocity component, and its values in the same order."""
-    having = [
-        (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
-    ]
+    having = [(keys, own[:, component]) for keys, own in chosen_velocities(context) if component < own.shape[1]]
     return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
 
 
@@ -218,7 +217,7 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
     """Return the keys and values for each component."""
     having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
-    for keys in selection.chosen_keys(context):
+    for keys in chosen_keys(context):
         for component, own in values_of(keys).items():
             there = ~np.isnan(own)
             if there.any():
@@ -232,7 +231,7 @@ def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackK
 @redraw.once
 @once_a_drag
 def _identity_of_chosen(context: bpy.types.Context) -> Any:
-    return identity_of(selection.chosen_keys(context))
+    return identity_of(chosen_keys(context))
 
 
 def _slide(
@@ -246,7 +245,7 @@ def _slide(
 ) -> None:
     """Set a value from the slider on keys whose current values are `numbers`."""
     context = bpy.context
-    event, chosen = last_event(context), selection.chosen_keys(context)
+    event, chosen = last_event(context), chosen_keys(context)
     if not chosen:
         return
     drag = going_on(context, kind, chosen)
