@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .relaxation.adjust import Relaxation, relax
     from .relaxation.wanted_conditions import StaysAbove, StaysAt, TurnsWithin
     from .report import Report
-    from .store.table.options import Options
+    from .store.table.stored_bake_options import Options
 
 __all__ = [
     "ROTATION_TOLERANCE",
@@ -176,7 +176,7 @@ _MODULES = {
     ".relaxation.adjust": ("Relaxation", "relax"),
     ".relaxation.wanted_conditions": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".report": ("Report",),
-    ".store.table.options": ("Options",),
+    ".store.table.stored_bake_options": ("Options",),
 }
 """Names by module, imported on first access. Importing all of them at startup would make the startup a third slower."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

@@ -20,8 +20,8 @@ from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import read_parameters
 from ..animation.store.tracks import Track, find_tracks
 from ..animation.translation import counted, n_, rpt_, translated
-from ..ui import bake_options, selection
-from ..ui.bake_options import BakeOptions
+from ..ui import bake_properties, selection
+from ..ui.bake_properties import BakeOptions
 from ..ui.live import baked_message, handlers
 from ..ui.live.editing import is_editing
 from ..ui.option_properties import property_of
@@ -102,7 +102,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        for name in bake_options.used(self):
+        for name in bake_properties.used(self):
             layout.prop(self, name)
         layout.prop(self, "keep_look")
         layout.prop(self, "use_data")
@@ -113,7 +113,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         defaults = selection.default_parameters(context)
         try:
-            options = bake_options.options(self, context.scene, defaults, sample_limit=self.sample_limit)
+            options = bake_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}

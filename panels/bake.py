@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import bpy
 
 from ..animation.translation import iface_
-from ..ui import bake_options, redraw, selection
+from ..ui import bake_properties, redraw, selection
 from ..ui.redraw import layout_of
 from .advanced import Advanced
 from .header import baked_otherwise
@@ -35,9 +35,9 @@ class BakePanel:
         row = column.row(align=True)
         if baked and baked == tcb:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
-            bake_options.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+            bake_properties.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
         else:
-            bake_options.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
+            bake_properties.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
             # Always visible, so that the layout does not shift under the mouse.
             free = row.row(align=True)
             free.enabled = bool(baked)
@@ -64,7 +64,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
         layout, settings = layout_of(self), sidebar_settings(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in bake_options.used(settings):
+        for name in bake_properties.used(settings):
             layout.prop(settings, name)
         others = baked_otherwise(context)
         if others:

@@ -29,7 +29,7 @@ from ..animation.options import BAKE, REDUCE, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines import METHODS
 from . import preferences
-from .bake_options import BakeOptions
+from .bake_properties import BakeOptions
 from .chosen_keys import chosen_tracks
 from .option_properties import CustomRange, property_of
 from .result_notes import keep_result_notes

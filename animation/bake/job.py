@@ -21,8 +21,8 @@ from ..store.editable_sets import editable_sets, in_action_time, plays
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import TrackState, read_table
-from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
+from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
 from .completed_rotations import completed

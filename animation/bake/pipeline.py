@@ -19,7 +19,7 @@ from ..fcurves.keyframes import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.custom_property import update
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks
 from .plans.protocol import Baked, Results, TrackPlan

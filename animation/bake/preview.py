@@ -27,9 +27,9 @@ from ..store.actions.live_switch import is_live
 from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.table.custom_property import NEGATED
-from ..store.table.options import Options
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, refreshed
 from .job import job_of_edited, plan_tracks
 from .plans.handles import OwnHandles

@@ -25,7 +25,7 @@ from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import SAVED, BakedChannel, TrackState, update
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .locks import unlock
 

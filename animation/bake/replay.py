@@ -15,7 +15,7 @@ import bpy
 from ..fcurves.channels import Channels
 from ..report import Report
 from ..store.actions.live_switch import is_live
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, refreshed
 from .pipeline import rebake
 

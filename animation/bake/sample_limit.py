@@ -12,7 +12,7 @@ from ..errors import AnimationError, Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .plans.protocol import OwnChannels
 from .plans.retimed import sample_count

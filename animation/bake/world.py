@@ -25,7 +25,7 @@ from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.paths import BONES, split
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .plans.protocol import Baked, ChannelKeys, OwnChannels
 from .plans.rotation_channels import followed

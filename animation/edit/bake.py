@@ -13,7 +13,7 @@ from ..errors import AnimationError
 from ..options import BAKE
 from ..report import Report
 from ..steps import Progress
-from ..store.table.options import Options, Output
+from ..store.table.stored_bake_options import Options, Output
 
 
 @checked

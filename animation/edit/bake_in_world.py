@@ -19,7 +19,7 @@ from ..fcurves.linked_data import editable_channels
 from ..options import BAKE
 from ..report import Report
 from ..store.own_keys import read_own_keys
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
 

@@ -17,7 +17,7 @@ from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
 from ..store.restored_keys import values_shown
 from ..store.table.custom_property import NEGATED, TrackState, update
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 
 

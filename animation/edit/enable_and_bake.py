@@ -15,7 +15,7 @@ from ..errors import AnimationError
 from ..report import Report
 from ..steps import Progress, run_steps
 from ..store.editable_sets import editable_sets
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks
 from .enable import MAX_CHANGE, enable_many
 from .restore import remove_tracks

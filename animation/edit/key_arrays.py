@@ -21,8 +21,8 @@ from ..report import Report
 from ..store.enable_tracks import enable_tracks
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers
-from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Properties, Track, default_settings
 from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of

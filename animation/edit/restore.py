@@ -48,7 +48,7 @@ from ..store.paths import give_name, remove_strays, take_name
 from ..store.record_rows import remove_traces
 from ..store.table import key_identity
 from ..store.table.custom_property import Bake, TrackState, has_played_tracks, read_table, remove_table, update
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
 
 

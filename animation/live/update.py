@@ -40,7 +40,7 @@ from ..store.fingerprints import edited_outside
 from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise, refreshed
 from ..store.up_to_date import are_up_to_date

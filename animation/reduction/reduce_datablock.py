@@ -28,7 +28,7 @@ from ..fcurves.keyframes import Float64Array, read_coordinates
 from ..fcurves.linked_data import check_editable, check_not_tweaked
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.actions.live_switch import switch_off
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track, find_tracks
 from .armature_joints import ArmatureJoints, names_of_points, places_of

@@ -28,7 +28,7 @@ from ..number_text import size_text
 from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, sampled_frames
-from ..store.table.options import Options
+from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
 from .relaxed_motion import Follower, Motion, Mover, split, to_come

@@ -20,7 +20,7 @@ from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.report import HandleError
 from ...animation.steps import Progress, Steps, run_steps
-from ...animation.store.table.options import Output
+from ...animation.store.table.stored_bake_options import Output
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion

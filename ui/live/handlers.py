@@ -33,7 +33,7 @@ from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.track_names import track_name
 from ...animation.translation import rpt_, translated
-from .. import bake_options, selection
+from .. import bake_properties, selection
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
 from ..result_notes import keep_result_notes
@@ -159,7 +159,7 @@ def mark_all() -> None:
 
 def sidebar_options(scene: Any) -> Options:
     """Return the sidebar options of the scene."""
-    return bake_options.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
+    return bake_properties.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:

@@ -15,9 +15,9 @@ from ...fcurves.keyframes import Float32Array
 from ...memoize import memoized
 from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
-from ...store.table.options import Options
 from ...store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.settings import Settings
+from ...store.table.stored_bake_options import Options
 from ...store.tracks import Track
 from .curves import plan_curves
 from .handles import plan_handles

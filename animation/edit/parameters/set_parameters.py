@@ -16,7 +16,7 @@ from ...live.meaning_of_edits import are_implied
 from ...store.enable_tracks import enable_tracks
 from ...store.own_keys import OwnKeys
 from ...store.parameters import Numbers, check_parameter
-from ...store.table.options import Options
+from ...store.table.stored_bake_options import Options
 from ...store.tracks import Track
 from ...translation import rpt_
 from ..track_keys import TrackKeys, found_again

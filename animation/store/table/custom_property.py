@@ -25,10 +25,10 @@ from ...errors import Finding
 from ...records import record
 from . import rows as rows_
 from .key_identity import Identities, multipliers
-from .options import NUMBERS, Options
 from .rows import NO_ROWS, ROW, Rows
 from .session import session
 from .settings import CHOICES, Settings
+from .stored_bake_options import NUMBERS, Options
 
 PROPERTY = "tcb_animation"
 SCHEMA = 2

@@ -14,7 +14,7 @@ from ....interp.tcb_tangents import Ends
 from ...options import TRACK
 from ...records import record
 from ...translation import rpt_
-from .options import Options
+from .stored_bake_options import Options
 
 CHOICES: dict[str, tuple[str, ...]] = {name: tuple(option.choices) for name, option in TRACK.items()}
 """Choices in the order in which they are saved."""
