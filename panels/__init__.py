@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import bake, checks, editors, file_menus, gltf_export, header, menus, motion, pictures, timing
+from . import bake, checks, defaults, file_menus, gltf_export, header, menus, pictures, reduce, smoothness, tab, timing
 
 _CLASSES = (
     *classes_in((menus, header)),
-    *editors.PANELS,
-    *classes_in((bake, timing, motion, checks, gltf_export)),
+    *tab.PANELS,
+    *classes_in((bake, defaults, timing, smoothness, reduce, checks, gltf_export)),
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake panels in all sidebars: the button, its options, the Finish menu and the default parameters."""
+"""Bake panels in all sidebars: the button, its options and the Finish menu."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import bpy
 from ..animation.translation import iface_
 from ..ui import bake_properties, redraw, selection
 from ..ui.redraw import layout_of
-from .advanced import Advanced
 from .header import baked_otherwise
-from .widgets import draw_parameters, draw_text, sidebar_settings
+from .widgets import draw_text, sidebar_settings
 
 _UNITS = 16
 """Width of the options, in button heights."""
@@ -70,20 +69,3 @@ class TCB_PT_bake_options(bpy.types.Panel):
         if others:
             text = iface_("Baked with different options or defaults: Bake Again changes {:s}", others)
             draw_text(layout, context, text, units=_UNITS)
-
-
-class TCB_PT_defaults(Advanced, bpy.types.Panel):
-    """Parameters for keys that have none of their own"""
-
-    bl_idname = "TCB_PT_defaults"
-    bl_label = "Defaults"
-    bl_order = 30
-
-    @classmethod
-    def is_in_use(cls, context: bpy.types.Context) -> bool:
-        return bool(selection.default_parameters(context))
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.label(text="Default parameters:")
-        draw_parameters(layout.column(align=True), context, sidebar_settings(context).defaults)

@@ -13,17 +13,13 @@ from typing import Any
 
 import bpy
 
-from ..animation.bake.plans.splines import setting_names
 from ..animation.number_text import number_text
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import Track
-from ..ui import preferences
-from ..ui.chosen_keys import chosen_tracks
 from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
 from ..ui.sliders.numbers_of_50 import shown_names
-from ..ui.track_text import component_label, settings_error
+from ..ui.track_text import component_label
 from .pictures.preset_pictures import draw_presets
 
 _LETTER = 6.4
@@ -40,8 +36,6 @@ _FILLER = "\N{WORD JOINER}"
 """Placeholder after each double-width character during line breaking."""
 _CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
 """Characters that cannot start a line."""
-_ADVANCED = ("ends", "construction")
-"""Settings that only old files need."""
 SLIDER = 0.62
 """Fraction of a row for a slider next to the range of mixed values."""
 
@@ -178,40 +172,3 @@ def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mi
     relative = row.row(align=True)
     relative.enabled = is_mixed
     relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
-
-
-def draw_choices(layout: Any, context: bpy.types.Context) -> None:
-    """Draw the settings that all chosen tracks have, and a note if the settings differ."""
-    tracks = [track for _, track in chosen_tracks(context)]
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    if not all(track.enabled for track in tracks):
-        layout.label(text="Enable TCB to change settings", icon="INFO")
-        return
-    error = next(filter(None, map(settings_error, tracks)), "")
-    if error:
-        layout.label(text=error, icon="ERROR", translate=False)
-        return
-    for name in _common_choices(context, tracks):
-        layout.prop(sidebar_settings(context), name)
-        if len({getattr(track.settings, name) for track in tracks}) > 1:
-            row = layout.row()
-            row.alignment = "RIGHT"
-            row.label(text="Differs between tracks")
-
-
-def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
-    """Return the settings that apply to all tracks.
-
-    Advanced settings are included if the preference is on or they are in use.
-    """
-    names = ["method", "angles", "cycle", "ends", "construction", "path"]
-    for track in tracks:
-        # The method of a rotation reports turns that it cannot keep.
-        always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
-        names = [name for name in names if name in always or name in setting_names(track, track.settings)]
-    if preferences.shows_advanced(context):
-        return names
-    plain = Settings()
-    changed = {name for name in _ADVANCED for track in tracks if getattr(track.settings, name) != getattr(plain, name)}
-    return [name for name in names if name not in _ADVANCED or name in changed]

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import bpy
 import pytest
 
@@ -47,61 +45,3 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs(scene, tcb_animat
     shown = " ".join(drawn("TCB_PT_checks"))
     assert '"Foot": maximum error before ' in shown
     assert "finding_show" not in shown
-
-
-def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
-    settings = scene.tcb.reduction
-    settings.error, settings.period = 0.02, 5.0
-    calls = [each for each in drawn("TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
-    assert [call.partition("(")[0] for call in calls] == ["bpy.ops.tcb.reduce", "bpy.ops.tcb.reduce_compare"]
-    assert all("error=0.02" in call and "period=5" in call for call in calls)
-
-
-def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
-    shown = drawn("TCB_PT_reduce")
-    options = [each for each in shown if each.startswith("TCBReduction.")]
-    assert options[0].startswith("TCBReduction.method")
-    assert scene.tcb.reduction.method == "TCB"
-    assert "Keys (Unlimited)" in shown
-    scene.tcb.reduction.key_count = 20
-    assert "Keys (Unlimited)" not in drawn("TCB_PT_reduce")
-    units = {name: scene.tcb.reduction.bl_rna.properties[name].unit for name in ("error", "still", "angle")}
-    assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
-
-
-def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
-    bpy.ops.tcb.reduce(error=0.01)
-    text = bpy.context.window_manager.tcb_reduction
-    assert text.startswith('"Dense": ')
-    assert " keys instead of 100" in text
-    shown = " ".join(drawn("TCB_PT_reduce"))
-    assert all(word in shown for word in text.split())
-
-
-def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
-    scene.tcb.reduction.still = 0.001
-    bpy.ops.tcb.reduce_compare(error=0.01)
-    shown = drawn("TCB_PT_reduce")
-    calls = [each for each in shown if each.startswith("bpy.ops.tcb.reduce(")][1:]
-    rows = bpy.context.window_manager.tcb_key_counts
-    assert len(calls) == len(rows) == 5
-    for call, row in zip(calls, rows, strict=True):
-        assert f"error={row.error:.4g}"[:12] in call
-        assert "still=0.001" in call
-        assert any(f"{row.key_count:,} keys" in each for each in shown)

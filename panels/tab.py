@@ -8,17 +8,16 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.app.translations import contexts
 
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.translation import iface_
-from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
+from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
 from ..ui.track_text import labels_of
 from .bake import BakePanel
 from .header import draw_header
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
 from .sidebar import TracksPanel
-from .widgets import draw_choices
+from .track import TrackPanel
 
 
 class _KeysPanel:
@@ -71,21 +70,6 @@ class _DiagramPanel(_OfChosenKeys):
         draw_chosen_diagram(self.layout, context)
 
 
-class _TrackPanel:
-    """Method, cycle and turns of entire tracks"""
-
-    bl_label = "Track"
-    bl_translation_context = contexts.id_action
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(chosen_tracks(context))
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_choices(self.layout, context)
-
-
 def _count(chosen: list[TrackKeys]) -> str:
     frames = np.concatenate([keys.frames for keys in chosen])
     if len(frames) == 1:
@@ -97,7 +81,7 @@ def _count(chosen: list[TrackKeys]) -> str:
 
 def _panels(space: str, prefix: str, name: str, first: type) -> Iterator[Any]:
     """Yield the panels for the tab of one editor: the first panel, with this name, and its subpanels."""
-    bases = {name: first, "place": _PlacePanel, "diagram": _DiagramPanel, "track": _TrackPanel, "bake": BakePanel}
+    bases = {name: first, "place": _PlacePanel, "diagram": _DiagramPanel, "track": TrackPanel, "bake": BakePanel}
     for each, base in bases.items():
         where = {"bl_idname": prefix + each, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
         if base is not first:

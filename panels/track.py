@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Track panel in all sidebars: the settings of the chosen tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import bpy
+from bpy.app.translations import contexts
+
+from ..animation.bake.plans.splines import setting_names
+from ..animation.store.table.settings import Settings
+from ..animation.store.tracks import Track
+from ..ui import preferences
+from ..ui.chosen_keys import chosen_tracks
+from ..ui.track_text import settings_error
+from .widgets import sidebar_settings
+
+_ADVANCED = ("ends", "construction")
+"""Settings that only old files need."""
+
+
+class TrackPanel:
+    """Method, cycle and turns of entire tracks"""
+
+    bl_label = "Track"
+    bl_translation_context = contexts.id_action
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(chosen_tracks(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        _draw_choices(self.layout, context)
+
+
+def _draw_choices(layout: Any, context: bpy.types.Context) -> None:
+    """Draw the settings that all chosen tracks have, and a note if the settings differ."""
+    tracks = [track for _, track in chosen_tracks(context)]
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    if not all(track.enabled for track in tracks):
+        layout.label(text="Enable TCB to change settings", icon="INFO")
+        return
+    error = next(filter(None, map(settings_error, tracks)), "")
+    if error:
+        layout.label(text=error, icon="ERROR", translate=False)
+        return
+    for name in _common_choices(context, tracks):
+        layout.prop(sidebar_settings(context), name)
+        if len({getattr(track.settings, name) for track in tracks}) > 1:
+            row = layout.row()
+            row.alignment = "RIGHT"
+            row.label(text="Differs between tracks")
+
+
+def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+    """Return the settings that apply to all tracks.
+
+    Advanced settings are included if the preference is on or they are in use.
+    """
+    names = ["method", "angles", "cycle", "ends", "construction", "path"]
+    for track in tracks:
+        # The method of a rotation reports turns that it cannot keep.
+        always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
+        names = [name for name in names if name in always or name in setting_names(track, track.settings)]
+    if preferences.shows_advanced(context):
+        return names
+    plain = Settings()
+    changed = {name for name in _ADVANCED for track in tracks if getattr(track.settings, name) != getattr(plain, name)}
+    return [name for name in names if name not in _ADVANCED or name in changed]
