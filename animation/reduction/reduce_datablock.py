@@ -38,7 +38,7 @@ from .key_count import as_many_keys
 from .measure import Difference, count_keys, difference, difference_of_points
 from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys
-from .recover_new_keys import recovered_keys
+from .recovered_keys import recovered_keys
 from .reduce_request import ReduceRequest
 from .result import Reduction
 from .sampled_track import SampledTrack, filtered, frames_of, is_posed, own_count, sample_track
