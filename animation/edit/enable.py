@@ -13,8 +13,8 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.orientations import Path
 from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
-from ..bake.plans.motion_refusals import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.plans.unplayable_keys import check_frames
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves

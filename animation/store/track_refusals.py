@@ -2,7 +2,7 @@
 """Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, a damaged table.
 
 For datablocks, see `fcurves/linked_data.py`, for actions `fcurves/action_refusals.py`, and for values that a method
-can't play `bake/plans/motion_refusals.py`.
+can't play `bake/plans/unplayable_keys.py`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from ...fcurves.cycles_modifier import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
+from ...store.frame_functions import FrameFunction
 from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
@@ -23,6 +24,12 @@ from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scop
 from .rotation_channels import other_turns
 from .short_way import maps_to_short_way
 from .splines import TrackSpline, last_place
+
+
+def check_untimed(track: Track, function: FrameFunction | None) -> None:
+    """Raise AnimationError if the track has a frame function, because handles can't play retimed motion."""
+    if function is not None:
+        raise track.error("HANDLES_TIMED")
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:

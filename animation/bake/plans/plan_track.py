@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....interp.batch import Cycle
-from ...errors import AnimationError, Finding
+from ...errors import Finding
 from ...fcurves.cycles_modifier import repeats
 from ...fcurves.frames import union
 from ...fcurves.keyframes import Float32Array
@@ -20,7 +20,7 @@ from ...store.table.settings import Settings
 from ...store.table.stored_bake_options import Options
 from ...store.tracks import Track
 from .curves import plan_curves
-from .handles import plan_handles
+from .handles import check_untimed, plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
@@ -45,8 +45,8 @@ def plan_track(
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
     """
-    if function is not None and options.output == "HANDLES":
-        raise AnimationError(Finding("HANDLES_TIMED", track.name, track.path))
+    if options.output == "HANDLES":
+        check_untimed(track, function)
     splines = track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     scope = Scope(
