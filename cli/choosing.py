@@ -17,7 +17,7 @@ from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.edit.velocities import has_velocities
 from ..animation.fcurves.action_refusals import layered_reason
 from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.store.editable_sets import editable_sets
+from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, find_tracks, looks_baked
 from .arguments import Job

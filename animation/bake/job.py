@@ -17,7 +17,7 @@ from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
-from ..store.editable_sets import editable_sets, in_action_time, plays
+from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.frame_functions import FrameFunction, functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
 from ..store.table.custom_property import TrackState, read_table

@@ -9,7 +9,7 @@ import bpy
 
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
-from ..store.editable_sets import editable_sets
+from ..store.action_and_strips import editable_sets
 from ..store.fingerprints import edited_outside
 from ..store.paths import BONES
 from ..store.table.custom_property import read_table

@@ -26,7 +26,7 @@ from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
-from ..store.editable_sets import EditableSets, editable_sets
+from ..store.action_and_strips import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, errors_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays

@@ -14,7 +14,7 @@ from ..bake.pipeline import bake_steps
 from ..errors import AnimationError
 from ..report import Report
 from ..steps import Progress, run_steps
-from ..store.editable_sets import editable_sets
+from ..store.action_and_strips import editable_sets
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks
 from .enable import MAX_CHANGE, enable_many

@@ -16,7 +16,7 @@ from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
 from ...animation.fcurves.keyframes import read
-from ...animation.store.editable_sets import editable_sets
+from ...animation.store.action_and_strips import editable_sets
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
