@@ -25,7 +25,7 @@ from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
-from .completed_rotations import completed
+from .missing_rotation_keys import completed
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackPlan
 from .sample_limit import count_samples, too_many

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.completed_rotations import completed
+from ..bake.missing_rotation_keys import completed
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
 from ..errors import AnimationError
