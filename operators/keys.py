@@ -316,7 +316,7 @@ class TCB_OT_handles_free(OnShownAndSelectedKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_bezier(OnShownAndSelectedKeys, bpy.types.Operator):
-    """Set the selected or shown keys, and the keys before them, to Bezier"""
+    """Set the selected and shown keys, and the keys before them, to Bezier"""
 
     bl_idname = "tcb.key_bezier"
     bl_label = "Make Bezier"
@@ -326,7 +326,7 @@ class TCB_OT_key_bezier(OnShownAndSelectedKeys, bpy.types.Operator):
 
 
 class TCB_OT_key_use_tcb(OnShownAndSelectedKeys, bpy.types.Operator):
-    """Use the TCB method on tracks with selected or shown keys"""
+    """Use the TCB method on tracks of the selected and shown keys"""
 
     bl_idname = "tcb.key_use_tcb"
     bl_label = "Use TCB"
