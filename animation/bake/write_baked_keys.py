@@ -17,7 +17,7 @@ from ..store.fingerprints import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.table.custom_property import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
-from .compose import baked_keys
+from .keyframes_to_write import baked_keys
 from .locks import lock
 from .plans.protocol import ChannelKeys
 from .plans.protocol import joined as joined_keys

@@ -15,7 +15,7 @@ from ..store.digest import digest
 from ..store.own_keys import own_end_to_end
 from ..store.record_rows import as_written
 from ..store.table.custom_property import Channel, Error, TrackState, Written
-from .compose import differing, played_keys
+from .keyframes_to_write import differing, played_keys
 from .plans.protocol import HandleKeys
 from .plans.protocol import joined as joined_keys
 from .track_to_write import TrackToWrite, alike, with_identities

@@ -18,8 +18,6 @@ from .splines import TrackSpline
 
 _NO_ROUNDING = 1e-5
 """Relative difference that exceeds float32 rounding."""
-_ASIDE = 1.0 / 256.0
-"""Slopes at the ends of a motion are finite differences over this distance in frames."""
 
 
 @record()
@@ -96,67 +94,6 @@ def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], 
         groups.setdefault(b"" if own is None else own.timing, []).append(row)
     for timing, rows in groups.items():
         yield rows, np.frombuffer(timing, dtype=np.float32)
-
-
-def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
-    """Return whether the bake adds keys outside the splines' keys because a component is extrapolated linearly."""
-    sampling = scope.sampling
-    ends = [(spline.frames[0], spline.frames[-1]) for spline in splines if len(spline.frames) > 1]
-    if scope.cycle != "SINGLE" or all(sampling.low >= first and sampling.high <= last for first, last in ends):
-        return False
-    return any(scope.track.extrapolation(component) == "LINEAR" for component in scope.own)
-
-
-def frames_aside(keys: Float32Array) -> Float64Array:
-    """Return frames close to the first and last keys, from which to compute the slopes at these keys, shape (4,)."""
-    first, last = float(keys[0]), float(keys[-1])
-    aside = min(_ASIDE, (last - first) / 4.0)
-    return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
-
-
-def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes at the first and last keys, shape (c,) each, from values (c, m) at the frames `at` (m,).
-
-    `at` must include the frames returned by `frames_aside`.
-    """
-    aside = frames_aside(keys)
-    first, last = np.searchsorted(at, [float(keys[0]), float(keys[-1])])
-    one, two, minus_two, minus_one = (values[:, row] for row in np.searchsorted(at, aside))
-    step = aside[0] - float(keys[0])
-    start = (4.0 * one - two - 3.0 * values[:, first]) / (2.0 * step)
-    end = (3.0 * values[:, last] - 4.0 * minus_one + minus_two) / (2.0 * step)
-    return start, end
-
-
-def rests_at_ends(spline: TrackSpline) -> tuple[bool, bool]:
-    """Return whether an ease brings the spline to rest at the first key and at the last key."""
-    eases = spline.spline.keys.parameters[3:]
-    return bool(eases[1, 0] > 0.0), bool(eases[0, -1] > 0.0)
-
-
-def extrapolated(
-    scope: Scope,
-    spline: TrackSpline,
-    values: Float64Array,
-    frames: Float32Array,
-    slopes: tuple[Float64Array, Float64Array],
-) -> Float64Array:
-    """Return the values (c, m), extrapolated outside the keys in components with linear extrapolation."""
-    first, last = spline.frames[0], spline.frames[-1]
-    result = values.copy()
-    rests = rests_at_ends(spline)
-    for row, component in enumerate(spline.components):
-        if component not in scope.own or scope.track.extrapolation(component) != "LINEAR":
-            continue
-        for outside, key, slope, rest in (
-            (frames < first, first, slopes[0][row], rests[0]),
-            (frames > last, last, slopes[1][row], rests[1]),
-        ):
-            if outside.any():
-                at = values[row, np.searchsorted(frames, key)]
-                away = frames[outside].astype(np.float64) - float(key)
-                result[row, outside] = at + (0.0 if rest else slope) * away
-    return result
 
 
 def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:

@@ -18,7 +18,8 @@ from ...fcurves.frames import is_among
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
-from .component_keys import ComponentKeys, alike, goes_on, hermite, rests_at_ends, together
+from .beyond_keys import goes_on, rests_at_ends
+from .component_keys import ComponentKeys, alike, hermite, together
 from .protocol import Baked, Plan, Results, Scope
 from .sample_frames import APART, GUARD, Sampling
 from .short_way import continuous_maps

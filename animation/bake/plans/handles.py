@@ -19,7 +19,7 @@ from ...store.frame_functions import FrameFunction
 from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
-from .component_keys import rests_at_ends
+from .beyond_keys import rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
 from .rotation_channels import other_turns
 from .short_way import maps_to_short_way

@@ -12,7 +12,8 @@ from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
 from ...store.tracks import Track
-from .component_keys import ComponentKeys, alike, extrapolated, frames_aside, goes_on, slopes_at_ends, together
+from .beyond_keys import extrapolated, frames_aside, goes_on, slopes_at_ends
+from .component_keys import ComponentKeys, alike, together
 from .protocol import Baked, Evaluation, Plan, Results, Scope
 from .rotation_channels import FOLLOWED, followed
 from .sample_frames import nearest_rows, united
