@@ -27,8 +27,8 @@ from ..animation import Finding
 from ..animation.translation import n_, rpt_
 from .arguments import File
 from .exit_status import Status
-from .file_outcome import announce
 from .open_and_save import remove_leftovers
+from .print_outcome import announce
 
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"

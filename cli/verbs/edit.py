@@ -17,7 +17,8 @@ from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose, has_keys, named, tracks_of
 from ..exit_status import turn_notes_into_errors
-from ..file_outcome import Outcome, Ticker
+from ..file_outcome import Outcome
+from ..print_outcome import Ticker
 
 
 def bake(job: Job, outcome: Outcome) -> None:

@@ -17,8 +17,9 @@ from ...formats import table
 from ...interp.messages import Text
 from ..arguments import Job
 from ..choosing import choose, named
-from ..file_outcome import Outcome, Ticker
+from ..file_outcome import Outcome
 from ..open_and_save import unusable
+from ..print_outcome import Ticker
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:

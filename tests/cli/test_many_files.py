@@ -120,9 +120,9 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
 )
 def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):
     told = threading.Event()
-    do, announce = cli.run._do, cli.workers.announce
+    do, announce = cli.run.process_file, cli.workers.announce
     monkeypatch.setattr(cli.workers, "announce", lambda text: (announce(text), told.set()))
-    monkeypatch.setattr(cli.run, "_do", lambda *given: do(*given) if told.wait(60) else None)
+    monkeypatch.setattr(cli.run, "process_file", lambda *given: do(*given) if told.wait(60) else None)
     files = copies(walk, 2)
     assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "2"], start=start) == 0
     assert capfd.readouterr().err.count(reason) == 1

@@ -80,9 +80,8 @@ ORDER = (
     ("panels/pictures",),
     ("panels",),
     ("cli",),
-    ("cli",),
     ("cli/verbs",),
-    ("cli/run",),
+    ("cli/process_file", "cli/run"),
     ("cli/__init__",),
     ("__init__",),
 )

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Print the outcome of processing a file to standard output and standard error.
+
+Results go to standard output, as one line per file and the tables of `info`. With --json, results are one JSON object
+per line. Progress, notes and errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..animation.checks.track_state import STATES
+from ..animation.number_text import size_text
+from ..animation.report import one_of_each
+from ..animation.translation import counted, iface_, n_, rpt_
+from ..interp.keys import WORDS
+from .arguments import Job
+from .file_outcome import Outcome
+
+_PROGRESS_PERIOD = 1.0
+"""Seconds between progress lines of a file."""
+_DONE = {
+    "bake": n_("Baked {:s}"),
+    "enable-and-bake": n_("Baked {:s}"),
+    "free": n_("Freed {:s}"),
+    "restore": n_("Restored {:s}"),
+    "apply": n_("Applied {:s}"),
+    "remove": n_("Removed TCB from {:s}"),
+    "enable": n_("Enabled {:s}"),
+    "reduce": n_("Reduced {:s}"),
+    "curves": n_("Restored the curves of {:s}"),
+    "rotations": n_("Repaired rotations: {:s}"),
+    "info": n_("Found {:s}"),
+    "import": n_("Imported {:s}"),
+    "export": n_("Exported {:s}"),
+    "import-table": n_("Imported {:s}"),
+    "export-table": n_("Exported {:s}"),
+    "velocities": n_("Wrote velocities of {:s}"),
+    "no-velocities": n_("Removed velocities of {:s}"),
+}
+
+
+_HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
+
+
+_PARAMETERS = {**WORDS, "velocity": n_("velocity")}
+
+
+class Ticker:
+    """The progress of a file, printed at limited intervals."""
+
+    def __init__(self, file: Path, line: str) -> None:
+        self.file = file
+        self.line = line
+        self.last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.last >= _PROGRESS_PERIOD:
+            self.last = now
+            announce_for(self.file, rpt_(self.line, done, total))
+
+
+def announce_for(file: Path, text: str) -> None:
+    announce(f"{file}: {text}")
+
+
+def announce(text: str) -> None:
+    """Print to standard error in one write, because other processes may write there too."""
+    sys.stderr.write(f"tcb: {text}\n")
+    sys.stderr.flush()
+
+
+def print_findings(outcome: Outcome) -> None:
+    """Print notes and errors to standard error."""
+    for note in one_of_each(outcome.report.notes):
+        announce_for(outcome.file, rpt_("note: {:s}", note))
+    for error in one_of_each(outcome.report.errors):
+        announce_for(outcome.file, rpt_("error: {:s}", error))
+    if outcome.nothing_to_do:
+        announce_for(outcome.file, str(outcome.nothing_to_do))
+
+
+def result_text(outcome: Outcome, job: Job) -> str:
+    """Return the text of the outcome for standard output, in complete lines."""
+    if job.given.json:
+        return json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n"
+    seconds = f"({outcome.seconds:.1f} s)"
+    if job.verb == "info" and outcome.results:
+        return _table(outcome)
+    if outcome.summary:
+        return f"{outcome.file}: {outcome.summary} {seconds}\n"
+    if not outcome.is_written:
+        return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
+    done = rpt_(_DONE[job.work], outcome.report.counts)
+    if reduced := outcome.results.get("reduced"):
+        done += rpt_(", maximum error {:s}", size_text(max(each["error"] for each in reduced)))
+        angle = max(each["angle"] for each in reduced)
+        done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
+    where = rpt_("(dry run)") if outcome.output is None else f"-> {outcome.output}"
+    changes = [f"    {_change(change)}\n" for change in outcome.results.get("changes", ())]
+    return "".join((f"{outcome.file}: {done} {where} {seconds}\n", *changes))
+
+
+def _list_of_faults(outcome: Outcome, seconds: str) -> str:
+    found = outcome.results["faults"]
+    faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
+    counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
+    lines = [f"    {_place_and_message(fault['finding'])}\n" for fault in found]
+    return "".join((f"{outcome.file}: {counts} {seconds}\n", *lines))
+
+
+def _place_and_message(fault: dict[str, Any]) -> str:
+    return f'"{fault["object"]}", {fault["track"]}: {fault["message"]}'
+
+
+def _change(change: dict[str, Any]) -> str:
+    """Return the change in a track as text, with its old and new state, keys and samples."""
+    parts = []
+    for name, heading in (("state", ""), ("keys", n_("keys")), ("samples", n_("samples"))):
+        before, after = ("-" if each is None else str(each) for each in change[name])
+        shown = before if before == after else f"{before} -> {after}"
+        parts.append(f"{rpt_(heading)} {shown}".strip())
+    return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
+
+
+def _table(outcome: Outcome) -> str:
+    """Return the table of `info`, with tracks in columns below their datablocks."""
+    animated = outcome.results["animated"]
+    blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in animated]
+    heads = tuple(map(iface_, _HEADS))
+    rows = [heads, *(row for _, block in blocks for row in block)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        return "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}"]
+    lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
+    lines += [line(heads)] if blocks else []
+    for title, block in blocks:
+        lines += [title, *map(line, block)]
+    return "\n".join(lines) + "\n"
+
+
+def _title(datablock: dict[str, Any]) -> str:
+    known = [datablock[name] for name in ("name", "type", "action")]
+    text = n_('"{:s}" ({:s}, linked), action "{:s}"') if datablock["linked"] else n_('"{:s}" ({:s}), action "{:s}"')
+    return f"  {rpt_(text, *known)}"
+
+
+def _cells(track: dict[str, Any]) -> tuple[str, ...]:
+    ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
+    parameters = ", ".join(
+        f"{rpt_(_PARAMETERS[name])}: {counted(n, n_('{:,} key'), n_('{:,} keys'))}"
+        for name, n in track["parameters"].items()
+    )
+    state = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
+    if track["approximate"]:
+        state.append(rpt_("approximate"))
+    if track["retimed"]:
+        state.append(rpt_("retimed"))
+    if track["blocked"]:
+        state.append(track["blocked"]["message"])
+    return (
+        track["track"],
+        track["method"],
+        str(track["keys"]),
+        rpt_("{:s} to {:s}", *ends),
+        str(track["samples"]),
+        parameters or "-",
+        ", ".join(state),
+    )
