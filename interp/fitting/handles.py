@@ -23,7 +23,6 @@ from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
-from .channel_splines import angles_apart, batch, in_batches, parabola
 from .handle_shapes import (
     CUBIC,
     EASED,
@@ -39,6 +38,8 @@ from .handle_shapes import (
     fitted_shape,
     stiffness_of,
 )
+from .largest_error import angles_apart, parabola
+from .request_batches import batch, in_batches
 from .requests import Request
 
 _PROBES = slice(4, None, 9)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...key_batch import BoolArray
 from ...keys import Float64Array, numbers
 from ...rotations.representations import JUMP
-from ..channel_splines import in_batches
+from ..request_batches import in_batches
 from ..requests import Request
 from .fewest_pieces import fewest_pieces
 from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands

@@ -20,7 +20,7 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
 from ...timing import Timing
-from ..channel_splines import batch
+from ..request_batches import batch
 from ..requests import Request
 
 if TYPE_CHECKING:
