@@ -29,12 +29,13 @@ from ..ui.chosen_keys import (
     in_animation_editor,
     is_valley,
 )
+from ..ui.gray_sliders import parameters_text
 from ..ui.sliders.frame_field import playhead
 from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component
 from ..ui.sliders.numbers_of_50 import of_50
 from ..ui.sliders.shared_number import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
-from ..ui.track_text import component_label, editing_blocked_by, parameters_text, settings_error
+from ..ui.track_text import component_label, editing_blocked_by, settings_error
 from .pictures.diagram import draw_diagram
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
 
