@@ -275,11 +275,12 @@ def _faults_of(
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
     found = find_faults(name, frames, values, moves)
-    wanted = found.repaired(turns == "SHORTEST")
+    repairs_turns = turns == "SHORTEST"
+    wanted = found.repaired(repairs_turns)
     keys: BoolArray = np.logical_or.reduce(wanted.changed, axis=1)
     if keys.any():
         reason = reason or _reason_against(channels, owners, track)
-    faults = list(_listed(channels, track, found, frames, turns, reason))
+    faults = list(_listed(channels, track, found, frames, found.to_repair(repairs_turns), reason))
     if not faults:
         return None
     return _Examined(track, faults, indices, wanted, keys & (reason is None))
@@ -319,16 +320,22 @@ def _changes_values(modifier: Any) -> bool:
 
 
 def _listed(
-    channels: Channels, track: Track, found: KeyFaults, frames: Float32Array, turns: Turns, reason: Finding | None
+    channels: Channels,
+    track: Track,
+    found: KeyFaults,
+    frames: Float32Array,
+    to_repair: BoolArray,
+    reason: Finding | None,
 ) -> Iterator[RotationFault]:
-    """Yield the faults of a track, one per kind."""
+    """Yield the faults of a track, one per kind. `to_repair` is a mask of the keys that the options repair."""
     kept = found.turns & ~found.jumps
     masks: dict[Kind, BoolArray] = {"FLIP": found.flips, "JUMP": found.jumps, "TURN": kept, "GIMBAL": found.gimbal}
     for kind, mask in masks.items():
         if not mask.any():
             continue
         at = tuple(frames[mask].tolist())
-        is_wanted = kind in ("FLIP", "JUMP") or (kind == "TURN" and turns == "SHORTEST")
+        # Gimbal lock remains, even at a key with another fault.
+        is_wanted = kind != "GIMBAL" and bool((mask & to_repair).any())
         finding = track.finding("FLIP_EULER" if kind == "FLIP" and track.kind == "EULER" else kind, at)
         why = reason if is_wanted else None
         if why:

@@ -35,9 +35,13 @@ class KeyFaults:
     steps: Maps
     """The change of each key that brings it closest to the unchanged previous key."""
 
+    def to_repair(self, turns: bool) -> BoolArray:
+        """Return a mask of the keys to repair: flips and jumps or, if `turns` is true, flips and all turns."""
+        return self.flips | (self.turns if turns else self.jumps)
+
     def repaired(self, turns: bool) -> Maps:
-        """Return the changes that repair flips and jumps or, if `turns` is true, all turns."""
-        return chained(self.steps.of_keys(self.flips | (self.turns if turns else self.jumps)))
+        """Return the changes that repair the keys in the mask `to_repair`."""
+        return chained(self.steps.of_keys(self.to_repair(turns)))
 
 
 def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: npt.ArrayLike) -> KeyFaults:
