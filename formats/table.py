@@ -6,8 +6,8 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means that there is no
-key. headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory per
-cell, and another 8 bytes per row.
+key. table_headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory
+per cell, and another 8 bytes per row.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import FileError
-from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
 from .interp import Float64Array, Text, n_
+from .table_headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
 
 _SHOWN = 40
 """Maximum number of characters of a cell in a message."""

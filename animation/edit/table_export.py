@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.headings import Form
 from ...formats.table import Property, Table
+from ...formats.table_headings import Form
 from ...interp import rotations
 from ..arguments import checked
 from ..datablocks import name_of, of_object

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import bpy
 import numpy as np
 
-from ...formats.headings import Unit
+from ...formats.table_headings import Unit
 from ...interp import retiming
 from ...interp.messages import Text
 from ..arguments import LARGEST, Parameters, Positive, check_fields, checked

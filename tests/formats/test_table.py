@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats import headings, table
+from formats import table, table_headings
 
 PLACED = [[2.0, 3.0, 4.0], [3.0, 4.0, 5.0]]
 
@@ -259,6 +259,6 @@ def test_a_heading_of_any_length_is_shown_short():
 
 
 def test_headings_for_time():
-    assert [headings.time_of(name) for name in ("Frame", "TIME", " seconds ", "t", "x")] == [
+    assert [table_headings.time_of(name) for name in ("Frame", "TIME", " seconds ", "t", "x")] == [
         "FRAME", "SECOND", "SECOND", "SECOND", None,
     ]  # fmt: skip
