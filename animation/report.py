@@ -164,24 +164,8 @@ class Report:
             within.append(size_text(self.rotation_change, is_angle=True))
         if not within:
             return rpt_("motion of {:s} preserved", tracks)
-        if len(within) == 1:
-            if self.looks_changed:
-                return rpt_("motion of {:s} changes by up to {:s}", tracks, within[0])
-            return rpt_("motion of {:s} preserved within {:s}", tracks, within[0])
-        values, rotations = within
-        if self.looks_changed:
-            return rpt_(
-                "motion of {tracks:s} changes by up to {values:s} and {rotations:s}",
-                tracks=tracks,
-                values=values,
-                rotations=rotations,
-            )
-        return rpt_(
-            "motion of {tracks:s} preserved within {values:s} and {rotations:s}",
-            tracks=tracks,
-            values=values,
-            rotations=rotations,
-        )
+        sizes = within[0] if len(within) == 1 else rpt_("{:s} and {:s}", *within)
+        return rpt_("motion of {:s} fitted within {:s}", tracks, sizes)
 
 
 def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:

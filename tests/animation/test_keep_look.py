@@ -275,14 +275,14 @@ def test_the_report_says_the_largest_change_and_where(animation) -> None:
     place = report.value_change_at
     assert (place.object, place.track) == ("Thing", "location")
     assert place.frame == pytest.approx(every[np.argmax(change)], abs=2.0)
-    assert f"motion of 1 track changes by up to {report.value_change:.3g}" in report.counts
+    assert f"motion of 1 track fitted within {report.value_change:.3g}" in report.counts
 
 
 def test_a_visible_change_is_not_called_preserved(animation) -> None:
     report = animation.Report(tracks=2, looks_kept=2, looks_changed=1, rotation_change=math.radians(178.0))
-    assert report.counts == "2 tracks, motion of 2 tracks changes by up to 178.0°"
+    assert report.counts == "2 tracks, motion of 2 tracks fitted within 178.0°"
     report.value_change = 0.25
-    assert report.counts == "2 tracks, motion of 2 tracks changes by up to 0.25 and 178.0°"
+    assert report.counts == "2 tracks, motion of 2 tracks fitted within 0.25 and 178.0°"
 
 
 def test_what_is_only_rounding_is_not_said(animation) -> None:
