@@ -28,6 +28,7 @@ from scipy.signal import savgol_filter
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp.fitting.reduction import SampledTracks, reduce_tracks
+from tools.tcb import end_process
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,10 +78,12 @@ def tracks_of(given: Any) -> tuple[Floats, Floats]:
     """Return the bones' quaternions (tracks, frames, 4), and the allowed angle of each bone."""
     reduce = importlib.import_module("tools.reduce")
     rig, frames, unit = reduce.load(given, "QUATERNION")
-    tracks = importlib.import_module(f"{reduce.package.__name__}.animation.store.tracks")
+    tracks = importlib.import_module(f"{reduce.animation.__name__}.store.tracks")
+    sampled_track = importlib.import_module(f"{reduce.animation.__name__}.reduction.sampled_track")
     frames = frames[: given.frames]
-    every = [reduce.dense.sampled(track, frames) for track in tracks.find_tracks(rig, reduce.channels.channels_of(rig))]
-    places = reduce.dense.places_of(rig, frames[:1])[:, 0]
+    animated_tracks = tracks.find_tracks(rig, reduce.channels.channels_of(rig))
+    every = [sampled_track.sample_track(track, frames) for track in animated_tracks]
+    places = reduce.joints.places_of(rig, frames[:1])[:, 0]
     turning = [dense for dense in every if dense.track.is_rotation and not dense.is_still]
     chosen = [turning[at] for at in np.unique(np.linspace(0, len(turning) - 1, given.bones).round().astype(int))]
     limits = []
@@ -140,3 +143,4 @@ def _choices(samples: Floats, limits: Floats) -> tuple[Floats, Floats]:
 
 if __name__ == "__main__":
     main()
+    end_process(0)
