@@ -2,13 +2,11 @@
 """Compare Reduce with Blender's Decimate on motion captures: keys, stored numbers, errors on the body, and time.
 
     python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
-    python tools/reduce.py FILE.bvh --picture docs/figures/reduce.png
 
 Times are processor times of one run each, in turns. Both methods get the same file, without its first frames. Rotations
 are quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is
 adjusted until the maximum error on the body reaches the limit. This error is the distance of the head or tail of any
-bone from its original position at any frame. The option --picture draws a channel before and after Reduce, the error on
-the body at each frame, and the number of keys for each error.
+bone from its original position at any frame.
 """
 
 from __future__ import annotations
@@ -38,10 +36,6 @@ _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""
 _NEAR = 0.9
 """A margin is accepted if the largest error is between this fraction of the limit and the limit."""
-_SHOWN = 360
-"""The frames that are drawn."""
-_DRAWN = "RightForeArm"
-_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _CURVE_KEY = 6
 """Numbers stored per Bezier key: the frame and value of the key and of both handles."""
 
@@ -60,12 +54,7 @@ def main() -> None:
     parser.add_argument(
         "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="method of Reduce's keys"
     )
-    parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
-    given.file = given.files[0]
-    if given.picture is not None:
-        _draw(given)
-        return
     for file in given.files:
         given.file = file
         for error in given.error:
@@ -141,56 +130,6 @@ def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, A
         "seconds": round(seconds, 2),
         "notes": len(result.notes),
     }
-
-
-def _draw(given: argparse.Namespace) -> None:
-    """Draw the result of Reduce for the first error."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    rig, frames, unit = load(given, "QUATERNION")
-    error = given.error[0]
-    shown = frames[: min(len(frames), _SHOWN)]
-    wanted = joints.places_of(rig, frames)
-    curve = _curve(rig)
-    before = [curve.evaluate(frame) for frame in shown]
-    counts = animation.keys_by_error(rig, [factor * error * unit for factor in _FACTORS])
-    animation.reduce(rig, error=error * unit)
-    off = np.linalg.norm(joints.places_of(rig, frames) - wanted, axis=2) / unit
-    after = _curve(rig)
-    keys = [point.co[0] for point in after.keyframe_points if point.co[0] <= shown[-1]]
-    figure, (above, middle, below) = plt.subplots(3, 1, figsize=(8.0, 8.4), layout="constrained")
-    above.plot(shown, before, ".", color="#7f8c8d", ms=3, label=f"before: a key a frame, {counts[0].before:,} in all")
-    fine = np.linspace(shown[0], shown[-1], 10 * len(shown))
-    above.plot(fine, [after.evaluate(frame) for frame in fine], color="#2471a3", lw=1.2, label="after")
-    above.plot(keys, [after.evaluate(frame) for frame in keys], "D", color="#2471a3", ms=5)
-    above.set(title=f"{after.data_path}, {'wxyz'[after.array_index]}", xlabel="frame")
-    above.legend(fontsize=8)
-    off = off[:, : len(shown)]
-    middle.fill_between(shown, off.max(axis=0), color="#c0392b", lw=0, label="head or tail with the largest error")
-    middle.plot(shown, off.mean(axis=0), color="#641e16", lw=0.8, label="mean")
-    middle.axhline(error, color="black", lw=0.8, ls="--")
-    middle.set(xlabel="frame", ylabel="error on the body, cm", ylim=(0, None))
-    middle.legend(fontsize=8)
-    below.loglog([count.error / unit for count in counts], [count.keys for count in counts], "o-", color="#2471a3")
-    for count in counts:
-        below.annotate(
-            f"{count.keys:,}", (count.error / unit, count.keys), (5, 5), textcoords="offset points", fontsize=8
-        )
-    below.set_xticks([count.error / unit for count in counts], [f"{count.error / unit:g}" for count in counts])
-    below.minorticks_off()
-    below.set(xlabel="maximum error, cm", ylabel="keys of all bones")
-    for axes in (above, middle, below):
-        axes.grid(alpha=0.25)
-    figure.savefig(given.picture, dpi=80, pil_kwargs={"optimize": True})
-
-
-def _curve(rig: Any) -> Any:
-    """Return the channel to draw."""
-    turns = [fcurve for fcurve in _curves(rig) if fcurve.data_path.endswith("rotation_quaternion")]
-    return max(turns, key=lambda fcurve: (_DRAWN in fcurve.data_path, fcurve.array_index == 1))
 
 
 def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
