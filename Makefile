@@ -22,7 +22,7 @@ help:
 	@echo "make test-gui  run the tests in a graphical Blender, if one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, in a graphical Blender"
 	@echo "make listing       create the pictures in docs/listing again, for extensions.blender.org"
-	@echo "make bench     measure bakes and compare them with Blender's; docs/measurements/performance.md contains a longer run"
+	@echo "make bench     measure bakes and compare them with Blender's; docs/measurements/performance.md contains more rounds"
 	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ from the docstrings"
 	@echo "make docs      build the site into build/docs/. Broken links and pictures are errors"
 	@echo "make zip       build the extension into dist/"
@@ -72,7 +72,7 @@ listing:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/listing.py
 
 bench:
-	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py bakes --rounds 1 --channels 100 1000 --frames 10 1000
+	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py bakes --rounds 1
 
 api:
 	@$(in_blender) "$$python" tools/api_pages.py && "$$python" tools/spline_pages.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure speed and memory: `python tools/bench.py CASE [options]`.
+"""Measure speed: `python tools/bench.py CASE [options]`.
 
 `--help` lists the cases, and `CASE --help` describes one. docs/measurements contains the figures.
 """
@@ -16,8 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools.tcb import end_process
 
 CASES = {
-    "bakes": "a bake's time and memory, compared with Blender's ways to bake",
-    "report": "the tables and the plot of a run of `bakes`, written into the documentation",
+    "bakes": "a bake's time, compared with Blender's ways to bake",
     "verbs": "what verbs cost per object, and the table of parameters",
     "splines": "one sample, many samples and construction of each method's splines, compared with scipy",
     "batch": "many tracks at once, compared with scipy and others",

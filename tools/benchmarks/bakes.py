@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the speed and memory of bakes, relative to Blender's bake operators.
+"""Measure the time of a bake, relative to Blender's functions and to a direct write of the same keys.
 
-All results are saved in one file, and their tables are printed. Each measurement runs in a separate process
-(bake_method.py), so memory is measured separately. All methods of baking one file take turns in each round, so other
-load on the machine affects them equally.
+Each measurement runs in a separate process. All methods take turns in each round, so other load on the machine affects
+them equally. The tables show medians, with the minimum and maximum in parentheses.
 """
 
 from __future__ import annotations
@@ -12,207 +11,202 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import product
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from tools.benchmarks.report import Results, print_report
+import bpy
+import numpy as np
+from bpy_extras import anim_utils
+
+from tools.benchmarks.checkout import animation, module
+from tools.benchmarks.scenes import RIG, Size, fcurves, make
+from tools.benchmarks.timing import seconds_of
+from tools.tables import filled, number, table
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ("objects", "armature")
-STEPS = (10, 100, 1000, 10_000)
-CENTRE = (1000, 1000)
-"""Channels and frames of the file with which all methods are measured."""
-SKIN = 50_000
-"""Vertices of the character, which methods that step through frames must deform at each frame."""
 
-OURS = ("samples", "floor of samples", "curves", "floor of curves")
-RIVALS = (
-    "FCurve.bake",
-    "nla.bake",
-    "nla.bake, visual keying",
-    "anim_utils.bake_action",
-    "graph.bake_keys",
-    "keyframe_insert",
-)
-ON_THE_CENTRE = ("keys", "samples, keys selected", "samples again", "curves again", "restore")
-ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
+keyframes = module("animation.fcurves.keyframes")
+
+Work = Callable[[], object]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Sizes of the files, rounds, and time limit of a measurement."""
-
-    channels: Sequence[int]
-    frames: Sequence[int]
-    rounds: int
-    most: int
-    """Samples of the largest file."""
-    patience: float
-    """Maximum seconds for a rival method."""
-    skin: int
-
-    def sizes(self) -> list[dict[str, Any]]:
-        """Return the files from smallest to largest."""
-        sizes = [
-            {"kind": kind, "channels": channels, "frames": frames, "vertices": 0}
-            for kind, channels, frames in product(KINDS, self.channels, self.frames)
-            if channels * frames <= self.most
-        ]
-        channels, frames = self.centre
-        if self.skin:
-            sizes.append({"kind": "armature", "channels": channels, "frames": frames, "vertices": self.skin})
-        return sorted(sizes, key=lambda size: (size["channels"] * size["frames"], size["vertices"]))
-
-    @property
-    def centre(self) -> tuple[int, int]:
-        """Return the size that is closest to the middle of the table."""
-        return min(CENTRE[0], max(self.channels)), min(CENTRE[1], max(self.frames))
-
-    def is_central(self, size: dict[str, Any]) -> bool:
-        return (size["channels"], size["frames"]) == self.centre
-
-    def methods(self, size: dict[str, Any]) -> tuple[str, ...]:
-        if size["vertices"]:
-            return ON_THE_CHARACTER
-        return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
-
-    def is_once(self, size: dict[str, Any], method: str) -> bool:
-        """Return whether the method is measured only in the first round, to save time."""
-        return method in RIVALS and not self.is_central(size)
+def reopen() -> None:
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
 
 
-@dataclass
-class Bench:
-    """Run the plan in processes, and collect their results."""
-
-    plan: Plan
-    folder: Path
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    failed: bool = False
-
-    def all(self) -> dict[str, Any]:
-        for size in self.plan.sizes():
-            self.measure(size)
-        return {"machine": machine(), "plan": asdict(self.plan), "runs": self.runs}
-
-    def measure(self, size: dict[str, Any]) -> None:
-        """Measure all methods with one file."""
-        name = f"{size['kind']}, {size['channels']:,} channels, {size['frames']:,} frames"
-        self.files.mkdir()
-        if self.process(f"{name}: make", size, "make") is None:
-            return
-        methods = [method for method in self.plan.methods(size) if self.is_quick_enough(size, method)]
-        for number in range(self.plan.rounds):
-            for method in list(methods):
-                result = self.process(f"{name}, round {number + 1}: {method}", size, method)
-                if result is not None:
-                    self.runs.append({**size, "method": method, "round": number, **result})
-                if result is None or self.plan.is_once(size, method):
-                    methods.remove(method)
-        shutil.rmtree(self.files)
-
-    def is_quick_enough(self, size: dict[str, Any], method: str) -> bool:
-        """Return whether a rival method is likely to finish in time.
-
-        The estimate is based on the method's time per sample for the longest file of that kind so far, because for some
-        methods this time grows with the length.
-        """
-        earlier = [
-            run
-            for run in self.runs
-            if (run["kind"], run["method"]) == (size["kind"], method) and run["frames"] <= size["frames"]
-        ]
-        if method not in RIVALS or not earlier:
-            return True
-        last = max(earlier, key=lambda run: (run["frames"], run["channels"]))
-        seconds = last["seconds"] * size["channels"] * size["frames"] / (last["channels"] * last["frames"])
-        return bool(seconds <= self.plan.patience)
-
-    @property
-    def files(self) -> Path:
-        """Return the folder of the .blend files."""
-        return self.folder / "files"
-
-    def process(self, name: str, size: dict[str, Any], method: str) -> dict[str, Any] | None:
-        """Return the result of one process, or None if it fails."""
-        asked = {"size": size, "method": method, "folder": str(self.files), "look": self.plan.is_central(size)}
-        command = [sys.executable, str(ROOT / "tools" / "benchmarks" / "bake_method.py"), json.dumps(asked)]
-        # Without the user's add-ons and settings.
-        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(self.folder)}
-        limit = max(60.0, 2 * self.plan.patience) if method in RIVALS else None
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
-        except subprocess.TimeoutExpired:
-            say(f"{name}: given up after {limit:.0f} s")
-            return None
-        if done.returncode:
-            self.failed = True
-            say(f"{name}: FAILED\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
-            return None
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        say(f"{name}: {result['seconds']:.4g} s" if "seconds" in result else name)
-        return result
+def bake(output: str) -> None:
+    report = animation.bake_many([rig()], animation.Options(output=output))
+    if report.refused:
+        raise SystemExit("\n".join(map(str, report.refused)))
 
 
-def packed(result: dict[str, Any]) -> str:
-    """Return the result as JSON with six digits per number and one run per line."""
-    runs = ",\n".join(
-        json.dumps({name: float(f"{each:.6g}") if isinstance(each, float) else each for name, each in run.items()})
-        for run in result["runs"]
+def bake_again(output: str) -> Work:
+    """Return a function that bakes. A first bake loads the modules, which are not measured."""
+    bake(output)
+    reopen()
+    return partial(bake, output)
+
+
+def floor(output: str) -> Work:
+    """Return a function that writes the keys of a bake with `add` and `foreach_set`, and nothing else.
+
+    Attributes that all new keys have are not written.
+    """
+    bake(output)
+    curves = fcurves(rig())
+    every = [keyframes.read(curve) for curve in curves]
+    curves[0].keyframe_points.add(1)
+    new = keyframes.read(curves[0]).take(np.array([-1]))
+    changed = [
+        name for name in keyframes.NAMES if any((getattr(keys, name) != getattr(new, name)).any() for keys in every)
+    ]
+    reopen()
+    arrays = [[(name, getattr(keys, name).ravel()) for name in changed] for keys in every]
+    return partial(write, list(zip(fcurves(rig()), map(len, every), arrays, strict=True)))
+
+
+def write(keys_of_curves: list[tuple[Any, int, list[tuple[str, Any]]]]) -> None:
+    for curve, count, arrays in keys_of_curves:
+        points = curve.keyframe_points
+        points.clear()
+        points.add(count)
+        for name, values in arrays:
+            points.foreach_set(name, values)
+
+
+def fcurve_bake() -> None:
+    for curve in fcurves(rig()):
+        curve.bake(1, last_frame())
+
+
+def nla_bake(visual: bool) -> Work:
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    return partial(
+        bpy.ops.nla.bake,
+        frame_start=1,
+        frame_end=last_frame(),
+        only_selected=True,
+        visual_keying=visual,
+        bake_types={"POSE"},
+        channel_types={"LOCATION", "ROTATION", "SCALE"},
     )
-    rest = json.dumps({name: each for name, each in result.items() if name != "runs"}, indent=1)
-    return f'{rest[:-2]},\n "runs": [\n{runs}\n]}}\n'
 
 
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+def bake_action() -> None:
+    make_options: Any = anim_utils.BakeOptions
+    chosen = {field.name: False for field in fields(make_options)}
+    chosen |= {"do_pose": True, "do_location": True, "do_rotation": True, "do_scale": True}
+    pairs: Any = [(rig(), None)]
+    anim_utils.bake_action_objects(pairs, frames=range(1, last_frame() + 1), bake_options=make_options(**chosen))
 
 
-def machine() -> dict[str, Any]:
-    """Return a description of the machine and the software."""
-    code = "import bpy, numpy; print(bpy.app.version_string, numpy.__version__, sep='|')"
-    told = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
-    blender, numpy = told.splitlines()[-1].split("|")
-    return {
-        "blender": blender,
-        "python": platform.python_version(),
-        "numpy": numpy,
-        "system": f"{platform.system()} {platform.machine()}",
-        "processor": "".join(set(_lines("/proc/cpuinfo", "model name"))) or platform.processor(),
-        "cores": os.cpu_count(),
-    }
+METHODS: dict[str, Callable[[], Work]] = {
+    "samples": partial(bake_again, "SAMPLES"),
+    "floor of samples": partial(floor, "SAMPLES"),
+    "curves": partial(bake_again, "CURVES"),
+    "floor of curves": partial(floor, "CURVES"),
+    "FCurve.bake": lambda: fcurve_bake,
+    "nla.bake": partial(nla_bake, False),
+    "nla.bake, visual keying": partial(nla_bake, True),
+    "anim_utils.bake_action": lambda: bake_action,
+}
+"""The ways to bake the open file. Each prepares it, and returns the function to measure."""
+OF_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
+"""The methods that are measured with a skin, which some of them deform at each frame."""
 
 
-def _lines(path: str, name: str) -> Iterator[str]:
-    if Path(path).exists():
-        for line in Path(path).read_text().splitlines():
-            if line.startswith(name):
-                yield line.partition(":")[2].strip()
+def rig() -> Any:
+    return bpy.data.objects[RIG]
+
+
+def last_frame() -> int:
+    scene: Any = bpy.context.scene
+    last: int = scene.frame_end
+    return last
+
+
+def measure(method: str, file: Path) -> None:
+    """Print the seconds and the number of keys of one method as JSON."""
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    seconds = seconds_of(METHODS[method](), time.perf_counter)
+    keys = sum(len(curve.keyframe_points) for curve in fcurves(rig()))
+    print(f"\n{json.dumps({'seconds': seconds, 'keys': keys})}", flush=True)
+
+
+def measured(method: str, file: Path) -> dict[str, Any]:
+    """Measure a method in a new process, without the user's add-ons and settings."""
+    command = [sys.executable, str(ROOT / "tools" / "bench.py"), "bakes", "--one", method, "--file", str(file)]
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(file.parent)}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(f"{file.stem}, {method}: {result['seconds']:.4g} s", file=sys.stderr, flush=True)
+    return result
+
+
+def rounds_of(size: Size, methods: tuple[str, ...], rounds: int) -> dict[str, list[dict[str, Any]]]:
+    """Measure the methods in turns with a new file, and return the results of all rounds by method."""
+    results: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
+    with tempfile.TemporaryDirectory(prefix="tcb-bench-") as folder:
+        file = Path(folder) / ("character.blend" if size.vertices else "armature.blend")
+        make(size, file)
+        for _ in range(rounds):
+            for method in methods:
+                results[method].append(measured(method, file))
+    return results
+
+
+def compared(results: dict[str, list[dict[str, Any]]], unit: str, head: str) -> str:
+    """Return the table of all methods, with ratios to the time of the method `unit` in the same round."""
+    rows = []
+    for method, of_rounds in results.items():
+        seconds = [result["seconds"] for result in of_rounds]
+        ratios = [own / other["seconds"] for own, other in zip(seconds, results[unit], strict=True)]
+        rows.append((method, number(1e3 * median(seconds)), spread(ratios), f"{of_rounds[0]['keys']:,}"))
+    return table(("way", "ms", head, "keys"), rows)
+
+
+def spread(values: list[float]) -> str:
+    """Return the median with the minimum and maximum."""
+    least, most = min(values), max(values)
+    return f"{number(median(values))} ({number(least)} to {number(most)})" if most > least else number(least)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json", help="file for the results")
     parser.add_argument("--rounds", type=int, default=3, help="how often each measurement is made")
-    parser.add_argument("--channels", type=int, nargs="+", default=STEPS)
-    parser.add_argument("--frames", type=int, nargs="+", default=STEPS)
-    parser.add_argument("--most", type=int, default=10_000_000, help="channels times frames of the largest file")
-    parser.add_argument("--patience", type=float, default=30.0, help="seconds that a rival may take")
-    parser.add_argument("--skin", type=int, default=SKIN, help="vertices of the character; 0: none")
+    parser.add_argument("--channels", type=int, default=1000)
+    parser.add_argument("--frames", type=int, default=1000)
+    parser.add_argument("--skin", type=int, default=50_000, help="vertices of the character; 0: none")
+    parser.add_argument("--page", type=Path, help="a page to insert the tables into")
+    parser.add_argument("--one", choices=METHODS, help="measure one method with --file, in this process")
+    parser.add_argument("--file", type=Path, help="the file for --one")
 
 
-def run(options: argparse.Namespace) -> int:
-    plan = Plan(options.channels, options.frames, options.rounds, options.most, options.patience, options.skin)
-    with tempfile.TemporaryDirectory(prefix="tcb-bench-") as folder:
-        bench = Bench(plan, Path(folder))
-        result = bench.all()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(packed(result))
-    print_report(Results(result))
-    return int(bench.failed)
+def run(options: argparse.Namespace) -> None:
+    if options.one:
+        measure(options.one, options.file)
+        return
+    bare = rounds_of(Size(options.channels, options.frames), tuple(METHODS), options.rounds)
+    tables = {"ways, armature": compared(bare, "floor of samples", "times the floor")}
+    if options.skin:
+        character = rounds_of(Size(options.channels, options.frames, options.skin), OF_CHARACTER, options.rounds)
+        tables["ways, character"] = compared(character, "samples", "times the bake of samples")
+    tables["conditions"] = (
+        f"Measured with Blender {bpy.app.version_string}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"on {platform.system()} {platform.machine()} with {os.cpu_count()} cores. Rounds: {options.rounds}."
+    )
+    for name, text in tables.items():
+        print(f"\n{name}\n\n{text}")
+    if options.page:
+        page = options.page.read_text()
+        for name, text in tables.items():
+            page = filled(page, name, text)
+        options.page.write_text(page)

@@ -14,7 +14,7 @@ from tools.benchmarks.checkout import animation
 from tools.benchmarks.scenes import RIG, Size, fcurves, make
 from tools.benchmarks.timing import milliseconds_of
 
-SIZE = Size("armature", 1000, 250)
+SIZE = Size(1000, 250)
 KEYS = 10
 
 
