@@ -317,7 +317,7 @@ class Prepared:
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
         """Return the value or derivative of the only spline at one frame, identical to `evaluate` to the last bit.
 
-        One NumPy call costs more than this whole calculation with Python numbers (tools/bench.py splines).
+        One NumPy call costs more than this whole calculation with Python numbers (tools/bench.py package_speed).
         """
         keys = self._frames
         first, last = keys[0], keys[-1]

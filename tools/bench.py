@@ -18,14 +18,12 @@ from tools.tcb import end_process
 CASES = {
     "bakes": "a bake's time, compared with Blender's ways to bake",
     "verbs": "what verbs cost per object, and the table of parameters",
-    "splines": "one sample, many samples and construction of each method's splines, compared with scipy",
-    "batch": "many tracks at once, compared with scipy and others",
+    "package_speed": "splines of many tracks and of one track, compared with scipy and others",
     "live": "Live after a key was moved, and Enable",
     "parameter_drag": "drags of a parameter, with 100 bones live",
     "path_drag": "drags on the path, with 100 bones live",
     "window": "drags in a graphical Blender, until the last redraw",
     "overlay": "paths in the viewport of a graphical Blender",
-    "import_3ds": "import and export of a large .3ds file",
 }
 """Each case has a module in tools/benchmarks with `add_options` and `run`."""
 

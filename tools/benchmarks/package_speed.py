@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time one sample, many samples and the construction of splines for each method, compared with scipy and others.
+"""Time splines of many tracks and of one track, compared with scipy and others.
 
-Each time is the minimum of several. Peers and methods take turns, so the load of the machine hardly affects ratios.
-Peers: scipy and, if installed, PyPI's `splines` and numpy-quaternion.
+The table of many tracks shows medians of several rounds, in which all splines take turns. The table of one track shows
+minimum times of one sample, many samples and the construction for each method. Peers: scipy and, if installed, PyPI's
+`splines` and numpy-quaternion.
 """
 
 from __future__ import annotations
@@ -11,27 +12,38 @@ import argparse
 import importlib.util
 import time
 import timeit
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from statistics import median
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interp import Keys, rotations
-from interp.splines import METHODS
+from interp import Keys, evaluate_many, rotations
+from interp.splines import METHODS, tcb
 from interp.splines.cubic import VectorSpline
 from interp.splines.lightwave_kochanek_bartels import (
     KochanekBartelsRotationSpline,
     KochanekBartelsSpline,
     LightWaveSpline,
 )
+from tools.benchmarks.timing import seconds_of
+from tools.tables import number, table
 
 Float64Array = npt.NDArray[np.float64]
 MANY = 100_000
 SWINGING = "LAGRANGE"
-"""This library does not support 1,000 keys."""
+"""This method does not support 1,000 keys."""
+FROM_KEYS = {
+    ("rotations", "scipy Slerp"): False,
+    ("rotations", "scipy RotationSpline"): True,
+    ("values", "scipy CubicHermiteSpline"): False,
+    ("rotations", "numpy-quaternion squad"): True,
+    ("rotations", "`splines` KochanekBartels"): True,
+}
+"""The splines that are measured with many tracks, and whether their construction is included."""
 
 
 @dataclass
@@ -54,8 +66,8 @@ def least(run: Callable[[], object], seconds: float = 0.05) -> float:
     return min(times)
 
 
-def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
-    """Yield the splines of values ("values") and rotations ("rotations") of other libraries and of all methods."""
+def libraries(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
+    """Yield the splines of values ("values") and rotations ("rotations") of other libraries."""
     from scipy.interpolate import CubicHermiteSpline, CubicSpline
     from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
@@ -85,6 +97,10 @@ def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterat
         array = quaternion.as_quat_array(q)
         squad = lambda _, at, nu: quaternion.squad(array, frames, np.atleast_1d(at))  # noqa: E731
         yield "rotations", Peer("numpy-quaternion squad", lambda: None, squad, 0)
+
+
+def methods(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
+    """Yield the splines of all methods."""
     made = [
         (method.name, kind, getattr(method, kind)) for method in METHODS.values() for kind in ("values", "rotations")
     ]
@@ -94,7 +110,7 @@ def peers(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterat
     for name, kind, cls in made:
         if cls is not None and (name != SWINGING or len(frames) <= 10):
             own = q if kind == "rotations" else values
-            yield kind, Peer(name, partial(made_of, cls, Keys(frames, own)), called)
+            yield kind, Peer(name, partial(made_of, cls, Keys(frames, own)), lambda spline, at, nu: spline(at, nu))
 
 
 def made_of(cls: Callable[[Keys], Any], keys: Keys) -> object:
@@ -125,7 +141,8 @@ def rows(count: int) -> Iterator[str]:
     q = rotations.from_rotation_vector(generator.normal(size=(count, 3)) * 0.3)
     values = np.exp(generator.normal(size=(count, 3)) * 0.4)
     at, many = float(frames[count // 2] + 0.3), np.sort(generator.uniform(frames[0], frames[-1], MANY))
-    found = [(kind, peer, timed(peer, at, many)) for kind, peer in peers(frames, q, values)]
+    peers = [*libraries(frames, q, values), *methods(frames, q, values)]
+    found = [(kind, peer, timed(peer, at, many)) for kind, peer in peers]
     of = {(kind, peer.name): times for kind, peer, times in found}
     for kind, peer, (made, first, one, all_, one_rate, all_rates) in found:
         base = of[kind, "scipy CubicHermiteSpline" if kind == "values" else "scipy Slerp"][2]
@@ -146,16 +163,85 @@ def rows(count: int) -> Iterator[str]:
         yield f"| {count:,} | {kind} | {peer.name} | {' | '.join(cells)} |"
 
 
+@dataclass
+class Work:
+    """A call that evaluates many tracks, its number of samples, and its times."""
+
+    name: str
+    samples: int
+    call: Callable[[], object]
+    seconds: list[float] = field(default_factory=list)
+
+
+def many_tracks(tracks: int, keys: int, samples: int, rounds: int) -> str:
+    """Return the table for tracks of unevenly spaced keys."""
+    generator = np.random.default_rng(1)
+    key_frames = [np.cumsum(generator.uniform(5.0, 40.0, keys)) for _ in range(tracks)]
+    frames = np.linspace(0.0, max(each[-1] for each in key_frames), samples)
+    q = rotations.from_rotation_vector(generator.normal(size=(tracks, keys, 3)) * 0.5)
+    works = [*works_of_interp(key_frames, q, frames), *works_of_libraries(key_frames, q, frames)]
+    for work in works:
+        work.call()
+    for _ in range(rounds):
+        for work in works:
+            work.seconds.append(seconds_of(work.call, time.perf_counter))
+    nanoseconds = [1e9 * median(work.seconds) / work.samples for work in works]
+    rows = [(work.name, number(ns), number(ns / nanoseconds[0])) for work, ns in zip(works, nanoseconds, strict=True)]
+    return table(("", "ns per sample", "times ours"), rows)
+
+
+def works_of_interp(key_frames: Sequence[Float64Array], q: Float64Array, frames: Float64Array) -> list[Work]:
+    def make() -> list[tcb.RotationSpline]:
+        return [tcb.RotationSpline(Keys(*pair)) for pair in zip(key_frames, q, strict=True)]
+
+    made = make()
+    eased = [tcb.RotationSpline(Keys(*pair, 0.2, 0.3, -0.4, 0.3, 0.4)) for pair in zip(key_frames, q, strict=True)]
+    vectors = [tcb.VectorSpline(Keys(own_frames, own[:, 1:])) for own_frames, own in zip(key_frames, q, strict=True)]
+    total = len(q) * len(frames)
+    return [
+        Work("TCB rotation, from keys", total, lambda: evaluate_many(make(), frames)),
+        Work("TCB rotation, with parameters and ease", total, lambda: evaluate_many(eased, frames)),
+        Work("TCB rotation, one track per call", total, lambda: [spline(frames) for spline in made]),
+        Work("TCB vector of 3 components", total, lambda: evaluate_many(vectors, frames)),
+    ]
+
+
+def works_of_libraries(key_frames: Sequence[Float64Array], q: Float64Array, frames: Float64Array) -> Iterator[Work]:
+    of_tracks = [
+        {(kind, peer.name): peer for kind, peer in libraries(own_frames, own, own[:, 1:])}
+        for own_frames, own in zip(key_frames, q, strict=True)
+    ]
+    inside = [np.clip(frames, own_frames[0], own_frames[-1]) for own_frames in key_frames]
+    for name, from_keys in FROM_KEYS.items():
+        if name not in of_tracks[0]:
+            continue
+        calls = [(peers[name], at) for peers, at in zip(of_tracks, inside, strict=True)]
+        if not calls[0][0].many:
+            calls = [(peer, at[::10]) for peer, at in calls[:1]]
+        made = [None if from_keys else peer.make() for peer, _ in calls]
+        title = f"{name[1]}, {'from keys' if from_keys else 'evaluation'}"
+        yield Work(title, sum(len(at) for _, at in calls), partial(evaluate_each, calls, made))
+
+
+def evaluate_each(calls: Sequence[tuple[Peer, Float64Array]], made: Sequence[Any]) -> None:
+    """Evaluate a library's splines of all tracks. Construct the splines that are None."""
+    for (peer, at), spline in zip(calls, made, strict=True):
+        peer.call(peer.make() if spline is None else spline, at, 0)
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("keys", type=int, nargs="*", default=[10, 1000, 10_000], help="of each spline")
+    for name, default in (("tracks", 250), ("keys", 20), ("samples", 1000), ("rounds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default, help="of many tracks")
+    parser.add_argument("--one", type=int, nargs="*", default=[10, 1000, 10_000], help="keys of one track")
 
 
 def run(options: argparse.Namespace) -> None:
+    print(many_tracks(options.tracks, options.keys, options.samples, options.rounds))
     print(
-        "| keys | of | spline | construct, µs | first sample, µs | one sample, µs | over scipy's | one derivative, µs"
+        "\n| keys | of | spline | construct, µs | first sample, µs | one sample, µs | over scipy's | one derivative, µs"
         " | 100,000 samples, ms | over scipy's | 100,000 derivatives, ms | over scipy's |"
     )
     print("| ---: | --- | --- |" + " ---: |" * 9)
-    for count in options.keys:
+    for count in options.one:
         for row in rows(count):
             print(row, flush=True)
