@@ -81,10 +81,10 @@ def is_rotation(track: Track) -> bool:
     return "rotation" in track.path
 
 
-def record(scene: bpy.types.Scene, step: float) -> Recording:
-    """Play the scene and record each track every `step` frames."""
+def record(scene: bpy.types.Scene) -> Recording:
+    """Play the scene and record each track every quarter of a frame."""
     result: Recording = {track: {} for track in TRACKS}
-    for frame in np.arange(START, END + step / 2, step).tolist():
+    for frame in np.arange(START, END + QUARTER / 2, QUARTER).tolist():
         scene.frame_set(int(frame), subframe=frame % 1)
         for track in TRACKS:
             result[track][frame] = track.value()
@@ -229,7 +229,7 @@ def main() -> int:
     load_package()
     animation = importlib.import_module(f"{PACKAGE}.animation")
     scene = make_scene()
-    untouched, blender = snapshot(), record(scene, 1.0)
+    untouched = snapshot()
     blender_flight, blender_poses = pictures.flight(scene), film.poses(scene)
     set_parameters(animation)
     scene.frame_set(START)
@@ -237,11 +237,10 @@ def main() -> int:
     baked = bake(animation)
     scene.frame_set(START)
     saved.append(save(folder / "baked.blend"))
-    ours = record(scene, QUARTER)
+    ours = record(scene)
     rows = [Row(track, *baked[track], *distances(track, ours[track])) for track in TRACKS]
     print_table(rows)
 
-    saved.append(pictures.plot(folder / "plot.png", blender, ours))
     saved.append(methods.picture(folder / "methods.png"))
     if not arguments.no_render:
         print("\nRendering ...")

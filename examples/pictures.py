@@ -1,36 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw the demo's pictures: a plot of some channels, and a render of the moving objects at many frames."""
+"""Render the demo's picture, which shows the moving objects at many frames."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import bmesh
 import bpy
-import matplotlib as mpl
 import numpy as np
 from mathutils import Matrix, Vector
 
-from examples.make_scene import BALL, CAMERA, END, PLANE, START, TRACKS, Track
+from examples.make_scene import BALL, END, PLANE, START
 from examples.shapes import WING_TIPS, add, link, material
-from tests.animation import reference
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-
-Played = Mapping[float, tuple[float, ...]]
 
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
 """The colors at the start, in the middle and at the end of the path."""
 _BELOW = Vector((0.0, 0.0, -0.07))
 """An offset that prevents the ribbon from intersecting the wings."""
-OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
 PLANE_GHOSTS = (4, 11, 18, 25, 31, 36, 41, 46, 52, 58, 63, 68, 73, 78, 83, 88, 93, 98, 103, 108)
 BALL_GHOSTS = (
     1,
@@ -68,65 +57,6 @@ BALL_GHOSTS = (
 )
 """Frames whose poses the picture shows, closer together in fast motion and at each bounce."""
 STILL_FRAME = 112
-
-
-def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Played]) -> Path:
-    """Plot the plane's path and angular speed, the ball's height and the camera's speed."""
-    plane, turning = _tracks(PLANE)
-    height, camera = _tracks(BALL)[0], _tracks(CAMERA)[0]
-    figure, views = plt.subplot_mosaic("AAA;BCD", figsize=(13, 8.4), height_ratios=(1.15, 1), layout="constrained")
-    figure.suptitle("The same keys, interpolated by Blender and by TCB")
-
-    axes = views["A"]
-    axes.set(title="Paper plane: path, seen from the front", xlabel="x", ylabel="z", aspect="equal")
-    _draw(axes, [(v[0], v[2]) for v in blender[plane].values()], [(v[0], v[2]) for v in ours[plane].values()])
-    axes.plot([key.value[0] for key in plane.keys], [key.value[2] for key in plane.keys], "o", color=KEYS, label="keys")
-    axes.legend(frameon=False, loc="center right")
-
-    axes = views["B"]
-    axes.set(title="Paper plane: angular speed", xlabel="frame", ylabel="degrees per frame")
-    _draw(axes, _changes(blender[turning], _turn), _changes(ours[turning], _turn))
-    _mark_keys(axes, turning)
-
-    axes = views["C"]
-    axes.set(title="Ball: height", xlabel="frame", ylabel="z")
-    _draw(axes, [(f, v[2]) for f, v in blender[height].items()], [(f, v[2]) for f, v in ours[height].items()])
-    axes.plot([key.frame for key in height.keys], [key.value[2] for key in height.keys], "o", color=KEYS)
-
-    axes = views["D"]
-    axes.set(title="Camera: speed, with ease at both ends", xlabel="frame", ylabel="units per frame")
-    _draw(axes, _changes(blender[camera], math.dist), _changes(ours[camera], math.dist))
-    _mark_keys(axes, camera)
-
-    for axes in views.values():
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
-    return path
-
-
-def _tracks(owner: str) -> list[Track]:
-    return [track for track in TRACKS if track.owner == owner]
-
-
-def _draw(axes: Axes, blender: Sequence[tuple[float, float]], ours: Sequence[tuple[float, float]]) -> None:
-    axes.plot(*zip(*blender, strict=True), color=BLENDERS, lw=1.4, label="Blender's own")
-    axes.plot(*zip(*ours, strict=True), color=OURS, lw=1.8, label="TCB")
-
-
-def _mark_keys(axes: Axes, track: Track) -> None:
-    for key in track.keys:
-        axes.axvline(key.frame, color=KEYS, lw=0.7, ls=":")
-
-
-def _turn(p: Sequence[float], q: Sequence[float]) -> float:
-    return math.degrees(reference.apart(np.array(p), np.array(q)))
-
-
-def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]], float]) -> list[tuple[float, float]]:
-    """Return the changes from each whole frame to the next."""
-    whole = [(frame, value) for frame, value in played.items() if not frame % 1]
-    return [((f + g) / 2, measure(p, q)) for (f, p), (g, q) in pairwise(whole)]
 
 
 def flight(scene: bpy.types.Scene) -> list[Matrix]:
