@@ -18,7 +18,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -130,15 +129,13 @@ class Row:
     """Generated keys."""
     curves: int = 0
     """Generated keys."""
-    needless: int = 0
-    """Segments that would be within the tolerance without their generated keys."""
     at_frames: Distance = field(default_factory=Distance)
     between: Distance = field(default_factory=Distance)
     of_curves: Distance = field(default_factory=Distance)
 
     @property
     def is_good(self) -> bool:
-        return self.at_frames.excess <= 1 and self.of_curves.excess <= 1 and not self.needless
+        return self.at_frames.excess <= 1 and self.of_curves.excess <= 1
 
 
 def example() -> list[Track]:
@@ -259,55 +256,12 @@ def measure(name: str, tracks: Sequence[Track]) -> Row:
         for now, then in zip(shown, wanted, strict=True):
             row.of_curves.add(track, apart(track, now, then), tolerance)
         row.keys += sum(len(curve.keyframe_points) for curve in curves_of(track))
-        row.needless += needless(track, tolerance)
     row.keys -= row.curves
     return row
 
 
 def curves_of(track: Track) -> list[Any]:
     return [curve for curve in fcurves(track.datablock) if curve.data_path == track.path]
-
-
-def needless(track: Track, tolerance: float) -> int:
-    """Return the number of segments in which all generated Bezier keys could be omitted.
-
-    They can be omitted if one cubic with the derivatives at the keys on both sides is within the tolerance. Components
-    of values are checked separately.
-    """
-    curves = curves_of(track)
-    if not track.is_rotation:
-        return sum(_needless(track, [curve], tolerance * track.range) for curve in curves)
-    return _needless(track, curves, tolerance)
-
-
-def _needless(track: Track, curves: Sequence[Any], tolerance: float) -> int:
-    count = 0
-    own = [[point for point in curve.keyframe_points if point.type != "GENERATED"] for curve in curves]
-    generated = [point.co.x for point in curves[0].keyframe_points if point.type == "GENERATED"]
-    for n, (start, end) in enumerate(pairwise(point.co.x for point in own[0])):
-        if not any(start < frame < end for frame in generated):
-            continue
-        components = [curve.array_index for curve in curves]
-        worst = 0.0
-        for t in np.linspace(0.0, 1.0, 50):
-            shown = [_cubic(points[n], points[n + 1], float(t)) for points in own]
-            exact = track.exact(start + float(t) * (end - start))
-            if track.is_rotation:
-                q = reference.of_euler(shown) if track.path.endswith("euler") else np.array(shown)
-                worst = max(worst, reference.apart(q, np.array(exact)))
-            else:
-                worst = max(worst, abs(shown[0] - exact[components[0]]))
-        count += worst <= tolerance
-    return count
-
-
-def _cubic(left: Any, right: Any, t: float) -> float:
-    """Return the cubic between two keys, with the derivatives of their handles."""
-    length, s = right.co.x - left.co.x, 1.0 - t
-    leave = (left.handle_right.y - left.co.y) / (left.handle_right.x - left.co.x) * length
-    arrive = (right.co.y - right.handle_left.y) / (right.co.x - right.handle_left.x) * length
-    at_left, at_right = s * s * (1 + 2 * t) * left.co.y, t * t * (3 - 2 * t) * right.co.y
-    return float(at_left + at_right + t * s * s * leave - t * t * s * arrive)
 
 
 def tables(rows: Sequence[Row]) -> dict[str, str]:
@@ -323,7 +277,6 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
             f"{row.samples:,}",
             f"{row.curves:,}",
             f"{100 * row.curves / row.samples:.1f} %" if row.samples else None,
-            row.needless,
             *_distance(row.of_curves),
         )
         for row in rows
@@ -349,7 +302,6 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
                 "samples",
                 "generated",
                 "ratio",
-                "needless",
                 "values",
                 "rotations",
             ),
@@ -377,7 +329,7 @@ def main() -> int:
         print(f"\n{name}\n\n{text}")
     for row in rows:
         if not row.is_good:
-            print(f"{row.name}: farther off than it may be, or needless keys")
+            print(f"{row.name}: an error is larger than allowed")
     if options.docs:
         page = options.docs / "curves.md"
         text = page.read_text()
