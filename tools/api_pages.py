@@ -16,6 +16,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import itertools
 import re
 import sys
 import textwrap
@@ -75,7 +76,7 @@ class Page(NamedTuple):
     title: str
     introduction: str
     names: tuple[str, ...]
-    """Names without `animation.` or `bpy.ops.`. Names of `interp` include the last part of their module."""
+    """Names without `animation.`, or the modules of operators."""
 
 
 SCRIPTS = {
@@ -144,59 +145,17 @@ OPERATORS = {
     "operators_bake": Page(
         "Operators: bake, check and reduce",
         "Operators on the selection.",
-        (
-            *(
-                "tcb.enable",
-                "tcb.bake",
-                "tcb.bake_for_gltf",
-                "tcb.bake_in_world",
-                "tcb.free",
-                "tcb.restore",
-                "tcb.apply",
-            ),
-            *(
-                "tcb.remove",
-                "tcb.sync",
-                "tcb.check",
-                "tcb.joint_check",
-                "tcb.reduce",
-                "tcb.reduce_compare",
-                "tcb.relax",
-            ),
-            *("tcb.edit_tried", "tcb.finding_show", "tcb.messages_dismiss"),
-        ),
+        ("bake", "checks", "messages", "reduce", "relax"),
     ),
     "operators_keys": Page(
         "Operators: keys and tracks",
         "Operators on keys, tracks, rotations and timing.",
-        (
-            *("tcb.key_set", "tcb.key_bezier", "tcb.key_copy", "tcb.key_drag", "tcb.key_jump", "tcb.key_paste"),
-            *(
-                "tcb.key_reset",
-                "tcb.key_select",
-                "tcb.key_whole",
-                "tcb.key_use_tcb",
-                "tcb.make_key",
-                "tcb.handles_free",
-            ),
-            *(
-                "tcb.preset_add",
-                "tcb.preset_apply",
-                "tcb.track_choose",
-                "tcb.track_select",
-                "tcb.turns_shortest",
-                "tcb.fix_rotations",
-            ),
-            *("tcb.frame_function", "tcb.frame_function_remove"),
-        ),
+        ("key_drag", "key_select", "keys", "preset", "rotations", "tracks"),
     ),
     "operators_files": Page(
         "Operators: files and velocities",
         "Operators that import, export and write velocities.",
-        (
-            *("import_anim.tcb_3ds", "import_anim.tcb_restore_curves", "import_anim.tcb_table", "export_anim.tcb_3ds"),
-            *("export_anim.tcb_table", "tcb.velocities_write"),
-        ),
+        ("restore_curves", "tables", "three_ds"),
     ),
 }
 """Pages of docs/reference/api on operators, by file name."""
@@ -309,7 +268,7 @@ def scripts_pages(animation: ModuleType) -> dict[str, str]:
     """
     functions = one_page_each(SCRIPTS, animation.__all__)
     registered = operators(animation)
-    one_page_each(OPERATORS, registered)
+    one_page_each(OPERATORS, {module for module, _rna in registered.values()})
     index, texts = [SCRIPTS_INDEX], {}
     for name, page in functions.items():
         objects = {f"animation.{each}": getattr(animation, each) for each in page.names}
@@ -317,9 +276,10 @@ def scripts_pages(animation: ModuleType) -> dict[str, str]:
         index.append(index_table(page.title, f"{name}.md", lines))
         texts[f"{name}.md"] = page_of(page.title, page.introduction, SCRIPTS_BEGIN, sections(objects))
     for name, page in OPERATORS.items():
-        lines = {f"bpy.ops.{each}": registered[each].name for each in sorted(page.names)}
+        shown = {each: rna for each, (module, rna) in sorted(registered.items()) if module in page.names}
+        lines = {f"bpy.ops.{each}": rna.name for each, rna in shown.items()}
         index.append(index_table(page.title, f"{name}.md", lines))
-        parts = (operator_section(each, registered[each]) for each in sorted(page.names))
+        parts = itertools.starmap(operator_section, shown.items())
         texts[f"{name}.md"] = page_of(page.title, page.introduction, OPERATORS_BEGIN, parts)
     return {"index.md": "\n".join(index), **texts}
 
@@ -570,17 +530,18 @@ def anchor(heading: str) -> str:
 # Operators
 
 
-def operators(package: ModuleType) -> dict[str, Any]:
-    """Return the properties of each operator of the package, by its name after `bpy.ops.`."""
+def operators(package: ModuleType) -> dict[str, tuple[str, Any]]:
+    """Return the module and the properties of each operator of the package, by its name after `bpy.ops.`."""
     import bpy
 
-    owner = package.__name__.rpartition(".")[0]
+    folder = f"{package.__name__.rpartition('.')[0]}.operators."
     found = {}
     for module in OPERATOR_MODULES:
         for name in sorted(dir(getattr(bpy.ops, module))):
             cls = getattr(bpy.types, f"{module.upper()}_OT_{name}", None)
-            if cls is not None and cls.__module__.startswith(f"{owner}.operators."):
-                found[f"{module}.{name}"] = getattr(getattr(bpy.ops, module), name).get_rna_type()
+            if cls is not None and cls.__module__.startswith(folder):
+                rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
+                found[f"{module}.{name}"] = cls.__module__.removeprefix(folder), rna
     return found
 
 
