@@ -2,7 +2,8 @@
 """Measure the time of a bake, relative to Blender's functions and to a direct write of the same keys.
 
 Each measurement runs in a separate process. All methods take turns in each round, so other load on the machine affects
-them equally. The tables show medians, with the minimum and maximum in parentheses.
+them equally. The tables show medians, with the minimum and maximum in parentheses. Times are processor times of the
+main thread.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def last_frame() -> int:
 def measure(method: str, file: Path) -> None:
     """Print the seconds and the number of keys of one method as JSON."""
     bpy.ops.wm.open_mainfile(filepath=str(file))
-    seconds = seconds_of(METHODS[method](), time.perf_counter)
+    seconds = seconds_of(METHODS[method](), time.thread_time)
     keys = sum(len(curve.keyframe_points) for curve in fcurves(rig()))
     print(f"\n{json.dumps({'seconds': seconds, 'keys': keys})}", flush=True)
 
