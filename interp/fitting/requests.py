@@ -34,9 +34,6 @@ class Request:
         For curves, the maximum error, for all channels or per channel. For rotations, an angle in radians. Errors of
         `curves.VALUE_TOLERANCE` times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles
         ignore the tolerance and are as accurate as possible.
-    free_lengths : bool
-        For curves, whether knots of quaternions may have slightly different lengths if that saves knots. Different
-        lengths require playback that normalizes the interpolated quaternion, as in Blender, rather than each key.
     other_keys : array_like of float, or None
         For curves, frames of other keys of the same track. Knots stay half a frame away from these keys, as they do
         from the keys of the spline.
@@ -47,7 +44,6 @@ class Request:
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
     tolerance: float | npt.ArrayLike | None = None
-    free_lengths: bool = True
     other_keys: npt.ArrayLike | None = None
 
     def tolerance_of_channels(self, channels: int) -> Float64Array:

@@ -138,79 +138,6 @@ def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
     assert ours <= 1.1 * best
 
 
-@pytest.fixture
-def stretched():
-    """Return splines, their channel values at the keys with any length and sign, and fits with stretched knots."""
-    generator = np.random.default_rng(14)
-    splines = [
-        random_rotation(generator, step, 6, largest=largest) for step in (0.3, 0.5, 0.7, 0.9) for largest in (0.0, 1.0)
-    ]
-    sizes = generator.choice([0.2, 1.0, 3.0], (len(splines), 6, 1)) * generator.choice(
-        [-1.0, 1.0], (len(splines), 6, 1)
-    )
-    numbers = [spline.keys.values * size for spline, size in zip(splines, sizes, strict=True)]
-    requests = [
-        Request(spline, "QUATERNION", own, tolerance=ROTATION_TOLERANCE)
-        for spline, own in zip(splines, numbers, strict=True)
-    ]
-    return splines, numbers, fit_many(requests)
-
-
-def test_stretched_knots_save_pieces(stretched):
-    splines, numbers, fits = stretched
-    requests = [
-        Request(spline, "QUATERNION", own, tolerance=ROTATION_TOLERANCE, free_lengths=False)
-        for spline, own in zip(splines, numbers, strict=True)
-    ]
-    ours, others = (sum(len(fit.knots[0].frames) for fit in each) for each in (fits, fit_many(requests)))
-    assert ours < 0.9 * others
-
-
-def test_quaternions_without_ease_have_fewer_pieces_than_the_fewest_exact_ones():
-    generator = np.random.default_rng(15)
-    splines = [random_rotation(generator, step, 6) for step in (0.3, 0.5, 0.7, 0.9)]
-    fits = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE) for spline in splines])
-    counts = [piece_counts(spline, fit, ROTATION_TOLERANCE, True) for spline, fit in zip(splines, fits, strict=True)]
-    ours, best = np.sum(counts, axis=0)
-    assert ours < 0.9 * best
-
-
-def test_stretched_knots_play_the_motion_within_the_tolerance(stretched):
-    for spline, numbers, fit in zip(*stretched, strict=True):
-        assert fit.reached
-        found = largest_difference(spline, numbers, fit, "QUATERNION")
-        assert (found <= fit.errors[:-1, 0] * 1.001).all()
-
-
-def test_no_knot_is_stretched_by_more_than_a_64th(stretched):
-    most = 0.0
-    for spline, numbers, fit in zip(*stretched, strict=True):
-        lengths = np.linalg.norm([knots.values for knots in fit.knots], axis=0)
-        line = np.interp(fit.knots[0].frames, spline.keys.frames, np.linalg.norm(numbers, axis=1))
-        most = max(most, np.abs(lengths / line - 1.0).max(initial=0.0))
-    assert 1e-3 < most <= 1 / 64 + 1e-12
-
-
-def test_the_keys_own_derivatives_are_exact_where_knots_are_stretched(stretched):
-    for spline, numbers, fit in zip(*stretched, strict=True):
-        size = np.linalg.norm(numbers, axis=1)
-        change = np.diff(size) / np.diff(spline.keys.frames)
-        for found, key, frames in (
-            (fit.outgoing[:-1], numbers[:-1], spline.keys.frames[:-1]),
-            (fit.incoming[1:], fit.arriving[1:], spline.keys.frames[1:] - 1e-9),
-        ):
-            own = np.linalg.norm(key, axis=1)
-            turn = rotations.multiply(np.pad(spline(frames, 1), ((0, 0), (1, 0))), key) / 2.0
-            assert found == pytest.approx(turn + key * (change / own)[:, np.newaxis], abs=1e-8)
-
-
-def test_knots_that_must_not_be_stretched_have_the_keys_length(stretched):
-    for spline, _, _ in zip(*stretched, strict=True):
-        (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE, free_lengths=False)])
-        lengths = np.linalg.norm([knots.values for knots in fit.knots], axis=0)
-        assert lengths == pytest.approx(np.ones(len(lengths)), abs=1e-12)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-4])
 def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
@@ -339,6 +266,12 @@ def test_lengths_of_quaternions_run_from_key_to_key():
     (fit,) = fit_many([Request(spline, "QUATERNION", numbers, tolerance=ROTATION_TOLERANCE)])
     assert fit.reached
     assert largest_difference(spline, numbers, fit, "QUATERNION").max() <= ROTATION_TOLERANCE
+    size = np.linalg.norm(numbers, axis=1)
+    lengths = np.linalg.norm([knots.values for knots in fit.knots], axis=0)
+    assert lengths == pytest.approx(np.interp(fit.knots[0].frames, spline.keys.frames, size), abs=1e-12)
+    change = np.diff(size) / np.diff(spline.keys.frames)
+    assert (fit.outgoing * numbers).sum(axis=1)[:-1] == pytest.approx(change * size[:-1], abs=1e-12)
+    assert (fit.incoming * fit.arriving).sum(axis=1)[1:] == pytest.approx(change * size[1:], abs=1e-12)
 
 
 BAD = {
@@ -485,7 +418,7 @@ def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, ea
     needless = near = 0
     for spline, fit in zip(
         splines,
-        fit_many([Request(spline, held, tolerance=tolerance, free_lengths=False) for spline in splines]),
+        fit_many([Request(spline, held, tolerance=tolerance) for spline in splines]),
         strict=True,
     ):
         frames, knots = spline.keys.frames, fit.knots[0].frames
@@ -497,16 +430,6 @@ def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, ea
                 needless += is_reached_farther_off(spline, index, tolerance / 1.125, rotation)
     assert needless == 0
     assert near > 0 or tolerance > 1e-3 or (not rotation and not eased)
-
-
-def test_stretched_knots_too_keep_away_from_keys():
-    generator = np.random.default_rng(17)
-    splines = [random_rotation(generator, step, 8) for step in (0.3, 0.6, 0.9, 1.2)]
-    for spline, fit in zip(
-        splines, fit_many([Request(each, "QUATERNION", tolerance=ROTATION_TOLERANCE) for each in splines]), strict=True
-    ):
-        assert len(fit.knots[0].frames)
-        assert np.abs(fit.knots[0].frames[:, np.newaxis] - spline.keys.frames).min() >= APART
 
 
 def test_knots_keep_away_from_keys_of_other_channels():

@@ -129,8 +129,7 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
         is_around = _Around.of(spline.frames, scope.sampling, scope.cycle).any
         segments = None if is_around else ~spline.between
         others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-        # Other programs normalize each key and handle of a quaternion separately, so the lengths are lost.
-        requests.append(Request(spline.spline, held, spline.values, segments, tolerance, False, others))
+        requests.append(Request(spline.spline, held, spline.values, segments, tolerance, others))
     return Curves(scope, splines, requests, goes_on(scope, splines))
 
 

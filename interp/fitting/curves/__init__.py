@@ -3,9 +3,8 @@
 
 With handles at thirds of a segment, a channel plays a cubic in time. With exact values and derivatives at both keys,
 the result is the Hermite cubic, which is exact for vector segments without ease. Eased segments and rotations are
-divided by knots. Each piece is compared with the spline, with handles rounded as Blender stores them. The length of a
-quaternion is arbitrary, so a knot may change the length if that saves another knot. Source: docs/formulas,
-"Fitting curves".
+divided by knots. Each piece is compared with the spline, with handles rounded as Blender stores them. Source:
+docs/formulas, "Fitting curves".
 """
 
 # The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until `cubics` finds

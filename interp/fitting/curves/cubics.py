@@ -34,22 +34,18 @@ class Cubics:
 
     def fit(self, spans: Spans) -> Pieces:
         """Return the cubic of each span, and its error."""
-        return self.from_samples(self.sample(spans))
+        samples = self._sample(spans, subdivision.BERNSTEIN)
+        points, rest, differences = self._compare(samples, subdivision.BERNSTEIN)
+        error = _largest(differences)
+        error[self.has_jump(spans)] *= _JUMP_MARGIN
+        return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
 
-    def sample(self, spans: Spans, basis: Float64Array = subdivision.BERNSTEIN) -> Samples:
+    def _sample(self, spans: Spans, basis: Float64Array) -> Samples:
         """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
         at, knots = _places(spans.frames, basis)
         exact = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
         return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
-
-    def from_samples(self, samples: Samples) -> Pieces:
-        """Return the cubics through the sampled values and rates at the ends of spans, with their errors."""
-        spans = samples.spans
-        points, rest, differences = self._compare(samples, subdivision.BERNSTEIN)
-        error = _largest(differences)
-        error[self.has_jump(spans)] *= _JUMP_MARGIN
-        return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
 
     def has_jump(self, spans: Spans) -> BoolArray:
         """Return whether each span contains the start or end of an ease, where the acceleration jumps."""
@@ -80,7 +76,7 @@ class Cubics:
 
     def dense_errors(self, spans: Spans) -> Float64Array:
         """Return the error of each span's cubic, from samples so dense that no interpolation is needed."""
-        _, _, differences = self._compare(self.sample(spans, subdivision.DENSE), subdivision.DENSE)
+        _, _, differences = self._compare(self._sample(spans, subdivision.DENSE), subdivision.DENSE)
         errors: Float64Array = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
         return errors
 
@@ -220,10 +216,6 @@ def _largest(differences: Float64Array) -> Float64Array:
 
 def _squares(vectors: Float64Array) -> Float64Array:
     """Return the squared lengths (m, n) of vectors (m, k, n)."""
-    return dot(vectors, vectors)
-
-
-def dot(one: Float64Array, other: Float64Array) -> Float64Array:
-    """Return the dot products (m, n) of vectors (m, k, n)."""
-    products: Float64Array = sphere.dot(np.moveaxis(one, 1, 0), np.moveaxis(other, 1, 0))
-    return products
+    components = np.moveaxis(vectors, 1, 0)
+    squares: Float64Array = sphere.dot(components, components)
+    return squares

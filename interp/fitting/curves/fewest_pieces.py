@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Search for the fewest pieces within the tolerance: divide, join and balance pieces, and choose quaternion lengths.
-
-The length of a quaternion has no effect, so a knot may use any length, with the same rate on both sides to keep
-channels smooth. The spline's keys keep their lengths.
-"""
+"""Search for the fewest pieces within the tolerance: divide, join and balance pieces."""
 
 from __future__ import annotations
 
@@ -11,14 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...hermite_basis import hermite_weights
 from ...key_batch import IndexArray
-from ...keys import Float64Array
-from ...rotations.representations import RotationRepresentation
-from . import subdivision
-from .cubics import Cubics, dot
+from .cubics import Cubics
 from .knots import Balancing, Division
-from .strands import Pieces, Samples, Spans, Strands, concatenate, count_of_strands, sort_pieces
+from .strands import Pieces, Spans, Strands, concatenate, sort_pieces
 
 _MOST_LEVELS = 40
 # Two neighbors are tried as one piece if the fourth power of the length predicts at most this fraction of the goal.
@@ -37,11 +29,7 @@ def fewest_pieces(strands: Strands) -> Pieces:
         pieces = concatenate([pieces.take(~with_steps), joined])
     pieces = sort_pieces([pieces])
     division.zones.allow_needed(pieces, whole)
-    balancing = Balancing(strands, division, whole)
-    pieces = balancing.balanced(pieces, cubics)
-    representation = strands.representation
-    if representation and representation.homogeneous:
-        pieces = with_free_lengths(strands, cubics, balancing, pieces, representation)
+    pieces = Balancing(strands, division, whole).balanced(pieces, cubics)
     return cubics.with_dense_errors(pieces)
 
 
@@ -117,87 +105,3 @@ def _with_next(spans: Spans, left: IndexArray) -> Spans:
         joined.numbers,
         joined.provisional,
     )
-
-
-_MOST_TRIES = 3
-# Equal shares of the errors may be accurate enough even if they predict this many additional pieces.
-_HOPED = 0.1
-# The largest change in a piece due to knot lengths and their rates, in the units of `_best_lengths`. This limits the
-# change in the quaternion length at a knot to half as much.
-_MOST_CHANGE = 1.0 / 32.0
-
-
-def with_free_lengths(
-    strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
-) -> Pieces:
-    """Return the pieces, or fewer pieces where other quaternion lengths save knots."""
-    tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
-    step = np.ones_like(tries)
-    trial = pieces
-    while True:
-        trial = trial.take(((balancing.count(pieces) > 2) & (tries < _MOST_TRIES))[trial.strand])
-        if not len(trial.strand):
-            return pieces
-        strand, _ = count_of_strands(trial)
-        wanted = np.maximum(balancing.count(pieces)[strand] - step[strand], 2)
-        spans = balancing.divide_again(trial, wanted, np.ones(len(strand), dtype=np.bool_))
-        trial = _fit_with_lengths(cubics, spans, representation)
-        pieces, good = balancing.take_good(pieces, trial)
-        _, needed = balancing.needed(trial)
-        count = count_of_strands(trial)[1]
-        # Each step is half of the estimated remainder. A step that was too long is tried again as the shortest step.
-        left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
-        tries[strand] += np.where(step[strand] > 1, 0, np.where(needed <= count + _HOPED, 1, _MOST_TRIES))
-        step[strand] = np.where(np.isin(strand, good), left, 1)
-        tries[good] = 0
-
-
-def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepresentation) -> Pieces:
-    """Return the cubic of each span with the best quaternion lengths."""
-    samples = cubics.sample(spans)
-    lengths = _best_lengths(samples, cubics.from_samples(samples))
-    sides = [representation.scaled(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
-    values, rates = (np.stack(each) for each in zip(*sides, strict=True))
-    return cubics.from_samples(samples._replace(values=values, rates=rates))
-
-
-def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return the quaternion lengths at the ends of pieces, and their rates per frame, that reduce the errors the most.
-
-    Returns
-    -------
-    lengths, rates : ndarray, shape (2, n)
-        The lengths and rates at the start and end of each piece.
-
-    Notes
-    -----
-    The error of a cubic with exact ends is proportional to t² (1-t)². A rate of change in the length at an end adds the
-    same shape to the turn along the motion, where most of the error is. A change in the length has this effect with
-    opposite signs before and after the knot. With the rate g and the length 1 + d at a knot, the coefficient increases
-    by h g - 2 d in the piece of h frames before the knot. In the piece of k frames after the knot, the increase is k g
-    + 2 d. Each piece needs a certain change, within a limit. The returned lengths produce this change and minimize the
-    sum of d² + h k g² / 4.
-    """
-    exact = samples.between
-    square = dot(exact, exact)
-
-    def across(vectors: Float64Array) -> Float64Array:
-        return vectors - exact * (dot(exact, vectors) / square)[:, np.newaxis]
-
-    t = subdivision.NODES[:, np.newaxis, np.newaxis]
-    _, by_leaving, by_arriving = hermite_weights(t)
-    shape = across(by_leaving * pieces.values[0] + by_arriving * pieces.values[1])
-    size = np.add.reduce(dot(shape, shape), axis=0)
-    wanted = 2.0 * np.add.reduce(dot(across(pieces.rest), shape), axis=0)
-    wanted = np.clip(np.divide(wanted, size, out=np.zeros_like(size), where=size > 0.0), -_MOST_CHANGE, _MOST_CHANGE)
-    frames = pieces.frames[1] - pieces.frames[0]
-    before = np.flatnonzero(pieces.strand[1:] == pieces.strand[:-1])
-    behind = before + 1
-    share = np.zeros_like(wanted)
-    share[before] += 4.0 * (frames[before] / frames[behind] + 1.0)
-    share[behind] += 4.0 * (frames[behind] / frames[before] + 1.0)
-    given = np.divide(wanted, share, out=np.zeros_like(share), where=share > 0.0)
-    lengths, rates = np.ones((2, len(wanted))), np.zeros((2, len(wanted)))
-    lengths[0, behind] = lengths[1, before] = 1.0 + 2.0 * (given[behind] - given[before])
-    rates[0, behind] = rates[1, before] = 4.0 * (given[before] / frames[behind] + given[behind] / frames[before])
-    return lengths, rates

@@ -136,8 +136,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
     at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48 to 150 points per segment
-    determined the minimum. For quaternions of free length without ease, the number was 0.8 to 0.9 times this minimum.
-    Source: docs/formulas, "Fitting curves".
+    determined the minimum. Source: docs/formulas, "Fitting curves".
 
     Examples
     --------

@@ -244,7 +244,7 @@ class Balancing:
             if not (wanted < best).any():
                 break
             trial = cubics.fit(self.divide_again(trial, wanted, wanted < best))
-            pieces, _ = self.take_good(pieces, trial)
+            pieces = self.take_good(pieces, trial)
         return pieces
 
     def needed(self, trial: Pieces) -> tuple[Float64Array, Float64Array]:
@@ -271,10 +271,10 @@ class Balancing:
         provisional = np.zeros(np.count_nonzero(~near), dtype=np.bool_)
         return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
 
-    def take_good(self, pieces: Pieces, trial: Pieces) -> tuple[Pieces, IndexArray]:
-        """Return the pieces and the strands where a trial's pieces, all within their goals, replaced the old pieces."""
+    def take_good(self, pieces: Pieces, trial: Pieces) -> Pieces:
+        """Return the pieces, with a trial's pieces for strands where all of these are within their goals."""
         bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
         good = np.setdiff1d(trial.strand, bad)
         if len(good):
             pieces = sort_pieces([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
-        return pieces, good
+        return pieces

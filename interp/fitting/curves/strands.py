@@ -157,8 +157,6 @@ class Strands:
         The channel of each strand, or 0 for rotations.
     request : ndarray of int, shape (strands,)
         The request of each strand.
-    free_lengths : ndarray of bool, shape (strands,)
-        True if the quaternions of the strand may have any length.
     rounding : ndarray, shape (strands,)
         The rounding error of float32.
     goal : ndarray, shape (strands,)
@@ -178,7 +176,6 @@ class Strands:
         self.segment = np.repeat(segment, shared)
         self.end = self.tracks.segment_end[self.segment]
         self.request = np.repeat(np.arange(len(requests)), counts)[self.segment]
-        self.free_lengths = np.array([request.free_lengths for request in requests])[self.request]
         self.rounding = self._rounding()
         tolerance = self.tolerance[self.request, self.component]
         self.goal: Float64Array = np.maximum(tolerance - self.rounding, LEAST_GOAL * self.rounding)
