@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Self
 
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
-Continuity = Literal["C0", "C1", "C2"]
 _Segment = TypeVar("_Segment", IndexArray, int)
 _U = TypeVar("_U", Float64Array, float)
 
@@ -72,10 +71,6 @@ class BaseSpline(ABC):
     """True if extrapolation continues the last segment beyond the last key."""
     is_cubic: bool
     """True if segments without ease are cubics in the frame, and therefore Bezier segments."""
-    continuity: Continuity
-    """The continuity class with respect to frames, at keys in general position with all parameters set to 0."""
-    support: int | None
-    """The number of keys on each side of a segment that affect it, or None for all."""
     notes: tuple[str, ...] = ()
     """Notes on the spline's motion, such as overshoot."""
     keys: Keys

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_choice
-from .batch import BaseSpline, Continuity, Curve, Spline, checked_splines, end_to_end
+from .batch import BaseSpline, Curve, Spline, checked_splines, end_to_end
 from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere
@@ -110,16 +110,6 @@ class PiecewiseSpline(BaseSpline):
     def derivatives(self) -> int:  # type: ignore[override]
         """Return the highest derivative of the runs."""
         return self.runs[0].derivatives
-
-    @property
-    def continuity(self) -> Continuity:  # type: ignore[override]
-        """Return the continuity class within runs."""
-        return self.runs[0].continuity
-
-    @property
-    def support(self) -> int | None:  # type: ignore[override]
-        """Return the number of keys on each side of a segment, within its run, that affect it."""
-        return self.runs[0].support
 
     @property
     def interpolating(self) -> bool:  # type: ignore[override]

@@ -33,7 +33,7 @@ BEGIN, END = "<!-- from here to the end of the {}: python tools/methods.py -->",
 TRACKS, KEYS, SAMPLES, ROUNDS = 60, 20, 400, 15
 
 # The references of the tests, which have no type annotations.
-REFERENCES: Any = importlib.import_module("tests.interp.references").REFERENCES
+references: Any = importlib.import_module("tests.interp.references")
 
 Array = npt.NDArray[np.float64]
 
@@ -92,15 +92,16 @@ def rows() -> list[list[str]]:
     table = []
     for name, method in METHODS.items():
         print(method.label, file=sys.stderr)
-        for kind, reference in REFERENCES[name].items():
+        for kind, reference in references.REFERENCES[name].items():
             made = getattr(method, kind)
             spline = made(Keys([0.0, 10.0, 20.0], np.ones((3, 4 if kind == "rotations" else 1))))
+            continuity, support = references.smoothness(made)
             table.append(
                 [
                     f"**{method.label}** `{name}`",
                     kind,
-                    spline.continuity,
-                    "all" if spline.support is None else str(spline.support),
+                    continuity,
+                    "all" if support is None else str(support),
                     "yes" if spline.interpolating else "no",
                     f"{costs[kind][name]:.1f}",
                     reference.name,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
-from ...interp.batch import BaseSpline, Continuity
+from ...interp.batch import BaseSpline
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.fitting.requests import Request
@@ -31,8 +31,6 @@ _BESIDE_KEY = 1e-9
 class SampledSpline(BaseSpline):
     """Motion that can be evaluated at any frame and is smooth between keys. Derivatives use five samples."""
 
-    continuity: Continuity = "C0"
-    support = None
     is_cubic = False
     loop_gap = 0.0
 

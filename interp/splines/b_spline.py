@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubic_equations import SETTLED, matrices
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
@@ -113,8 +113,6 @@ class VectorSpline(ComponentSpline):
     Source: docs/formulas, "B-splines".
     """
 
-    continuity: Continuity = "C2"
-    support = 3
     interpolating = False
     is_cubic = True
 
@@ -152,8 +150,6 @@ class RotationSpline(TurningSpline):
     accelerations is below 1e-12 times the square of this quotient. Source: docs/formulas, "B-splines of rotations".
     """
 
-    continuity: Continuity = "C2"
-    support = 3
     interpolating = False
 
     @classmethod
@@ -197,8 +193,6 @@ class ThroughRotationSpline(SolvedSpline):
     "B-splines through keys".
     """
 
-    continuity: Continuity = "C2"
-    support = None
     certain_turn = 0.8
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Method
+from ..batch import Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
@@ -54,8 +54,6 @@ class VectorSpline(ComponentSpline):
     value or change in velocity within a segment.
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     is_cubic = True
 
     @classmethod
@@ -83,9 +81,6 @@ class RotationSpline(TurningSpline):
     that is above 1. For a literal arc of nearly 360 degrees, both errors are divided by pi - angle, where `angle` is
     half the rotation angle.
     """
-
-    continuity: Continuity = "C1"
-    support = 2
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:

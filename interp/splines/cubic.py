@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy.typing as npt
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
@@ -45,8 +45,6 @@ class NaturalVectorSpline(ComponentSpline):
     is below this bound divided by the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
     """
 
-    continuity: Continuity = "C2"
-    support = None
     is_cubic = True
 
     @classmethod
@@ -74,9 +72,6 @@ class ClampedVectorSpline(hermite.VectorSpline):
     -----
     The error bounds are the same as for `NaturalVectorSpline`. Source: docs/formulas, "C2 cubics".
     """
-
-    continuity: Continuity = "C2"
-    support = None
 
     @classmethod
     def curve(cls, splines: Sequence[hermite.VectorSpline], tracks: KeyBatch) -> Cubics:
@@ -114,8 +109,6 @@ class VectorSpline(ComponentSpline):
     array([ 27., 125.])
     """
 
-    continuity: Continuity = "C2"
-    support = None
     is_cubic = True
     ends: tuple[Condition, Condition]
 
@@ -155,8 +148,6 @@ class NaturalRotationSpline(SolvedSpline):
     Source: docs/formulas, "C2 rotations".
     """
 
-    continuity: Continuity = "C2"
-    support = None
     certain_turn = _CERTAIN_TURN
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
@@ -191,8 +182,6 @@ class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
     The error bounds are the same as for `NaturalRotationSpline`.
     """
 
-    continuity: Continuity = "C2"
-    support = None
     certain_turn = _CERTAIN_TURN
 
     def __init__(

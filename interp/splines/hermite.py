@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, checked_velocities
@@ -48,8 +48,6 @@ class VectorSpline(ComponentSpline):
     length.
     """
 
-    continuity: Continuity = "C1"
-    support: int | None = 1
     is_cubic = True
     velocities: Float64Array
 
@@ -85,8 +83,6 @@ class RotationSpline(TurningSpline):
     same as for `catmull_rom.RotationSpline`.
     """
 
-    continuity: Continuity = "C1"
-    support: int | None = 1
     velocities: Float64Array
 
     def __init__(

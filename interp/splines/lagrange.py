@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
@@ -63,7 +63,6 @@ class VectorSpline(ComponentSpline):
     length.
     """
 
-    support = None
     is_cubic = False
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
@@ -88,11 +87,6 @@ class VectorSpline(ComponentSpline):
     def swing(self) -> float:
         """Return the maximum overshoot of the polynomial relative to the keys."""
         return float(cast(_Polynomials, self.prepared.curve).swings.max(initial=1.0))
-
-    @property
-    def continuity(self) -> Continuity:  # type: ignore[override]
-        """Return C2 (although the curve is smoother at its keys), or C0 for a loop of more than two keys."""
-        return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
@@ -46,8 +45,6 @@ class LightWaveSpline(ComponentSpline):
     array([0.5625, 0.5625])
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     is_cubic = True
 
     @classmethod
@@ -82,8 +79,6 @@ class KochanekBartelsSpline(ComponentSpline):
     array([0.59375, 0.875  ])
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     is_cubic = True
 
     @classmethod
@@ -121,9 +116,6 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     >>> np.degrees(rotations.to_axis_angle(spline([5, 20]))[1])
     array([53.4375, 78.75  ])
     """
-
-    continuity: Continuity = "C1"
-    support = 2
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:

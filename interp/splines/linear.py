@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Method
+from ..batch import Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..messages import n_
@@ -31,8 +31,6 @@ class VectorSpline(ComponentSpline):
     The error is below 1e-15 times the track's largest value.
     """
 
-    continuity: Continuity = "C0"
-    support = 1
     is_cubic = True
 
     @classmethod
@@ -56,9 +54,6 @@ class RotationSpline(TurningSpline):
     angle), where `angle` is half the rotation angle. For turns that include full turns, the error is 1e-15 times their
     angle.
     """
-
-    continuity: Continuity = "C0"
-    support = 1
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
@@ -46,8 +46,6 @@ class VectorSpline(ComponentSpline):
     velocity within a segment, if that is above 1.
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     is_cubic = False
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:

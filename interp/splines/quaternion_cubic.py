@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
@@ -49,9 +49,6 @@ class RotationSpline(OrientationSpline):
     sample is below 1e-14 r. The error in angular velocities is below 1e-13 r² per segment length, and the error in
     angular accelerations is below 1e-13 r³ per squared segment length.
     """
-
-    continuity: Continuity = "C1"
-    support = 2
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import rotations
 from ..arguments import checked_choice
-from ..batch import Continuity, Curve, Cycle, Method, Spline, checked_keys, end_to_end
+from ..batch import Curve, Cycle, Method, Spline, checked_keys, end_to_end
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
@@ -56,8 +56,6 @@ class RotationSpline(OrientationSpline):
     the squares of these rates.
     """
 
-    # On all keys, because the previous keys determine which equivalent triple a key uses.
-    support = None
     order: rotations.Order
     angles: Method
     spline: Spline
@@ -126,11 +124,6 @@ class RotationSpline(OrientationSpline):
         Rows of consecutive periods differ by `period`. Rows of other tracks are returned unchanged.
         """
         return np.concatenate([rows[:-1] - period, rows, rows[1:] + period]) if self._is_looped else rows
-
-    @property
-    def continuity(self) -> Continuity:  # type: ignore[override]
-        """Return the continuity class of the angles."""
-        return self.spline.continuity
 
     @property
     def interpolating(self) -> bool:  # type: ignore[override]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import Continuity, Method
+from ..batch import Method
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
@@ -45,9 +45,6 @@ class RotationSpline(OrientationSpline):
     length. For rotation about one axis, the motion is the Catmull-Rom spline of the angle if every arc of the
     construction is below 360 degrees of rotation.
     """
-
-    continuity: Continuity = "C1"
-    support = 2
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
@@ -81,9 +78,6 @@ class BlendSpline(OrientationSpline):
     published. The result is C1, not C2 as published, because the arcs are smooth at a key but their weights are not.
     The error bounds and the motion about one axis are the same as for `RotationSpline`.
     """
-
-    continuity: Continuity = "C1"
-    support = 2
 
     @classmethod
     def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .. import rotations
 from ..arguments import checked_choice
 from ..base_splines import ComponentSpline
-from ..batch import Continuity, Cycle, Method
+from ..batch import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, numbers
@@ -64,8 +64,6 @@ class VectorSpline(ComponentSpline):
     array([0.      , 0.133333])
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     is_cubic = True
 
     def with_keys(self, keys: Keys) -> VectorSpline:
@@ -126,8 +124,6 @@ class RotationSpline(TurnedSpline):
     array([ 45., 135.])
     """
 
-    continuity: Continuity = "C1"
-    support = 2
     ends: Ends
     construction: Construction
     _turns: Float64Array | None

@@ -279,3 +279,41 @@ REFERENCES: dict[str, dict[str, Reference]] = {
     },
 }
 """The references for values and for rotations, by method."""
+
+SMOOTHNESS: dict[str, tuple[str, int | None]] = {
+    "tcb.VectorSpline": ("C1", 2),
+    "tcb.RotationSpline": ("C1", 2),
+    "lightwave_kochanek_bartels.LightWaveSpline": ("C1", 2),
+    "lightwave_kochanek_bartels.KochanekBartelsSpline": ("C1", 2),
+    "lightwave_kochanek_bartels.KochanekBartelsRotationSpline": ("C1", 2),
+    "linear.VectorSpline": ("C0", 1),
+    "linear.RotationSpline": ("C0", 1),
+    "catmull_rom.VectorSpline": ("C1", 2),
+    "catmull_rom.RotationSpline": ("C1", 2),
+    "hermite.VectorSpline": ("C1", 1),
+    "hermite.RotationSpline": ("C1", 1),
+    "cubic.NaturalVectorSpline": ("C2", None),
+    "cubic.ClampedVectorSpline": ("C2", None),
+    "cubic.VectorSpline": ("C2", None),
+    "cubic.NaturalRotationSpline": ("C2", None),
+    "cubic.ClampedRotationSpline": ("C2", None),
+    "b_spline.VectorSpline": ("C2", 3),
+    "b_spline.RotationSpline": ("C2", 3),
+    "b_spline.ThroughVectorSpline": ("C2", None),
+    "b_spline.ThroughRotationSpline": ("C2", None),
+    "logarithmic.VectorSpline": ("C1", 2),
+    # Smoother at its keys, but C0 at the seam of a loop.
+    "lagrange.VectorSpline": ("C2", None),
+    "quaternion_cubic.RotationSpline": ("C1", 2),
+    "shoemake.RotationSpline": ("C1", 2),
+    "shoemake.BlendSpline": ("C1", 2),
+    # The previous keys determine which equivalent triple of angles a key uses.
+    "roll_pitch_yaw.RotationSpline": ("C1", None),
+}
+"""The continuity class at keys in general position with all parameters 0, and the number of keys on each side of a
+segment that affect it, or None for all keys, by class."""
+
+
+def smoothness(cls: type) -> tuple[str, int | None]:
+    """Return the continuity class and the keys per side of a spline class."""
+    return SMOOTHNESS[f"{cls.__module__.rsplit('.', 1)[-1]}.{cls.__name__}"]
