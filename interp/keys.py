@@ -121,8 +121,6 @@ class KeysError(ValueError):
         Index of the first invalid key, counted from 0. None if the error does not concern a single key.
     frame : float or None
         The frame of that key.
-    track : str or None
-        The name of the track, if known. See `on_track`.
     component : int or None
         Index of the invalid component, which is the first value in `message`. See `on_component`.
 
@@ -138,32 +136,25 @@ class KeysError(ValueError):
         message: str,
         key: int | None = None,
         frame: float | None = None,
-        track: str | None = None,
         component: int | None = None,
     ) -> None:
-        super().__init__(message, key, frame, track, component)
+        super().__init__(message, key, frame, component)
         self.message = message
         self.key = key
         self.frame = frame
-        self.track = track
         self.component = component
 
     def __str__(self) -> str:
-        """Return the track, the key and the message."""
-        where = [] if self.track is None else [self.track]
-        if self.key is not None:
-            where.append(f"key {self.key}" if self.frame is None else f"key {self.key} at frame {self.frame:g}")
-        return ": ".join([*where, self.message])
-
-    def on_track(self, track: str) -> KeysError:
-        """Return the same error, prefixed with the name of the track."""
-        return type(self)(self.message, self.key, self.frame, track, self.component)
+        """Return the key and the message."""
+        if self.key is None:
+            return self.message
+        return f"key {self.key}{'' if self.frame is None else f' at frame {self.frame:g}'}: {self.message}"
 
     def on_component(self, component: int) -> KeysError:
         """Return the same error for another component, if the keys contain only some components of a track."""
         assert isinstance(self.message, Text)
         message = Text(self.message.text, component, *self.message.values[1:])
-        return type(self)(message, self.key, self.frame, self.track, component)
+        return type(self)(message, self.key, self.frame, component)
 
 
 class KeysTypeError(KeysError, TypeError):

@@ -171,7 +171,7 @@ class KeyTangents:
             for side in SIDES
         )
         weights = np.array([[1.0 if side in goals else stays for side in SIDES]])
-        nearest = tcb_of_tangents(
+        (parameters,) = tcb_of_tangents(
             before[np.newaxis],
             after[np.newaxis],
             shares[:1],
@@ -179,8 +179,7 @@ class KeyTangents:
             outgoing,
             self.present[:, np.newaxis],
             weights,
-        )
-        parameters = nearest.parameters[:, 0]
+        ).T
         reached = self._tangents_with(parameters)
         error = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
         return BestParameters(parameters, error <= _NEAR * size)

@@ -83,9 +83,10 @@ def _with_parameters(keys: NewKeys, recovered: RecoveredKeys, limit: float) -> N
     incoming = recovered.incoming[1:-1] * length[:-1, np.newaxis]
     outgoing = recovered.outgoing[1:-1] * length[1:, np.newaxis]
     fractions = length[:-1] / (length[:-1] + length[1:])
-    closest = tcb_of_tangents(chords[:-1], chords[1:], fractions, incoming, outgoing, np.zeros((3, len(fractions))))
     parameters = np.zeros((len(PARAMETERS), len(recovered.rows)))
-    parameters[:3, 1:-1] = closest.parameters
+    parameters[:3, 1:-1] = tcb_of_tangents(
+        chords[:-1], chords[1:], fractions, incoming, outgoing, np.zeros((3, len(fractions)))
+    )
     for end, tangent, chord, other in (
         (0, recovered.outgoing[0] * length[0], chords[0], incoming[0]),
         (-1, recovered.incoming[-1] * length[-1], chords[-1], outgoing[-1]),

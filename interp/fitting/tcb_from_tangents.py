@@ -27,21 +27,6 @@ _FINER = (0.002, 1e-4)
 """Distances from the best continuity that are searched again."""
 
 
-class NearestParameters(NamedTuple):
-    """The parameters with the closest tangents.
-
-    Attributes
-    ----------
-    parameters : ndarray, shape (3, n)
-        Tension, continuity and bias.
-    distance : ndarray, shape (n,)
-        The norm of the differences of both tangents, in the unit of the tangents.
-    """
-
-    parameters: Float64Array
-    distance: Float64Array
-
-
 def tcb_of_tangents(
     before: Float64Array,
     after: Float64Array,
@@ -50,8 +35,8 @@ def tcb_of_tangents(
     outgoing: Float64Array,
     present: Float64Array,
     weights: Float64Array | None = None,
-) -> NearestParameters:
-    """Return the parameters of inner keys whose tangents are closest to the given tangents.
+) -> Float64Array:
+    """Return tension, continuity and bias (3, n) of inner keys whose tangents are closest to the given tangents.
 
     If there are several solutions, the solution closest to the current parameters is used. The tangents are the closest
     possible, to within 2e-3 of the sum of both chords.
@@ -90,9 +75,7 @@ def tcb_of_tangents(
     total = found_x + found_y
     lean = np.divide(found_x - found_y, total, out=present[2].astype(np.float64), where=total > 1e-9)
     parameters = np.stack((1.0 - total / 2.0, found_c, lean))
-    incoming_now, outgoing_now = tangents_of(parameters, before, after, share)
-    off = np.linalg.norm(np.concatenate((incoming_now - incoming, outgoing_now - outgoing), axis=1), axis=1)
-    return NearestParameters(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
+    return np.where(flat, present, np.clip(parameters, -1.0, 1.0))
 
 
 def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:

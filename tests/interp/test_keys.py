@@ -72,14 +72,6 @@ def test_a_fault_of_no_single_key_is_said_without_one(arguments, words):
     assert caught.value.key is None
 
 
-def test_an_error_can_be_told_its_track_and_names_it_first():
-    with pytest.raises(KeysError) as caught:
-        Keys([0, 12], [1, 2], tension=[0, 3])
-    error = caught.value.on_track("Cube · location")
-    assert str(error) == "Cube · location: key 1 at frame 12: tension is 3, not in [-1, 1]"
-    assert (error.key, error.frame, error.track, error.message) == (1, 12.0, "Cube · location", caught.value.message)
-
-
 def test_a_fault_keeps_what_it_is_made_of_for_other_languages():
     with pytest.raises(KeysError) as caught:
         Keys([0, 12], [1, 2], tension=[0, 3])
