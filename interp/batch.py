@@ -326,11 +326,6 @@ class Prepared:
         u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
         return _by_frame(self._one, segment, u, rates, nu)
 
-    def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
-        """Return the segment and local parameter of each frame for the only spline."""
-        at, segment, _ = self._look_up(frames, 0, False)
-        return segment, self.timing.at(at, segment, 0)[0]
-
     def _evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
         """Return one sample of a curve that can only evaluate arrays."""
         return self.curve.evaluate(np.array([segment]), np.array([u]), nu)[:, 0]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import rotations
-from ...interp.splines import tcb
+from ...interp.cycles import wrapped_frame
 from ..bake.plans.splines import plays_its_own_keys, track_splines
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, union
@@ -26,6 +26,8 @@ from ..store.tracks import Track
 
 AT = 0.02
 """Tolerance in frames. A key within this distance of the current frame counts as a key at that frame."""
+_STEPS, _STEP = 16, math.pi / 4.0
+"""The samples from a key to the current frame that count full turns, and the radians for each additional sample."""
 
 
 class Segment(NamedTuple):
@@ -166,7 +168,10 @@ class Turn(NamedTuple):
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
-    """Return the rotation from the last key before `frame` to `frame`.
+    """Return the rotation from the last key before `frame` to `frame`, including full turns.
+
+    In cycles, both frames are in the first round. Before the first key, the rotation is from the identity. After the
+    last key, it is the last key's rotation. Source: docs/formulas, "Key info".
 
     Raises AnimationError if the keys do not form a spline.
     """
@@ -176,17 +181,20 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     own = read_own_keys(track)
     check_can_be_drawn(track, own)
     (spline,) = track_splines(track, track.settings, own, defaults)
-    earlier = spline.frames[spline.frames < frame - AT]
-    start = float(earlier[-1]) if len(earlier) else frame
-    if isinstance(spline.spline, tcb.RotationSpline):
-        angles, axes = spline.spline.turn_from_key([frame])
+    first, last = spline.frames[[0, -1]].tolist()
+    frame = min(frame, last) if spline.spline.cycle == "SINGLE" else wrapped_frame(frame, first, last)
+    earlier = np.count_nonzero(spline.frames < frame - AT)
+    if earlier:
+        start = float(spline.frames[earlier - 1])
+        largest = 0.0 if spline.turns is None else spline.turns[earlier - 1]
+        q = spline.spline(np.linspace(start, frame, _STEPS + int(largest / _STEP)))
     else:
-        before = spline.frames[spline.frames < frame - AT][-1:]
-        turns = spline.spline([frame])
-        if len(before):
-            turns = rotations.multiply(turns, rotations.conjugate(spline.spline(before)))
-        axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
-    return Turn(start, frame, float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2])))
+        start, q = frame, np.concatenate(([[1.0, 0.0, 0.0, 0.0]], spline.spline([frame])))
+    walked = rotations.to_rotation_vector(rotations.shorter(rotations.multiply(q[1:], rotations.conjugate(q[:-1]))))
+    axis, angle = rotations.to_axis_angle(rotations.multiply(q[-1], rotations.conjugate(q[0])))
+    angle, axis = rotations.nearest_turns(angle, axis, walked.sum(axis=0))
+    x, y, z = (axis * np.copysign(1.0, angle)).tolist()
+    return Turn(start, frame, abs(float(angle)), (x, y, z))
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:

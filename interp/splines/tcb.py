@@ -11,7 +11,6 @@ from copy import copy
 from typing import Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import rotations
 from ..arguments import checked_choice
@@ -19,7 +18,7 @@ from ..base_splines import ComponentSpline
 from ..batch import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys, numbers
+from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.long_turns import LongTurns
@@ -168,52 +167,6 @@ class RotationSpline(TurnedSpline):
         laid_over = lengths > _LONG
         if laid_over.any():
             self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
-
-    def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
-        """Return the turn to each sample from the previous key, as in 3D Studio's key info.
-
-        Parameters
-        ----------
-        frames : array_like, shape (m,)
-            At a key, the turn is measured from the previous key. Up to the first key, the turn is measured from the
-            identity. After the last key, the result is the last key's turn.
-
-        Returns
-        -------
-        angles : ndarray, shape (m,)
-            Angles in radians, including full turns if the keys are turns.
-        axes : ndarray, shape (m, 3)
-            Axes in the parent frame, with ``q(f) = exp(axis angle / 2) q[n]``. A .3ds file contains the negative angle.
-
-        Notes
-        -----
-        Source: docs/formulas, "Key info".
-
-        Examples
-        --------
-        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)
-        >>> angles, axes = spline.turn_from_key([10, 20])
-        >>> np.degrees(angles[:, np.newaxis] * axes)[:, 2]
-        array([450., 900.])
-        """
-        at = np.atleast_1d(numbers("frames", frames))
-        curve, (segment, u) = self.prepared.curve, self.prepared.locate(at)
-        at_key = (u == 0.0) | (segment == len(self.keys) - 1)
-        key = np.where(at_key, segment - 1, segment)
-        absolute = (key < 0)[:, np.newaxis]
-        starts = self(self.keys.frames)[np.maximum(key, 0)]
-        values = self(at)
-        turns = rotations.multiply(values, rotations.conjugate(starts))
-        if self.path == "SHORTEST":
-            turns = rotations.shorter(turns)
-        turns = np.where(absolute, rotations.shorter(values), turns)
-        axes, angles = rotations.to_axis_angle(turns)
-        if isinstance(curve, RotationSegments) and curve.long_turns is not None:
-            walked = curve.long_turns.turned_since_key(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
-            angles, axes = rotations.nearest_turns(
-                angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
-            )
-        return angles, axes
 
     def with_keys(self, keys: Keys) -> RotationSpline:
         """Return the same spline with other keys.

@@ -288,19 +288,3 @@ def test_keys_that_are_all_the_same_stand_still():
         spline = tcb.RotationSpline(Keys([0, 1, 5, 6], q, 0.5, 0.5, 0.5), construction=construction)
         np.testing.assert_allclose(spline(np.linspace(0, 6, 50)), q[0] + np.zeros((50, 1)), rtol=0, atol=1e-15)
         np.testing.assert_allclose(spline(np.linspace(0, 6, 50), 1), 0.0, atol=1e-15)
-
-
-def test_key_info_shows_the_turn_from_the_key_before():
-    q = one_axis(np.radians([20, 80, 50]), [0, 0, 1])
-    spline = tcb.RotationSpline(Keys([0, 10, 20], q, 1.0), ends="TANGENT")
-    angles, axes = spline.turn_from_key([-5, 0, 5, 10, 15, 20, 30])
-    np.testing.assert_allclose(np.degrees(angles * axes[:, 2]), [20, 20, 30, 60, -15, -30, -30], rtol=0, atol=1e-12)
-    assert (angles >= 0.0).all()
-
-
-def test_key_info_of_cycles_is_that_of_their_first_round():
-    q = random_rotations(np.random.default_rng(3), 4, 1.0)
-    spline = tcb.RotationSpline(Keys([0, 10, 20, 30], q), "REPEAT")
-    first, later = spline.turn_from_key([5.0, 10.0, 25.0]), spline.turn_from_key([65.0, 70.0, 85.0])
-    np.testing.assert_allclose(first[0], later[0], rtol=0, atol=1e-13)
-    np.testing.assert_allclose(first[1], later[1], rtol=0, atol=1e-13)

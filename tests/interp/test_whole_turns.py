@@ -175,12 +175,6 @@ def test_whole_turns_do_not_disturb_other_tracks_of_the_batch():
         assert (found == spline(frames)).all()
 
 
-def test_key_info_counts_whole_turns():
-    spline = tcb.RotationSpline.from_turns([0, 10, 20], np.radians([30, 450, -720]), [AXIS] * 3, tension=1.0)
-    angles, axes = spline.turn_from_key([0.0, 5.0, 10.0, 15.0, 20.0, 25.0])
-    np.testing.assert_allclose(np.degrees(angles * (axes @ AXIS)), [30, 225, 450, -360, -720, -720], rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize("convention", ["BLENDER", "3DS"])
 def test_turns_become_rotations_and_back(convention):
     generator = np.random.default_rng(1)
