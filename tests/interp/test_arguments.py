@@ -371,9 +371,9 @@ def test_other_keys_are_finite_numbers_and_known_fits_are_such():
         handles.fit_handles([Request(SPLINE)], {})
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, [0.1, 0.1], "x", None])
-def test_the_tolerance_of_a_fit_is_above_0_for_each_channel(wrong):
-    with pytest.raises((TypeError, ValueError), match="tolerance must be"):
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, None])
+def test_the_tolerance_of_a_fit_is_above_0(wrong):
+    with pytest.raises(ValueError, match="tolerance must be above 0"):
         curves.fit_many([Request(SPLINE, tolerance=wrong)])
 
 

@@ -64,7 +64,7 @@ class Fit:
     errors : ndarray, shape (n, channels)
         The maximum error in the segment that starts at each key. The error of a rotation is an angle in radians, the
         same for all channels.
-    tolerance : ndarray, shape (channels,)
+    tolerance : float
         The requested tolerance.
     rounding : ndarray, shape (n, channels)
         The smallest error that float32 can reach in each segment. Errors up to this size count as within the tolerance.
@@ -76,7 +76,7 @@ class Fit:
     arriving: Float64Array
     jumps: BoolArray
     errors: Float64Array
-    tolerance: Float64Array
+    tolerance: float
     rounding: Float64Array
 
     @property
@@ -113,12 +113,12 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Raises
     ------
     TypeError
-        If a request has no spline, or its tolerance, numbers or other keys are not numbers.
+        If a request has no spline, or its numbers or other keys are not numbers.
     ValueError
-        If a tolerance is not above 0, or numbers are not finite, too large for float32, or quaternions of length zero,
-        or do not match the shape of the keys. Representations other than quaternions require numbers. ValueError is
-        also raised if `segments` is not one bool per key, other keys are not finite, a rotation has no known
-        representation, or values have a representation.
+        If a tolerance is missing or not above 0, or numbers are not finite, too large for float32, or quaternions of
+        length zero, or do not match the shape of the keys. Representations other than quaternions require numbers.
+        ValueError is also raised if `segments` is not one bool per key, other keys are not finite, a rotation has no
+        known representation, or values have a representation.
 
     Notes
     -----
@@ -186,7 +186,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
                 for mine in (component == channel for channel in range(strands.channels))
             )
         own_keys = {name: array[low:high] for name, array in at_keys.items()}
-        fits.append(Fit(knots, tolerance=strands.tolerance[index], **own_keys))
+        fits.append(Fit(knots, tolerance=float(strands.tolerance[index]), **own_keys))
     return fits
 
 

@@ -149,10 +149,10 @@ class Strands:
         The keys of all requests.
     numbers : ndarray, shape (keys, channels)
         The channel values at all keys.
-    tolerance : ndarray, shape (requests, channels)
-        The requested tolerances.
     segment, end : ndarray of int, shape (strands,)
         The keys at which each strand begins and ends.
+    tolerance : ndarray, shape (requests,)
+        The requested tolerances.
     component : ndarray of int, shape (strands,)
         The channel of each strand, or 0 for rotations.
     request : ndarray of int, shape (strands,)
@@ -170,15 +170,14 @@ class Strands:
         self.representation, self.tracks, self._curve, self.numbers, segment = batch(requests)
         self._timing = Timing(self.tracks)
         counts = self.tracks.last - self.tracks.first + 1
-        self.tolerance = np.array([request.tolerance_of_channels(self.channels) for request in requests])
         shared = 1 if self.representation is not None else self.channels
         self.component = np.tile(np.arange(shared), len(segment))
         self.segment = np.repeat(segment, shared)
         self.end = self.tracks.segment_end[self.segment]
         self.request = np.repeat(np.arange(len(requests)), counts)[self.segment]
         self.rounding = self._rounding()
-        tolerance = self.tolerance[self.request, self.component]
-        self.goal: Float64Array = np.maximum(tolerance - self.rounding, LEAST_GOAL * self.rounding)
+        self.tolerance = np.array([_checked_tolerance(request) for request in requests])
+        self.goal: Float64Array = np.maximum(self.tolerance[self.request] - self.rounding, LEAST_GOAL * self.rounding)
         self._start_length, self._length_change = self._lengths()
         self.ease_ends = self._ease_ends()
 
@@ -265,6 +264,13 @@ class Strands:
             return Spans(strand, frames, exact, rates, exact[0], provisional)
         unit = self.unit_numbers(self.segment, self.representation.local(exact[0], rates[0]))
         return Spans(strand, frames, exact, rates, unit, provisional)
+
+
+def _checked_tolerance(request: Request) -> float:
+    """Return the tolerance, or raise ValueError."""
+    if request.tolerance is None or not request.tolerance > 0.0:
+        raise ValueError(f"tolerance must be above 0 when curves are fitted, not {request.tolerance!r}")
+    return request.tolerance
 
 
 def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
