@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .arguments import checked_choice, checked_row, checked_sample_frame, checked_sample_frames
+from .arguments import checked_choice, checked_row, checked_sample_frames
 from .batch import Spline, checked_derivative
 from .key_batch import BoolArray, IndexArray
 from .keys import Float64Array, finite
@@ -126,12 +126,6 @@ def _each(name: str, data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     return np.broadcast_to(given, frames.shape)
 
 
-def _checked_tolerance(name: str, tolerance: float) -> None:
-    """Raise TypeError or ValueError for anything except a number above 0."""
-    if not checked_sample_frame(name, tolerance) > 0.0:
-        raise ValueError(f"{name} must be above 0, not {tolerance!r}")
-
-
 class ArcLength:
     """The length of a motion's path, from its first key to any frame.
 
@@ -140,8 +134,6 @@ class ArcLength:
     splines : sequence of Spline
         The motion as one spline, or as splines of components with keys at different frames. The length is Euclidean
         over all components of values. For rotations, it is the total angle in radians.
-    tolerance : float
-        The maximum error in lengths, relative to the total length.
 
     Attributes
     ----------
@@ -153,14 +145,15 @@ class ArcLength:
     Raises
     ------
     TypeError
-        If `splines` is not a sequence of splines, or `tolerance` is not a number.
+        If `splines` is not a sequence of splines.
     ValueError
-        If there are no splines, or the tolerance is not above 0.
+        If there are no splines.
 
     Notes
     -----
     Ten-point Gauss-Legendre quadrature is used. Panels are halved until the polynomial of each panel agrees with the
-    polynomials of its two halves. Panels start at keys and at the ends of eases. Source: docs/formulas, "Arc length".
+    polynomials of its two halves to within `LENGTH_TOLERANCE`. Panels start at keys and at the ends of eases. Source:
+    docs/formulas, "Arc length".
 
     Examples
     --------
@@ -169,14 +162,13 @@ class ArcLength:
     (5.0, array([3.75, 5.  ]), array([2.928932]))
     """
 
-    def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
+    def __init__(self, splines: Sequence[Spline]) -> None:
         self._splines = SplineBatch(splines)
         if not len(self._splines):
             raise ValueError("splines must contain at least one spline")
-        _checked_tolerance("tolerance", tolerance)
         edges = _smooth_parts(self._splines)
         self.first, self.last = float(edges[0]), float(edges[-1])
-        start, panels = self._panels(edges[:-1], edges[1:], tolerance)
+        start, panels = self._panels(edges[:-1], edges[1:])
         order = np.argsort(start)
         self._start, self._panel = start[order], panels[:, order]
         self._half = (np.append(self._start[1:], self.last) - self._start) / 2.0
@@ -226,10 +218,10 @@ class ArcLength:
         found: Float64Array = self._start[row] + (x + 1.0) * half
         return found
 
-    def _panels(self, start: Float64Array, end: Float64Array, tolerance: float) -> tuple[Float64Array, Float64Array]:
+    def _panels(self, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the starts of panels, and Legendre series (nodes + 1, panels) of the length from each start."""
         series = self._series(start, end)
-        goal = tolerance * float(series.sum()) / max(self.last - self.first, 1e-300)
+        goal = LENGTH_TOLERANCE * float(series.sum()) / max(self.last - self.first, 1e-300)
         least = _EXACT * float(series.sum())
         done_start, done_series = [], []
         for level in range(_MOST_LEVELS):
@@ -286,8 +278,6 @@ class ConstantSpeed:
     between : "ENDS" or "KEYS"
         One speed from the first key to the last, or one speed between each pair of adjacent keys, whose frames do not
         change.
-    tolerance : float
-        The maximum error in lengths, relative to the total length.
 
     Attributes
     ----------
@@ -312,12 +302,10 @@ class ConstantSpeed:
     (array([ 0.      ,  2.928932, 10.      ]), array([0. , 1.5, 3. ]))
     """
 
-    def __init__(
-        self, splines: Sequence[Spline], between: Between = "ENDS", tolerance: float = LENGTH_TOLERANCE
-    ) -> None:
+    def __init__(self, splines: Sequence[Spline], between: Between = "ENDS") -> None:
         checked_choice("between", between, get_args(Between))
         batch = SplineBatch(splines)
-        self.arc = ArcLength(batch, tolerance)
+        self.arc = ArcLength(batch)
         keys = np.unique(np.concatenate([spline.keys.frames for spline in batch]))
         self._marks = keys if between == "KEYS" else np.unique(keys[[0, -1]])
         self._lengths = self.arc.at(self._marks)
@@ -359,30 +347,13 @@ class ConstantSpeed:
         times: Float64Array = self._marks[part] + (lengths - self._lengths[part]) / pace
         return times
 
-    def keys(self, position: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
-        """Return a small number of Bezier keys that play the function.
+    def keys(self) -> FunctionKeys:
+        """Return a small number of Bezier keys that play the function, from the first to the last key of the motion.
 
-        Parameters
-        ----------
-        position : float
-            Maximum position error along the path, relative to the distance per frame.
-        speed : float
-            Maximum relative error in the speed. Within a quarter of a frame of keys at which the motion almost stops,
-            both errors may be larger, because the frame function is almost vertical there. The position error can reach
-            a tenth of a frame.
-
-        Returns
-        -------
-        FunctionKeys
-            The keys of the function, from the first to the last key of the motion.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If tolerances are not numbers above 0.
+        The errors are within `POSITION_TOLERANCE` and `SPEED_TOLERANCE`. Within a quarter of a frame of keys at which
+        the motion almost stops, both errors may be larger, because the frame function is almost vertical there. The
+        position error can reach a tenth of a frame.
         """
-        _checked_tolerance("position", position)
-        _checked_tolerance("speed", speed)
         # Breaks closer than the time in which a frame function skips a rest count as one.
         edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
         if len(edges) == 1:
@@ -392,7 +363,7 @@ class ConstantSpeed:
         start, end = edges[:-1], edges[1:]
         while len(start):
             pieces = self._pieces(start, end)
-            good = self._is_good(pieces, position, speed)
+            good = self._is_good(pieces)
             done.append(pieces.take(good))
             start, end = start[~good], end[~good]
             middle = (start + end) / 2.0
@@ -412,7 +383,7 @@ class ConstantSpeed:
         slopes[:, pace == 0.0] = 1.0
         return _Pieces(frames, values, slopes)
 
-    def _is_good(self, pieces: _Pieces, position: float, speed: float) -> BoolArray:
+    def _is_good(self, pieces: _Pieces) -> BoolArray:
         """Return a mask of finished pieces. Pieces that might run backward become lines."""
         length = np.diff(pieces.frames, axis=0)[0]
         chord = np.diff(pieces.values, axis=0)[0] / length
@@ -427,7 +398,7 @@ class ConstantSpeed:
         paced = np.where(still, 1.0, pace)
         off = (self.arc.at(at) - self.arc.at(self(frames.ravel()))).reshape(frames.shape) / paced
         over = self.arc.speed(at).reshape(frames.shape) * rates / paced - 1.0
-        near = (np.abs(off) <= position).all(axis=0) & (np.abs(over) <= speed).all(axis=0) & bounded
+        near = (np.abs(off) <= POSITION_TOLERANCE).all(axis=0) & (np.abs(over) <= SPEED_TOLERANCE).all(axis=0) & bounded
         done: BoolArray = near | shortest | still.all(axis=0)
         return done
 

@@ -281,19 +281,6 @@ def test_rates_are_as_many_as_frames(wrong):
         retimed(SPLINE, [1.0, 2.0], 2, 1.0, wrong)
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "x", [1.0], None])
-def test_a_tolerance_is_a_number_above_0(wrong):
-    function = ConstantSpeed([SPLINE])
-    for name, call in (
-        ("tolerance", lambda wrong: ArcLength([SPLINE], tolerance=wrong)),
-        ("tolerance", lambda wrong: ConstantSpeed([SPLINE], tolerance=wrong)),
-        ("position", lambda wrong: function.keys(position=wrong)),
-        ("speed", lambda wrong: function.keys(speed=wrong)),
-    ):
-        with pytest.raises((TypeError, ValueError), match=f"^{name} must be (a number|finite|above 0)"):
-            call(wrong)
-
-
 @pytest.mark.parametrize("wrong", [[0, 1], np.array([1.0]), "x", None, 1j, {}], ids=repr)
 def test_an_integral_is_from_one_number_to_another(wrong):
     for call in (SPLINE.integrate, SPLINE.to_ppoly().integrate):
