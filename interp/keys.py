@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +30,6 @@ FARTHEST = 1e100
 lengths and of their inverses."""
 _LARGEST = 1e301
 """The largest allowed value, and the largest value over a squared length. Methods use up to 1e7 times this number."""
-_DEEPEST = 32
-"""The maximum number of axes of an array in NumPy 1."""
 _SHORTEST = 1e-16
 """The shortest segment relative to the track's length. Methods raise such ratios to the 16th power."""
 
@@ -70,7 +67,7 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError with their type."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
-    if type(data) is not np.ndarray and _holds_masked(data):
+    if isinstance(data, np.ma.MaskedArray):
         raise TypeError("a masked array")
     try:
         array = np.asarray(data)
@@ -79,26 +76,6 @@ def as_array(data: npt.ArrayLike) -> Float64Array:
     if array.dtype.kind not in "biuf":
         raise TypeError(str(array.dtype))
     return array.astype(np.float64, copy=False)
-
-
-def _holds_masked(data: object) -> bool:
-    """Return whether data is a masked array, or a sequence that contains one, even if no element is masked.
-
-    Raises
-    ------
-    TypeError
-        If sequences are nested deeper than arrays can be, for example if a sequence contains itself.
-    """
-    level: list[object] = [data]
-    for _ in range(_DEEPEST):
-        types = {*map(type, level)}
-        if any(issubclass(each, np.ma.MaskedArray) for each in types):
-            return True
-        if not any(issubclass(each, list | tuple) for each in types):
-            return False
-        once = {id(each): each for each in level if isinstance(each, list | tuple)}
-        level = [*chain.from_iterable(once.values())]
-    raise TypeError(f"nested sequences, {_DEEPEST} deep")
 
 
 def freeze(data: object) -> None:

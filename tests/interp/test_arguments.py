@@ -27,12 +27,6 @@ SPLINE = tcb.VectorSpline(KEYS)
 Q = [0.5, 0.5, -0.5, 0.5]
 AXIS = [1.0, 2.0, 2.0]
 
-ENDLESS: list[object] = []
-ENDLESS.extend([ENDLESS, ENDLESS, ENDLESS])
-SHARED: list[object] = [0.0]
-for _ in range(40):
-    SHARED = [SHARED, SHARED, SHARED]
-
 NO_NUMBERS = {
     "texts": ["a", "b", "c"],
     "texts of numbers": np.array(["0", "1", "2"]),
@@ -47,12 +41,8 @@ NO_NUMBERS = {
     "masked": np.ma.array([0.0, 1.0, 2.0], mask=[False, True, False]),
     "an array that could be masked and is not": np.ma.array([0.0, 1.0, 2.0], mask=[False, False, False]),
     "an array without a mask": np.ma.array([0.0, 1.0, 2.0]),
-    "masked rows": [np.ma.array([0.0], mask=[True]), np.ma.array([1.0]), np.ma.array([2.0])],
-    "a masked number among rows": [[0.0], [np.ma.masked], [2.0]],
     "ragged": [[0.0], [1.0, 2.0], [3.0]],
     "a dictionary": {0: 1.0},
-    "a list that contains itself": ENDLESS,
-    "lists nested 40 deep": SHARED,
 }
 WRONG = pytest.mark.parametrize("wrong", [pytest.param(value, id=name) for name, value in NO_NUMBERS.items()])
 CLASSES = [
