@@ -8,8 +8,7 @@ docs/formulas, "Fitting curves".
 """
 
 # The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until `cubics` finds
-# each piece accurate enough. `knots` places and balances the knots with `subdivision`. `fit` sorts the pieces by
-# request.
+# each piece accurate enough. `knots` places the knots with `subdivision`. `fit` sorts the pieces by request.
 
 from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles
 

@@ -8,13 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from ...key_batch import IndexArray
+from . import subdivision
 from .cubics import Cubics
-from .knots import Balancing, Division
-from .strands import Pieces, Spans, Strands, concatenate, sort_pieces
+from .knots import Division
+from .strands import Pieces, Spans, Strands, concatenate, count_of_strands, first_of_strands, sort_pieces
 
 _MOST_LEVELS = 40
 # Two neighbors are tried as one piece if the fourth power of the length predicts at most this fraction of the goal.
 _HOPEFUL = 4.0
+_MOST_ROUNDS = 3
 
 
 def fewest_pieces(strands: Strands) -> Pieces:
@@ -29,8 +31,7 @@ def fewest_pieces(strands: Strands) -> Pieces:
         pieces = concatenate([pieces.take(~with_steps), joined])
     pieces = sort_pieces([pieces])
     division.zones.allow_needed(pieces, whole)
-    pieces = Balancing(strands, division, whole).balanced(pieces, cubics)
-    return cubics.with_dense_errors(pieces)
+    return cubics.with_dense_errors(_balance(strands, cubics, division, whole, pieces))
 
 
 def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) -> tuple[Spans, Pieces]:
@@ -105,3 +106,25 @@ def _with_next(spans: Spans, left: IndexArray) -> Spans:
         joined.numbers,
         joined.provisional,
     )
+
+
+def _balance(strands: Strands, cubics: Cubics, division: Division, whole: Spans, pieces: Pieces) -> Pieces:
+    """Return fewer pieces of equal error where possible, because dividing level by level rounds up each time."""
+    trial = pieces
+    for _ in range(_MOST_ROUNDS):
+        strand, count = count_of_strands(trial)
+        mass, needed = subdivision.pieces_needed(trial.error / strands.goal[trial.strand], first_of_strands(trial))
+        best = np.bincount(pieces.strand, minlength=len(strands))[strand]
+        # The search began with one piece, so two is the minimum.
+        wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
+        chosen = wanted < best
+        if not chosen.any():
+            break
+        start, end = whole.frames[:, trial.strand]
+        ends = (trial.frames[1] - start) / (end - start)
+        number, parameter = subdivision.equal_parts(count, ends, mass, wanted, chosen)
+        trial = cubics.fit(division.parts_at(whole.take(strand[chosen]), number, parameter))
+        good = np.setdiff1d(trial.strand, trial.strand[trial.error > strands.goal[trial.strand]])
+        if len(good):
+            pieces = sort_pieces([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
+    return pieces

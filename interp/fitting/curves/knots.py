@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Place the knots that divide spans, keep them away from keys, and give pieces equal errors."""
+"""Place the knots that divide spans, and keep them away from keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, finite
 from . import subdivision
 from .cubics import Cubics
-from .strands import Cuts, Pieces, Spans, Strands, count_of_strands, first_of_strands, sort_pieces
+from .strands import Cuts, Pieces, Spans, Strands
 
 # The smallest length of a piece, in frames and in float32 steps. Blender merges keys closer than 0.01 frame, and
 # float32 must resolve the thirds of a piece.
@@ -176,6 +176,14 @@ class Division:
         moved[chosen] = knots.reshape(tries.shape)[first, np.arange(len(chosen))]
         return moved
 
+    def parts_at(self, spans: Spans, span: IndexArray, parameter: Float64Array) -> Spans:
+        """Divide whole strands at parameters from 0 to 1, without knots that are too close together."""
+        first, last = spans.frames[:, span]
+        frames = (first + parameter * (last - first)).astype(np.float32).astype(np.float64)
+        frames = self.zones.move_out(spans, span, frames)
+        near = too_near(spans, span, frames)
+        return self.parts(spans, Cuts(span[~near], frames[~near], np.zeros(np.count_nonzero(~near), dtype=np.bool_)))
+
     def parts(self, spans: Spans, cuts: Cuts) -> Spans:
         """Return the parts of spans that have at least one knot each."""
         span, frames = cuts.span, cuts.frames
@@ -220,61 +228,3 @@ def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
     provisional = np.concatenate([cuts.provisional, np.ones(np.count_nonzero(far), dtype=np.bool_)])
     order = np.argsort(span, kind="stable")
     return Cuts(span[order], frames[order], provisional[order])
-
-
-_MOST_ROUNDS = 3
-
-
-class Balancing:
-    """A new division of whole strands, into equal shares of a trial's errors."""
-
-    def __init__(self, strands: Strands, division: Division, whole: Spans) -> None:
-        self._strands = strands
-        self._division = division
-        self._whole = whole
-
-    def balanced(self, pieces: Pieces, cubics: Cubics) -> Pieces:
-        """Return fewer pieces of equal error where possible, because dividing level by level rounds up each time."""
-        trial = pieces
-        for _ in range(_MOST_ROUNDS):
-            _, needed = self.needed(trial)
-            best = self.count(pieces)[count_of_strands(trial)[0]]
-            # The search began with one piece, so two is the minimum.
-            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
-            if not (wanted < best).any():
-                break
-            trial = cubics.fit(self.divide_again(trial, wanted, wanted < best))
-            pieces = self.take_good(pieces, trial)
-        return pieces
-
-    def needed(self, trial: Pieces) -> tuple[Float64Array, Float64Array]:
-        """Return the mass of each piece and the number of pieces per strand. See `subdivision.pieces_needed`."""
-        return subdivision.pieces_needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
-
-    def count(self, pieces: Pieces) -> IndexArray:
-        """Return the number of pieces in each strand, shape (strands,)."""
-        return np.bincount(pieces.strand, minlength=len(self._strands))
-
-    def divide_again(self, trial: Pieces, wanted: IndexArray, chosen: BoolArray) -> Spans:
-        """Divide the chosen strands of a trial into `wanted` parts with equal shares of the trial's errors."""
-        strand, count = count_of_strands(trial)
-        start, end = self._whole.frames[:, trial.strand]
-        mass, _ = self.needed(trial)
-        number, parameter = subdivision.equal_parts(
-            count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen
-        )
-        spans = self._whole.take(strand[chosen])
-        first, last = spans.frames[:, number]
-        frames = (first + parameter * (last - first)).astype(np.float32).astype(np.float64)
-        frames = self._division.zones.move_out(spans, number, frames)
-        near = too_near(spans, number, frames)
-        provisional = np.zeros(np.count_nonzero(~near), dtype=np.bool_)
-        return self._division.parts(spans, Cuts(number[~near], frames[~near], provisional))
-
-    def take_good(self, pieces: Pieces, trial: Pieces) -> Pieces:
-        """Return the pieces, with a trial's pieces for strands where all of these are within their goals."""
-        bad = np.unique(trial.strand[trial.error > self._strands.goal[trial.strand]])
-        good = np.setdiff1d(trial.strand, bad)
-        if len(good):
-            pieces = sort_pieces([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
-        return pieces
