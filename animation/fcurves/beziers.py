@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, Keyframes, made_like, merged
+from .keyframes import INTERPOLATION, BoolArray, Float64Array, IndexArray, Keyframes
 
 _SOLVED = 1e-12
 """Tolerance relative to the segment length, far below the precision of a float32 frame."""
@@ -60,30 +60,6 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
     return per_frame
 
 
-def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
-    """Insert keys at ascending frames into plain segments without changing the curve.
-
-    Uses de Casteljau's algorithm.
-    """
-    begin = np.searchsorted(keys.frames, frames, side="right") - 1
-    first, inverse = np.unique(begin, return_inverse=True)
-    segments = _Segments.of(keys, first)
-    t, _, _ = segments.parameters(inverse, frames)
-    co = _polar(segments.points[:, inverse], t, t, t)
-    co[:, 0] = frames
-    result = merged(keys, made_like(keys.take(begin), co, co, co))
-    # For each resulting key and the key after it, find the parameters within the original segment.
-    places = np.searchsorted(result.frames, frames)
-    here, there = np.zeros(len(result)), np.ones(len(result))
-    here[places], there[places - 1] = t, t
-    segment = np.searchsorted(keys.frames, result.frames, side="right") - 1
-    rows = np.flatnonzero(np.isin(segment, first))
-    points = segments.points[:, np.searchsorted(first, segment[rows])]
-    result.handle_right[rows] = _polar(points, here[rows], here[rows], there[rows])
-    result.handle_left[rows + 1] = _polar(points, here[rows], there[rows], there[rows])
-    return result
-
-
 class _Segments(NamedTuple):
     """Bezier segments, with handles shortened as in Blender. Each field contains (frame, value) pairs, shape (n, 2)."""
 
@@ -105,12 +81,6 @@ class _Segments(NamedTuple):
             handle *= (chord[:, 0] / np.maximum(chord[:, 0], handle[:, 0]))[:, np.newaxis]
         return cls(start, chord, leaving, arriving)
 
-    @property
-    def points(self) -> Float64Array:
-        """Return the control points, shape (4, n, 2)."""
-        end = self.start + self.chord
-        return np.stack([self.start, self.start + self.leaving, end - self.arriving, end])
-
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the parameters at the frames, and the coefficients of the cubics for frames and for values.
 
@@ -126,17 +96,6 @@ class _Segments(NamedTuple):
         powers = cubic.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(inverse, axis=1)
         u = (np.asarray(frames, dtype=np.float64) - self.start[inverse, 0]) / chord[inverse, 0]
         return _parameter(powers[::2], u), powers[::2], powers[1::2]
-
-
-def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Array) -> Float64Array:
-    """Return the polar form (blossom) of the cubics with these control points, shape (n, 2).
-
-    The value at (a, a, b) is the first handle of the part from a to b, and the value at (a, b, b) is the second handle.
-    """
-    x, y, z = 1.0 - a, 1.0 - b, 1.0 - c
-    weights = np.stack([x * y * z, a * y * z + x * b * z + x * y * c, a * b * z + a * y * c + x * b * c, a * b * c])
-    found: Float64Array = np.einsum("in,inj->nj", weights, points)
-    return found
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:

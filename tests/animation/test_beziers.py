@@ -76,33 +76,3 @@ def test_segments_of_other_kinds_are_told_apart(modules):
     points[11].handle_left.x = float("nan")
     plain = beziers.is_plain(keyframes.read(fcurve))
     assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, KEYS - 1]
-
-
-@pytest.mark.parametrize(
-    "lengths",
-    [
-        pytest.param(lambda generator, n: np.full(n, 1.0 / 3.0), id="thirds"),
-        pytest.param(lambda generator, n: generator.uniform(0.05, 0.9, n), id="overlapping"),
-    ],
-)
-def test_keys_that_cut_segments_change_nothing_of_what_blender_plays(modules, lengths):
-    beziers, keyframes = modules
-    generator = np.random.default_rng(2)
-    fcurve = curve_with(lengths, generator)
-    keys = keyframes.read(fcurve)
-    places = np.linspace(keys.frames[0], keys.frames[-1], 4001)
-    before = np.array([fcurve.evaluate(frame) for frame in places])
-    # A segment has none, one or several of them.
-    cuts = np.setdiff1d(np.unique(generator.uniform(keys.frames[0], keys.frames[-1], KEYS).round(1)), keys.frames)
-    cuts = cuts[np.abs(cuts[:, np.newaxis] - keys.frames).min(axis=1) > 0.05].astype(np.float32)
-    result = beziers.cut(keys, cuts)
-    assert result.frames.tolist() == sorted([*keys.frames.tolist(), *cuts.tolist()])
-    untouched = ~np.isin(np.arange(KEYS), np.searchsorted(keys.frames, cuts) - 1)
-    rows = np.searchsorted(result.frames, keys.frames)
-    assert result.co[rows].tolist() == keys.co.tolist()
-    assert result.handle_right[rows][untouched].tolist() == keys.handle_right[untouched].tolist()
-    keyframes.write(fcurve, result)
-    assert len(fcurve.keyframe_points) == KEYS + len(cuts)
-    after = np.array([fcurve.evaluate(frame) for frame in places])
-    size = max(np.abs(keys.values).max(), np.abs(keys.handle_left[:, 1]).max())
-    assert (np.abs(after - before) <= FLOAT32 * size + steepest(fcurve, places)).all()
