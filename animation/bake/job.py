@@ -19,7 +19,7 @@ from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.frame_functions import FrameFunction, functions_of
-from ..store.own_keys import error_of_numbers, read_all_own_keys, read_keys_to_write
+from ..store.own_keys import error_of_numbers, read_all_own_keys
 from ..store.table.custom_property import TrackState, read_table
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.stored_bake_options import Options
@@ -160,7 +160,7 @@ def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence
 
 def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
     """Read the animator's keys on each track. Tracks that can't be baked get no keys."""
-    own_keys = iter(read_keys_to_write([track for track, reason in to_bake if not reason]))
+    own_keys = iter(read_all_own_keys([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
 
 

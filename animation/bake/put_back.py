@@ -18,7 +18,7 @@ from ..live.mirrored_keys import with_mirrored
 from ..records import record
 from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
-from ..store.own_keys import OwnKeys, read_keys_to_write
+from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import split
 from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
@@ -121,8 +121,7 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
     for track in tracks:
         recreate_channels(channels, track)
     own_keys = [
-        _with_edits_recorded(channels, track, own)
-        for track, own in zip(tracks, read_keys_to_write(tracks), strict=True)
+        _with_edits_recorded(channels, track, own) for track, own in zip(tracks, read_all_own_keys(tracks), strict=True)
     ]
     restored: list[_Restored] = []
     for track, own in zip(tracks, own_keys, strict=True):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import AnimationError, Finding
+from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
@@ -43,20 +43,12 @@ def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunc
     keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
     ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
     sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options.step, options.extend)
-    cycle = _cycle(track)
+    cycle = track.settings.cycle
     if function is not None:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys unless there are many cycles.
     count = _curve_keys if options.output == "CURVES" else samples_of_channel
     return sum(number * count(sampling, frames, cycle) for frames, number in zip(keyed_at, alike.values(), strict=True))
-
-
-def _cycle(track: Track) -> str:
-    try:
-        return track.settings.cycle
-    except AnimationError:
-        # The error is reported when the track is planned.
-        return "SINGLE"
 
 
 @memoized

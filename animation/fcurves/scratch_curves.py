@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import HAS_SLOTS
-from .keyframes import Keyframes, read, write
+from .keyframes import Keyframes, write
 
 _kept: list[bpy.types.Action] = []
 _depth: list[None] = []
@@ -39,14 +39,6 @@ def evaluate(
         if edited:
             fcurve.update()
         return np.array([fcurve.evaluate(float(frame)) for frame in frames], dtype=np.float64)
-
-
-def with_handles(keys: Keyframes) -> Keyframes:
-    """Return the keys with their automatic handles computed by Blender."""
-    with _curve(keys) as fcurve:
-        # `FCurve.update` would merge keys at the same frame.
-        fcurve.keyframe_points.handles_recalc()
-        return read(fcurve)
 
 
 @contextmanager

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST
 from ..errors import Finding
-from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, rows_at, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
@@ -37,7 +36,7 @@ from ..fcurves.keyframes import (
 )
 from ..records import record
 from .own_curves import own_channels, read_own_curves
-from .restored_keys import UNSEEN, chosen_of, own_values, without_handles, written_of
+from .restored_keys import chosen_of, own_values, without_handles, written_of
 from .table import key_identity
 from .table import rows as rows_
 from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
@@ -108,10 +107,6 @@ class OwnArrays:
     @cached_property
     def has_chosen(self) -> bool:
         return bool(np.count_nonzero(self.chosen))
-
-    @cached_property
-    def has_unseen(self) -> bool:
-        return bool(np.count_nonzero(self.placed & UNSEEN))
 
     @cached_property
     def bound(self) -> float:
@@ -217,11 +212,6 @@ class OwnKeys:
         return self.every.has_chosen and bool(np.count_nonzero(self.chosen))
 
     @property
-    def has_unseen(self) -> bool:
-        """Return whether there are handles that Blender must place."""
-        return self.every.has_unseen and bool(np.count_nonzero(self.placed & UNSEEN))
-
-    @property
     def are_named(self) -> bool:
         """Return whether all keys have identities."""
         return self.every.are_named or bool(np.count_nonzero(self.identities) == self.count)
@@ -297,18 +287,6 @@ def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     return [each for together in _in_parts(tracks) for each in _read(together)]
 
 
-def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys on several tracks in order to write or record them.
-
-    If keys with automatic handles were aligned on a sampled curve, Blender first places the handles on a scratch curve.
-    The recorded handles predate edits to the surrounding keys.
-    """
-    every = read_all_own_keys(tracks)
-    for kept in every:
-        kept |= {index: _with_placed(own) for index, own in kept.items() if own.has_unseen}
-    return every
-
-
 def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
     """Return the result of `error_of_numbers` for each track, computed together."""
     joined = own_end_to_end([own for each in every for own in each.values()]).keys if any(every) else NO_KEYS
@@ -329,21 +307,6 @@ def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None
             if not finite.all():
                 return track.finding(code, frame=float(keys.frames[np.argmin(finite)]))
     return None
-
-
-def _with_placed(own: OwnKeys) -> OwnKeys:
-    """Return the keys with handles placed by Blender."""
-    unseen = (own.placed & UNSEEN) != 0
-    recorded = session.rows[session.rows.find(own.identities[unseen])]
-    kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
-    for name, before in kinds.items():
-        before[unseen] = recorded[name]
-    automatic = scratch_curves.with_handles(own.keys.with_(**kinds))
-    handles = {
-        name: np.where(unseen[:, np.newaxis], getattr(automatic, name), getattr(own.keys, name))
-        for name in ("handle_left", "handle_right")
-    }
-    return own.with_(keys=own.keys.with_(**handles), placed=own.placed & np.uint8(0xFF ^ UNSEEN))
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:

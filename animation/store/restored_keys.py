@@ -39,8 +39,6 @@ _HANDLE_MOVED = 1e-4
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 BEYOND = 2
 """Left shift of the handle flags for handles placed before the first key or after the last key."""
-UNSEEN = 64
-"""Flag of keys whose two handles were on the key when the animator aligned them, so Blender must place the handles."""
 _HANDLES = np.uint8(15)
 """Handle flags in the table."""
 _ALIGNED = HANDLE["ALIGNED"]
@@ -180,7 +178,6 @@ def restored_from(read: Keyframes, own: Keyframes, rows: Fields, written: Fields
         now, beyond = getattr(own, side), (placed & (bit << BEYOND)) != 0
         edited = _edited_side(own, rows, written, side, ((placed & bit != 0) | beyond, beyond), here, mirrored)
         dragged[side] = edited.dragged
-        placed[edited.unseen] |= UNSEEN
         if negated.any():
             opposite = getattr(read, side) * _NEGATED
             # For Euler angles, there is also a term.
@@ -211,8 +208,6 @@ class _Side(NamedTuple):
     are_placed: BoolArray
     """Mask of the handles that are still placed."""
     dragged: BoolArray
-    unseen: BoolArray
-    """Mask of the aligned handles that were on the key when the animator aligned them."""
 
 
 def _edited_side(
@@ -240,11 +235,8 @@ def _edited_side(
     automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
     kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), rows[kind])
     kinds = np.where(retyped, getattr(own, kind), kinds)
-    # Blender moves handles off their key when it aligns them. Handles on the key were not visible before.
-    on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
-    unseen = are_placed & retyped & on_key
-    are_placed &= ~(dragged | retyped & ~unseen)
-    return _Side(kinds, are_placed, dragged, unseen & automatic & (kinds == _ALIGNED))
+    are_placed &= ~(dragged | retyped)
+    return _Side(kinds, are_placed, dragged)
 
 
 def _is_moved(

@@ -15,7 +15,7 @@ from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
 from ...records import record
-from ...store.own_keys import OwnKeys, read_keys_to_write
+from ...store.own_keys import OwnKeys, read_all_own_keys
 from ...store.parameters import Numbers
 from ...store.record_rows import OwnChannel, recorded, write_identities
 from ...store.table.custom_property import Channel, TrackState, Written, update
@@ -75,7 +75,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
     """Index of the change for each edited channel."""
     numbers: list[Mapping[str, Numbers]] = []
     masks: list[BoolArray] = []
-    keys_of_changes = read_keys_to_write([change.track for change in changes])
+    keys_of_changes = read_all_own_keys([change.track for change in changes])
     for owner, (change, keys_of_track) in enumerate(zip(changes, keys_of_changes, strict=True)):
         state = change.track.state
         assert state is not None
