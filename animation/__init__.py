@@ -30,110 +30,55 @@ from typing import TYPE_CHECKING
 from . import bake as _package
 
 if TYPE_CHECKING:
-    from ..interp import __version__
-    from ..interp.fitting.curves import ROTATION_TOLERANCE
-    from .checks.conditions import Checks, Violation, check
-    from .checks.joints import Gap, joint_gap
-    from .datablocks import of_file, of_object
-    from .edit.bake import bake, bake_many
-    from .edit.bake_in_world import bake_in_world
-    from .edit.enable import enable, enable_many
-    from .edit.enable_and_bake import enable_and_bake
-    from .edit.fix_rotations import RotationFault, find_rotation_faults, fix_rotations
-    from .edit.key_arrays import KeyArrays, get_keys, set_keys
-    from .edit.key_whole import key_whole
-    from .edit.many import (
-        apply_many,
-        choose_many,
-        fix_rotations_many,
-        free_many,
-        key_set_many,
-        key_whole_many,
-        remove_many,
-        restore_many,
+    # Type checkers treat a name that is imported as itself as public.
+    from ..interp import __version__ as __version__  # noqa: I001 (one import per module)
+    from ..interp.fitting.curves import ROTATION_TOLERANCE as ROTATION_TOLERANCE
+    from .checks.conditions import Checks as Checks, Violation as Violation, check as check
+    from .checks.joints import Gap as Gap, joint_gap as joint_gap
+    from .datablocks import of_file as of_file, of_object as of_object
+    from .edit.bake import bake as bake, bake_many as bake_many
+    from .edit.bake_in_world import bake_in_world as bake_in_world
+    from .edit.enable import enable as enable, enable_many as enable_many
+    from .edit.enable_and_bake import enable_and_bake as enable_and_bake
+    from .edit.fix_rotations import (
+        RotationFault as RotationFault,
+        find_rotation_faults as find_rotation_faults,
+        fix_rotations as fix_rotations,
     )
-    from .edit.parameters.key_set import key_set
-    from .edit.restore import apply, free, remove, restore
-    from .edit.table_export import export_table
-    from .edit.table_import import TableKeys, import_table
-    from .edit.timing import remove_retiming, retime
-    from .edit.track_keys import TrackKeys, track_keys
-    from .edit.track_settings import choose, find_track
-    from .edit.velocities import Velocities, write_velocities
-    from .errors import AnimationError, Finding
-    from .file_curves.restore_curves import restore_curves
-    from .options import SAMPLE_LIMIT
-    from .reduction.reduce import KeyCount, keys_by_error, reduce, reduce_many
-    from .reduction.result import Reduction
-    from .relaxation.adjust import Relaxation, relax
-    from .relaxation.wanted_conditions import StaysAbove, StaysAt, TurnsWithin
-    from .report import Report
-    from .store.table.stored_bake_options import Options
-
-__all__ = [
-    "ROTATION_TOLERANCE",
-    "SAMPLE_LIMIT",
-    "AnimationError",
-    "Checks",
-    "Finding",
-    "Gap",
-    "KeyArrays",
-    "KeyCount",
-    "Options",
-    "Reduction",
-    "Relaxation",
-    "Report",
-    "RotationFault",
-    "StaysAbove",
-    "StaysAt",
-    "TableKeys",
-    "TrackKeys",
-    "TurnsWithin",
-    "Velocities",
-    "Violation",
-    "__version__",
-    "apply",
-    "apply_many",
-    "bake",
-    "bake_in_world",
-    "bake_many",
-    "check",
-    "choose",
-    "choose_many",
-    "enable",
-    "enable_and_bake",
-    "enable_many",
-    "export_table",
-    "find_rotation_faults",
-    "find_track",
-    "fix_rotations",
-    "fix_rotations_many",
-    "free",
-    "free_many",
-    "get_keys",
-    "import_table",
-    "joint_gap",
-    "key_set",
-    "key_set_many",
-    "key_whole",
-    "key_whole_many",
-    "keys_by_error",
-    "of_file",
-    "of_object",
-    "reduce",
-    "reduce_many",
-    "relax",
-    "remove",
-    "remove_many",
-    "remove_retiming",
-    "restore",
-    "restore_curves",
-    "restore_many",
-    "retime",
-    "set_keys",
-    "track_keys",
-    "write_velocities",
-]
+    from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
+    from .edit.key_whole import key_whole as key_whole
+    from .edit.many import (
+        apply_many as apply_many,
+        choose_many as choose_many,
+        fix_rotations_many as fix_rotations_many,
+        free_many as free_many,
+        key_set_many as key_set_many,
+        key_whole_many as key_whole_many,
+        remove_many as remove_many,
+        restore_many as restore_many,
+    )
+    from .edit.parameters.key_set import key_set as key_set
+    from .edit.restore import apply as apply, free as free, remove as remove, restore as restore
+    from .edit.table_export import export_table as export_table
+    from .edit.table_import import TableKeys as TableKeys, import_table as import_table
+    from .edit.timing import remove_retiming as remove_retiming, retime as retime
+    from .edit.track_keys import TrackKeys as TrackKeys, track_keys as track_keys
+    from .edit.track_settings import choose as choose, find_track as find_track
+    from .edit.velocities import Velocities as Velocities, write_velocities as write_velocities
+    from .errors import AnimationError as AnimationError, Finding as Finding
+    from .file_curves.restore_curves import restore_curves as restore_curves
+    from .options import SAMPLE_LIMIT as SAMPLE_LIMIT
+    from .reduction.reduce import (
+        KeyCount as KeyCount,
+        keys_by_error as keys_by_error,
+        reduce as reduce,
+        reduce_many as reduce_many,
+    )
+    from .reduction.result import Reduction as Reduction
+    from .relaxation.adjust import Relaxation as Relaxation, relax as relax
+    from .relaxation.wanted_conditions import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
+    from .report import Report as Report
+    from .store.table.stored_bake_options import Options as Options
 
 del bake, _package
 
@@ -180,6 +125,7 @@ _MODULES = {
 }
 """Names by module, imported on first access. Importing all of them at startup would make the startup a third slower."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:
