@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Preview of handles during a drag. A preview is prepared once, and each step writes only the handles that change.
 
-A preview changes only handles and the signs of quaternion keys. Frames, identities and the table are unchanged, so
-writing the old handles again removes the preview.
+A preview changes only handles. Keys and the table are unchanged, so writing the old handles again removes the preview.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ from .job import job_of_edited, plan_tracks
 from .plans.handles import OwnHandles
 from .plans.protocol import TrackPlan
 from .plans.splines import setting_names
-
-_PLACES = ("co", *SIDES)
 
 
 class _Dragged(NamedTuple):
@@ -77,12 +74,11 @@ class HandlePreview:
         self._groups = [_Group(members) for members in requests]
         self._parameters = _DraggedParameters(plans, dragged)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
-        self._before = {name: block.read(name).reshape(-1, 2) for name in _PLACES}
+        self._before = {name: block.read(name).reshape(-1, 2) for name in SIDES}
         self._now = {name: places.copy() for name, places in self._before.items()}
         bounds_of_pairs = [2 * bound for bound in bounds]
         self._views_per_curve = {name: sliced(places, bounds_of_pairs) for name, places in self._now.items()}
         self._writers: list[Any] = [curve.keyframe_points.foreach_set for curve in self._curves]
-        self._is_negated = False
         self._played = played_now(self._users, self._curves)
 
     @collector_paused()
@@ -95,24 +91,19 @@ class HandlePreview:
             return
         drafts = [group.fitted(numbers) for group in self._groups]
         self._parameters.put(numbers)
-        was_negated = self._is_negated
-        negated = [
-            group.place(draft, self._before, self._now) for group, draft in zip(self._groups, drafts, strict=True)
-        ]
-        self._is_negated = any(negated)
-        # A key that was negated may need its original sign again.
-        self._write(_PLACES if self._is_negated or was_negated else SIDES)
+        for group, draft in zip(self._groups, drafts, strict=True):
+            group.place(draft, self._now)
+        self._write()
 
     def remove(self) -> None:
         """Restore the handles from before the drag, bit for bit."""
         self._parameters.remove()
         for name, places in self._before.items():
             self._now[name][:] = places
-        self._write(_PLACES if self._is_negated else SIDES)
-        self._is_negated = False
+        self._write()
 
-    def _write(self, names: Sequence[str]) -> None:
-        for name in names:
+    def _write(self) -> None:
+        for name in SIDES:
             for write, view in zip(self._writers, self._views_per_curve[name], strict=True):
                 write(name, view)
         previous, self._played = self._played, played_now(self._users, self._curves)
@@ -227,7 +218,6 @@ class _Group:
             _Side(name, self._rows[ends], (self._rows[ends] >= 0) & ~is_chosen[flag][ends])
             for name, ends, flag in (("handle_left", begin + 1, CHOSEN_LEFT), ("handle_right", begin, CHOSEN_RIGHT))
         ]
-        self._is_negated = False
 
     def fitted(self, numbers: Mapping[str, Numbers]) -> Draft:
         """Compute the handles for these parameters of the chosen keys."""
@@ -236,31 +226,17 @@ class _Group:
             parameters[PARAMETERS.index(name), self._dragged_rows] = values[self._sources]
         return self._drafts.fitted(parameters)
 
-    def place(self, draft: Draft, before: Mapping[str, Float32Array], now: Mapping[str, Float32Array]) -> bool:
-        """Copy the computed handles into the arrays of all keys. Return whether any quaternion key changes sign.
+    def place(self, draft: Draft, places: Mapping[str, Float32Array]) -> None:
+        """Copy the computed handles into the arrays of all keys.
 
-        `before` contains the arrays without the preview.
+        Quaternion keys keep their signs. If a rotation would need other signs, the preview approximates the rotation.
         """
         begin = self._drafts.segments
-        # The draft's flips replace the signs on the curves. Other segments keep their signs.
-        flips_on_curves = self._signs[1:] * self._signs[:-1]
-        drafted_flips = flips_on_curves.copy()
-        drafted_flips[begin] = draft.flips
-        signs, is_negated = self._signs, bool((drafted_flips != flips_on_curves).any())
-        if is_negated or self._is_negated:
-            signs = np.multiply.accumulate(np.append(1.0, drafted_flips))
-            # Start again at the first key of each request, which keeps its sign.
-            signs *= np.repeat((signs * self._signs)[self._first], self._counts)
-            keys, components = np.nonzero(self._rows >= 0)
-            rows, ratios = self._rows[keys, components], (signs * self._signs)[keys]
-            for name, places in now.items():
-                places[rows, 1] = before[name][rows, 1] * ratios
-        self._is_negated = is_negated
-        # The draft contains frames and values. The values have the sign of the key at which the segment begins.
-        factors = np.stack([np.ones(len(begin)), signs[begin]], axis=-1)[:, np.newaxis]
-        for side, places in zip(self._sides, (draft.left, draft.right), strict=True):
-            now[side.name][side.rows[side.is_written]] = (places * factors)[side.is_written]
-        return is_negated
+        signs = self._signs[begin + 1] * draft.flips, self._signs[begin]
+        for side, handles, signs_of_side in zip(self._sides, (draft.left, draft.right), signs, strict=True):
+            # The draft contains frames and values.
+            factors = np.stack([np.ones(len(begin)), signs_of_side], axis=-1)[:, np.newaxis]
+            places[side.name][side.rows[side.is_written]] = (handles * factors)[side.is_written]
 
 
 class _DraggedParameters:
