@@ -11,7 +11,7 @@ import numpy as np
 
 from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
-from ..animation.checks.key_info import turn_now, values_now
+from ..animation.checks.key_info import SPLINE, turn_now, values_now
 from ..animation.checks.parameters_played import PlayedParameters
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import angle_text, number_text
@@ -118,7 +118,7 @@ def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) 
     numbers, sides = chosen_parameters(context), chosen_sides(context)
     different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
     parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
-    draw_diagram(layout, parameters if sides is not None else [], sides or (None, None), is_valley(context))
+    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE), is_valley(context))
 
 
 def has_diagram(context: bpy.types.Context) -> bool:

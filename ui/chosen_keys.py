@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import Sides, segments_beside, sides_in_common
+from ..animation.checks.key_info import Sides, kinds_beside, sides_in_common
 from ..animation.checks.parameters_played import PlayedParameters, played_parameters
 from ..animation.datablocks import action_time, bone_path
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
@@ -210,11 +210,8 @@ def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
 @redraw.once
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return Blender's interpolation on both sides of the chosen keys.
-
-    Return None if the keys differ or none is chosen.
-    """
-    beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
+    beside = [kinds_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
 
 

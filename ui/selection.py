@@ -280,7 +280,7 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKe
     if found is None:
         return None
     datablock, track = found
-    key = key_near(track, action_frame(context, datablock), default_parameters(context))
+    key = key_near(track, action_frame(context, datablock))
     return None if key is None else (datablock, track, key)
 
 

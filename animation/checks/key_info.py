@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key shown in the tab, the segments on both sides of keys, and the current value of the track."""
+"""The key shown in the tab, the interpolation on both sides of keys, and the current value of the track."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from ...interp.cycles import wrapped_frame
 from ..bake.plans.splines import plays_its_own_keys, track_splines
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
+from ..fcurves.keyframes import Float32Array
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.parameters import read_parameters, read_velocities
-from ..store.record_rows import plain_keys
-from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 
 AT = 0.02
@@ -30,34 +27,21 @@ _STEPS, _STEP = 16, math.pi / 4.0
 """The samples from a key to the current frame that count full turns, and the radians for each additional sample."""
 
 
-class Segment(NamedTuple):
-    """A segment played by Blender, scaled to a value change of 1 and a duration of 1."""
-
-    interpolation: int
-    easing: int
-    back: float
-    amplitude: float
-    period: float
+SPLINE, NOTHING = 254, 255
+"""Interpolations of a segment of the spline and of a missing segment. Other segments have the numbers of Blender's
+interpolations."""
+Sides = tuple[int, int]
+"""The interpolations before and after a key."""
 
 
-Sides = tuple[Segment | None, Segment | None]
-"""The segments before and after a key. None stands for a segment of the spline, and NOTHING for a missing segment."""
-NOTHING = Segment(255, 0, 0.0, 0.0, 0.0)
-"""Marks a missing segment."""
-_SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
-SPLINE = np.array((254, 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
-"""A segment of the spline, which has no Blender interpolation type."""
+def kinds_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.uint8]:
+    """Return the interpolations before and after the keys at the frames, shape (n, 2).
 
-
-def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
-    """Return the segments before and after the keys at the frames, shape (n, 2), with the fields of `Segment`.
-
-    For values, the segment is taken from the first channel with a key at the frame. For rotations, the segment is taken
-    from the first channel with a segment that Blender plays. For segments of the spline, the result is `SPLINE`. Fields
-    that the interpolation does not use are 0. The result is NOTHING before the first key and after the last key, unless
-    the track cycles.
+    For values, the interpolation is taken from the first channel with a key at the frame. For rotations, it is taken
+    from the first channel with a segment that Blender plays. The result is NOTHING before the first key and after the
+    last key, unless the track cycles.
     """
-    result = np.full((len(frames), 2), SPLINE)
+    kinds = np.full((len(frames), 2), SPLINE, np.uint8)
     there = np.full((len(frames), 2), _cycles(track))
     for index in sorted(own, reverse=True):
         channel = own[index]
@@ -69,11 +53,11 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
             ends[ends] = channel.ends_spline[begin[ends]]
             if not track.is_rotation:
                 # Ignore the keys of later channels.
-                result[before < after, side] = SPLINE
+                kinds[before < after, side] = SPLINE
                 ends &= before < after
-            result[ends, side] = _segments(channel, begin[ends])
-    result[~there] = np.array(NOTHING, dtype=_SEGMENT)
-    return result
+            kinds[ends, side] = channel.keys.interpolation[begin[ends]]
+    kinds[~there] = NOTHING
+    return kinds
 
 
 def _cycles(track: Track) -> bool:
@@ -83,36 +67,15 @@ def _cycles(track: Track) -> bool:
         return False
 
 
-def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
-    """Return the segments that begin at the keys in the rows `begin`, which must not include the last key."""
-    keys = plain_keys(own)
-    result = np.zeros(len(begin), dtype=_SEGMENT)
-    kinds = result["interpolation"] = keys.interpolation[begin]
-    eases = ~np.isin(kinds, [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")])
-    result["easing"] = np.where(eases, keys.easing[begin], 0)
-    length, change = np.abs(keys.co[begin + 1].astype(np.float64) - keys.co[begin]).T
-    result["back"] = np.where(kinds == INTERPOLATION["BACK"], keys.back[begin], 0.0)
-    elastic = kinds == INTERPOLATION["ELASTIC"]
-    np.divide(keys.amplitude[begin], change, out=result["amplitude"], where=elastic & (change > 0.0))
-    np.divide(keys.period[begin], length, out=result["period"], where=elastic)
-    return result
-
-
-def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
-    """Return the segments that all keys have in common. A side is None if its segments differ or there are no keys.
+def sides_in_common(kinds: npt.NDArray[np.uint8]) -> Sides | None:
+    """Return the interpolations that all keys have in common, or None if they differ or there are no keys.
 
     Missing segments before the first key and after the last key match any segment.
     """
-    if not len(segments):
+    if not len(kinds):
         return None
-    common = []
-    for side in segments.T:
-        played = side[side["interpolation"] != NOTHING.interpolation]
-        if (played != played[:1]).any():
-            return None
-        common.append(Segment(*played[0].tolist()) if len(played) else NOTHING)
-    before, after = (None if side.interpolation == SPLINE["interpolation"] else side for side in common)
-    return before, after
+    before, after = (np.unique(side[side != NOTHING]).tolist() or [NOTHING] for side in kinds.T)
+    return (before[0], after[0]) if len(before) == len(after) == 1 else None
 
 
 @record()
@@ -124,31 +87,17 @@ class ShownKey:
     count: int
     where: str
     """The position of the key relative to the requested frame: AT, BEFORE or AFTER."""
-    parameters: dict[str, float]
-    velocity: tuple[float, ...]
-    sides: Sides
 
 
-def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> ShownKey | None:
-    """Return the key at `frame`, otherwise the last key before `frame`, otherwise the first key after `frame`.
-
-    `defaults` contains the parameters of keys that have none of their own.
-    """
-    own = read_own_keys(track)
-    frames = union([channel.keys.frames for channel in own.values()])
+def key_near(track: Track, frame: float) -> ShownKey | None:
+    """Return the key at `frame`, otherwise the last key before `frame`, otherwise the first key after `frame`."""
+    frames = union([channel.keys.frames for channel in read_own_keys(track).values()])
     if not len(frames):
         return None
     row = max(0, int(np.searchsorted(frames, frame + AT)) - 1)
     found = float(frames[row])
     where = "AT" if abs(found - frame) <= AT else "BEFORE" if found < frame else "AFTER"
-    try:
-        numbers = read_parameters(track, own, frames[row : row + 1], defaults)
-        parameters = {name: float(number[0]) for name, number in numbers.items()}
-    except AnimationError:
-        parameters = dict.fromkeys(PARAMETERS, math.nan)
-    velocity = read_velocities(track, own, frames[row : row + 1])[0]
-    sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
-    return ShownKey(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
+    return ShownKey(found, row + 1, len(frames), where)
 
 
 def values_now(track: Track, frame: float) -> dict[int, float]:

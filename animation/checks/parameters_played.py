@@ -21,7 +21,7 @@ from ..fcurves.frames import SAME_FRAME, is_among
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray
 from ..records import record
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
-from .key_info import SPLINE, segments_beside
+from .key_info import SPLINE, kinds_beside
 
 Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
 _BITS = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
@@ -121,14 +121,14 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
         frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in group.values()], axis=0)]
         if not len(frames):
             continue
-        kinds = np.full((len(frames), 2), SPLINE["interpolation"])
+        kinds = np.full((len(frames), 2), SPLINE, np.uint8)
         if any(b"\1" in own.ends for own in group.values()):
-            kinds = segments_beside(keys.track, group, frames)["interpolation"]
+            kinds = kinds_beside(keys.track, group, frames)
         ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
         # In a loop, the tangents of the first and last keys depend on both segments, but each of these keys has its own
         # ease.
-        is_spline = (kinds == SPLINE["interpolation"]) & ~(is_beyond & (cycle != "LOOP"))
+        is_spline = (kinds == SPLINE) & ~(is_beyond & (cycle != "LOOP"))
         is_free = np.zeros((len(frames), 2), dtype=np.bool_)
         handles: set[int] = set()
         for own in group.values():

@@ -2,15 +2,15 @@
 """Diagram of the parameters of a key, as in Key Info of 3D Studio.
 
 The diagram shows the curve between the previous and the next key, with dots at equal time steps, and the key's
-tangents. On a side where Blender plays another interpolation, the spline ends at the key. Curves of differing keys are
-overlaid in faint colors. A key below its neighbors is drawn as a valley.
+tangents. On a side where Blender plays another interpolation, the spline ends at the key, and the neighbor is connected
+by a straight line, or by a step if the interpolation is Constant. Curves of differing keys are overlaid in faint
+colors. A key below its neighbors is drawn as a valley.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -18,14 +18,11 @@ import bpy.utils.previews
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.checks.key_info import NOTHING, Sides
-from ...animation.fcurves import easing
+from ...animation.checks.key_info import NOTHING, SPLINE, Sides
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys
 from ...interp.fitting.tcb_from_tangents import tangents_of
-from ...interp.key_batch import IndexArray
-from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
 from .bitmap import Bitmap, Color, Points
 
@@ -41,15 +38,14 @@ _FINE = 4
 """Minimum number of curve segments between dots."""
 _CENTER = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
-"""Half the width and height of the picture. All splines are within -1.12 to 1.12 by -0.12 to 1.6. Segments that Blender
-plays may leave the picture."""
+"""Half the width and height of the picture. All splines are within -1.12 to 1.12 by -0.12 to 1.6."""
 _INSIDE = 0.94
 """Maximum distance of a tangent's end from the center, as a fraction of half the picture's size."""
 _FAINTEST = 0.25
 """Minimum opacity of each of several curves."""
 _UNITS = 8.0
 """Height of the picture, in button heights."""
-_CONSTANT, _LINEAR, _BEZIER = (INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER"))
+_CONSTANT, _LINEAR = INTERPOLATION["CONSTANT"], INTERPOLATION["LINEAR"]
 
 KEY_COLOR = (1.0, 0.75, 0.2, 1.0)
 """Color of a selected key in Blender's default theme, visible on dark and light backgrounds."""
@@ -81,7 +77,7 @@ def draw_diagram(
 
 def icon_of(
     parameters_of_keys: Sequence[Mapping[str, float]],
-    sides: Sides = (None, None),
+    sides: Sides = (SPLINE, SPLINE),
     is_valley: bool = False,
     has_tangents: bool = False,
 ) -> int:
@@ -116,61 +112,35 @@ def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[i
     return [icon_of([] if parameters is None else [parameters]) for parameters in parameters_of_keys]
 
 
-def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
-    """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
+def curve(parameters: Mapping[str, float], sides: Sides = (SPLINE, SPLINE)) -> tuple[Points, Points]:
+    """Return the spline of a key at (0, 1) between keys at (-1, 0) and (1, 0).
 
     Returns the points of the curve, shape (m, 2), and its dots at equal time steps, at most 2 * steps + 1, shape
-    (d, 2). `sides`: interpolation that Blender plays before and after the key. A missing side has no points.
+    (d, 2). `sides`: interpolations before and after the key. Sides that are not of the spline have no points. The
+    spline ends at the key on a side that Blender plays, but not on a missing side.
     """
-    first, last = (_FRAMES[1 if side == NOTHING else end] for side, end in zip(sides, (0, 2), strict=True))
-    # Segments of the spline replace missing sides.
-    before, after = (None if side == NOTHING else side for side in sides)
-    sides = before, after
+    first, last = (row if side == SPLINE else 1 for row, side in zip((0, 2), sides, strict=True))
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
-    # Each side that Blender plays separates the keys into runs with separate splines.
-    bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
-    runs = [slice(*ends) for ends in pairwise(bounds)]
-    splines = [tcb.VectorSpline(Keys(keys.frames[run], keys.values[run], *keys.parameters[:, run])) for run in runs]
-    motion = PiecewiseSpline(splines, _SegmentsOfBlender(sides))
-    times_of_dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
-    times = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
-    # A constant segment jumps at its end.
-    jumps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
-    times = np.sort(np.concatenate((times, np.nextafter(jumps, 0.0))))
-    line, dots = (motion(each[(each >= first) & (each <= last)]) for each in (times, times_of_dots))
+    run = slice(1 if is_played_by_blender(sides[0]) else 0, 2 if is_played_by_blender(sides[1]) else 3)
+    spline = tcb.VectorSpline(Keys(keys.frames[run], keys.values[run], *keys.parameters[:, run]))
+    steps = _STEPS * (last - first)
+    line, dots = (spline(np.linspace(_FRAMES[first], _FRAMES[last], count + 1)) for count in (_FINE * steps, steps))
     return line, dots
 
 
-class _SegmentsOfBlender:
-    """Diagram segments that Blender plays: linear in x, interpolated in y."""
-
-    def __init__(self, sides: Sides) -> None:
-        self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
-
-    def evaluate(self, segment: IndexArray, u: Points, nu: int) -> Points:
-        """Return points, shape (2, n), at local parameters (n,) of segments, counted among Blender's own."""
-        points = np.empty((2, len(u)))
-        for number, (row, side) in enumerate(self._segments):
-            is_inside = segment == number
-            start, chord = _VALUES[row], _CHORDS[row]
-            numbers = (np.array([each]) for each in (chord[1], 1.0, side.back, side.amplitude, side.period))
-            eases = np.array([side.easing], dtype=np.uint8)
-            # The handles of Bezier segments are unknown here.
-            kind = _LINEAR if side.interpolation == _BEZIER else side.interpolation
-            rise, _, _ = easing.progress(kind, eases, u[is_inside], easing.Segments(*numbers))
-            points[:, is_inside] = start[0] + chord[0] * u[is_inside], start[1] + rise
-        return points
+def is_played_by_blender(side: int) -> bool:
+    return side not in (SPLINE, NOTHING)
 
 
 def ends_of_tangents(
-    parameters: Mapping[str, float], sides: Sides = (None, None)
+    parameters: Mapping[str, float], sides: Sides = (SPLINE, SPLINE)
 ) -> tuple[Points | None, Points | None]:
     """Return the ends of both tangents of the key, or None on a missing side or a side that Blender plays."""
     numbers = np.array([[parameters[name]] for name in ("tension", "continuity", "bias")])
     before_key, after_key = _CHORDS
     incoming, outgoing = tangents_of(numbers, before_key[np.newaxis], after_key[np.newaxis], np.array([0.5]))
     before, after = (
-        None if side is not None else _KEY + tangent[0] / 3.0  # as long as a Bezier handle
+        _KEY + tangent[0] / 3.0 if side == SPLINE else None  # as long as a Bezier handle
         for side, tangent in zip(sides, (-incoming, outgoing), strict=True)
     )
     return before, after
@@ -191,7 +161,7 @@ def bitmap(
     size: int,
     ink: Color,
     ground: Color,
-    sides: Sides = (None, None),
+    sides: Sides = (SPLINE, SPLINE),
     is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
@@ -214,6 +184,12 @@ def bitmap(
         line, dots = (placed(points, size) for points in curve(parameters, sides))
         picture.line(line, 1.5 * unit, (*ink[:3], 0.55 * opacity))
         picture.dots(dots[1:-1], 2.2 * unit, (*ink[:3], ink[3] * opacity))
+    for left, right, side in ((before, key, sides[0]), (key, after, sides[1])):
+        if is_played_by_blender(side):
+            points = [left, np.array([right[0], left[1]]), right] if side == _CONSTANT else [left, right]
+            picture.line(np.array(points), 1.5 * unit, (*ink[:3], 0.55))
+            if side in (_CONSTANT, _LINEAR):
+                picture.dots(np.linspace(points[0], points[1], _STEPS + 1)[1:-1], 2.2 * unit, ink)
     if has_tangents and len(parameters_of_keys) == 1:
         for end, tint in zip(ends_of_tangents(parameters_of_keys[0], sides), (INCOMING, OUTGOING), strict=True):
             if end is not None:

@@ -36,26 +36,34 @@ def parameters(**given):
 
 
 @pytest.fixture
-def played(animation, scene):
+def played(animation, sides_of, scene):
     """A function played(before, after) for three keys with these interpolations, whose values rise and fall by one.
 
-    It returns the segments on either side of the middle key, as found by the sidebar, and the F-curve.
+    It returns the interpolations on either side of the middle key, as found by the sidebar.
     """
 
-    def make(before="BEZIER", after="BEZIER", **numbers):
+    def make(before="BEZIER", after="BEZIER"):
         thing = new_object()
         key(thing, "location", [(-1, (0, 0, 0)), (0, (1, 0, 0)), (1, (0, 0, 0))], channels=[0])
         animation.enable(thing, keep_look=False)
         fcurve = curve(thing, "location", 0)
         for point, kind in zip(fcurve.keyframe_points, (before, after), strict=False):
             point.interpolation = kind
-            for name, number in numbers.items():
-                setattr(point, name, number)
         animation.bake(thing, output="HANDLES")
-        fcurve = curve(thing, "location", 0)
-        return animation.checks.key_info.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
+        return sides_of(thing, "location", 0.0)
 
     return make
+
+
+@pytest.fixture
+def sides_of(animation):
+    """A function sides_of(thing, path, *frames) that returns the interpolations that the keys have in common."""
+
+    def sides(thing, path, *frames):
+        info, keys = animation.checks.key_info, animation.track_keys(thing, path)
+        return info.sides_in_common(info.kinds_beside(keys.track, keys.own, np.array(frames, dtype=np.float32)))
+
+    return sides
 
 
 def spacing(diagram, **given):
@@ -96,89 +104,76 @@ def test_bias_leans_the_curve_over_to_one_side(diagram):
     assert tops[2] > 0.05
 
 
-KINDS = ["CONSTANT", "LINEAR", "SINE", "BACK", "BOUNCE", "ELASTIC"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_side_that_blender_plays_is_drawn_as_it_plays_it(diagram, played, kind):
-    for kinds in ((kind, "BEZIER"), ("BEZIER", kind), (kind, kind)):
-        sides, fcurve = played(*kinds, easing="EASE_IN_OUT", amplitude=0.5, period=0.4)
-        _, dots = diagram.curve(parameters(tension=0.3, bias=0.4), sides)
-        for side, points in zip(kinds, (dots[:10], dots[10:20]), strict=True):
-            if side == kind:
-                # evenly spaced from side to side
-                assert points[:, 0] == pytest.approx(np.arange(10) / 10 + points[0, 0])
-                assert points[:, 1] == pytest.approx([fcurve.evaluate(x) for x in points[:, 0]], abs=1e-4)
-
-
 @pytest.mark.parametrize("side", [0, 1])
 def test_beside_it_the_spline_ends_at_the_key(diagram, played, side):
     """Compare two keys with ease and tension with scipy's cubic. Its slope at the key is (1 - tension) chord."""
     kinds = ["BEZIER", "BEZIER"]
     kinds[side] = "LINEAR"
-    _, dots = diagram.curve(parameters(tension=0.4, bias=0.7), played(*kinds)[0])
+    _, dots = diagram.curve(parameters(tension=0.4, bias=0.7), played(*kinds))
     keys, chord = (((-1, 0), (0, 1)), (1, 1)) if side else (((0, 1), (1, 0)), (1, -1))
     slopes = (np.array(chord), 0.6 * np.array(chord))
     cubic = CubicHermiteSpline([0.0, 1.0], keys, slopes if side else slopes[::-1])
-    assert (dots[:11] if side else dots[10:]) == pytest.approx(cubic(np.arange(11) / 10))
+    assert dots == pytest.approx(cubic(np.arange(11) / 10))
 
 
-def test_a_bezier_side_of_blenders_has_no_tangent_and_is_straight(diagram, animation):
-    kind = animation.fcurves.keyframes.INTERPOLATION["BEZIER"]
-    side = animation.checks.key_info.Segment(kind, 0, 0.0, 0.0, 0.0)
-    given = parameters(tension=-1.0, bias=0.5)
-    line, _ = diagram.curve(given, (side, None))
-    before = line[line[:, 0] <= 0.0]
-    assert before[:, 1] == pytest.approx(before[:, 0] + 1.0, abs=1e-9)
-    ends = diagram.ends_of_tangents(given, (side, None))
-    assert ends[0] is None
-    assert ends[1] is not None
+@pytest.mark.parametrize(
+    ("kind", "straight", "step"),
+    [
+        ("CONSTANT", ("empty", "empty"), ("line", "dot")),
+        ("LINEAR", ("line", "dot"), ("empty", "empty")),
+        ("BEZIER", ("line", "line"), ("empty", "empty")),
+        ("SINE", ("line", "line"), ("empty", "empty")),
+    ],
+)
+def test_a_side_that_blender_plays_is_a_step_if_constant_and_otherwise_straight(
+    diagram, animation, kind, straight, step
+):
+    """The picture has a line at (-0.45, y), and a dot at (-0.4, y) if the dots would be evenly spaced."""
+    sides = animation.fcurves.keyframes.INTERPOLATION[kind], diagram.SPLINE
+    picture = diagram.bitmap([parameters(tension=-1.0, bias=0.5)], 160, WHITE, BLACK, sides)
+
+    def drawn(*points):
+        inks = []
+        for column, row in (diagram.placed(np.array(point), 160).astype(int) for point in points):
+            ink = picture.pixels[row - 1 : row + 2, column - 1 : column + 2, 0].max()
+            inks.append("empty" if ink < 0.25 else "line" if ink < 0.8 else "dot")
+        return tuple(inks)
+
+    assert drawn((-0.45, 0.55), (-0.4, 0.6)) == straight
+    assert drawn((-0.45, 0.0), (-0.4, 0.0)) == step
 
 
-def test_a_held_side_goes_up_at_once(diagram, played):
-    sides, _ = played("CONSTANT", "CONSTANT")
-    line, _ = diagram.curve(parameters(), sides)
-    corners = [[-1, 0], [0, 0], [0, 1], [1, 1], [1, 0]]
-    assert [[x, y] for x, y in line.round(12).tolist() if [x, y] in corners] == corners
-    assert set(line[:, 1].tolist()) == {0.0, 1.0}
+def test_a_side_that_blender_plays_has_no_tangent(diagram, played):
+    for sides in (played("CONSTANT"), played("LINEAR"), played("SINE")):
+        before, after = diagram.ends_of_tangents(parameters(tension=-1.0, bias=0.5), sides)
+        assert before is None
+        assert after is not None
 
 
-def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, animation):
-    """A motion that is twice as high and three times as long has the same picture."""
-    sides, _ = played("BEZIER", "ELASTIC", amplitude=2.0, period=0.25)
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (5, (3, 0, 0)), (8, (1, 0, 0))], channels=[0])
-    animation.enable(thing, keep_look=False)
-    point = curve(thing, "location", 0).keyframe_points[1]
-    point.interpolation, point.amplitude, point.period = "ELASTIC", 4.0, 0.75
-    found = animation.checks.key_info.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
-    assert found[1].amplitude == pytest.approx(sides[1].amplitude)
-    assert found[1].period == pytest.approx(sides[1].period)
-
-
-def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, scene):
+def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, sides_of, scene):
     thing = new_object(mode="XYZ")
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
-    track, nothing = animation.find_track(thing, "rotation_euler"), animation.checks.key_info.NOTHING
-    assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (nothing, None)
-    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
-    assert before is None
-    assert after.interpolation == animation.fcurves.keyframes.INTERPOLATION["SINE"]
-    assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (after, nothing)
+    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    sine = animation.fcurves.keyframes.INTERPOLATION["SINE"]
+    assert sides_of(thing, "rotation_euler", 0.0) == (nothing, spline)
+    assert sides_of(thing, "rotation_euler", 10.0) == (spline, sine)
+    assert sides_of(thing, "rotation_euler", 20.0) == (sine, nothing)
+    assert sides_of(thing, "rotation_euler", 0.0, 10.0) is None
 
 
 def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
-    nothing, given, size = animation.checks.key_info.NOTHING, parameters(tension=0.3, bias=0.4), 160
+    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    given, size = parameters(tension=0.3, bias=0.4), 160
 
     def pixels(sides, *every):
         return diagram.bitmap(every, size, WHITE, BLACK, sides).pixels
 
-    whole, empty = pixels((None, None), given), pixels((None, None))
+    whole, empty = pixels((spline, spline), given), pixels((spline, spline))
     # a key's diamond and its outline
     left, right = slice(0, size // 2 - 10), slice(size // 2 + 10, size)
-    for sides, bare, full in (((nothing, None), left, right), ((None, nothing), right, left)):
+    for sides, bare, full in (((nothing, spline), left, right), ((spline, nothing), right, left)):
         picture = pixels(sides, given)
         assert (picture[:, bare] == empty[:, bare]).all()
         assert (picture[:, full] == whole[:, full]).all()
@@ -187,23 +182,22 @@ def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, anima
     assert (pixels((nothing, nothing), given)[:, left] == empty[:, left]).all()
 
 
-def test_the_ends_of_a_cycle_have_both_sides(animation, scene):
+def test_the_ends_of_a_cycle_have_both_sides(animation, sides_of, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
-    for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", None)):
+    spline = animation.checks.key_info.SPLINE
+    for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", spline)):
         animation.choose(thing, track="location", cycle=cycle)
-        track = animation.find_track(thing, "location")
-        assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (beside, None)
-        assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (None, beside)
+        assert sides_of(thing, "location", 0.0) == (beside, spline)
+        assert sides_of(thing, "location", 20.0) == (spline, beside)
         # For several keys, existing segments count.
-        info, keys = animation.checks.key_info, animation.track_keys(thing, "location")
-        for frames, common in (([0, 10, 20], (None, None)), ([0, 10], (None, None)), ([20], (None, beside))):
-            own = np.array(frames, dtype=np.float32)
-            assert info.sides_in_common(info.segments_beside(track, keys.own, own)) == common
+        assert (
+            sides_of(thing, "location", 0.0, 10.0, 20.0) == sides_of(thing, "location", 0.0, 10.0) == (spline, spline)
+        )
 
 
-def test_values_show_the_first_channel_that_has_the_key(animation, scene):
+def test_values_show_the_first_channel_that_has_the_key(animation, sides_of, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))], channels=[1, 2])
     key(thing, "location", [(0, (0, 0, 0)), (20, (0, 0, 0))], channels=[0])
@@ -211,10 +205,9 @@ def test_values_show_the_first_channel_that_has_the_key(animation, scene):
     curve(thing, "location", 0).keyframe_points[0].interpolation = "SINE"
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
-    track, kinds = animation.find_track(thing, "location"), animation.fcurves.keyframes.INTERPOLATION
-    assert animation.checks.key_info.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
-    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
-    assert (before, after.interpolation) == (None, kinds["LINEAR"])
+    kinds = animation.fcurves.keyframes.INTERPOLATION
+    assert sides_of(thing, "location", 0.0) == (animation.checks.key_info.NOTHING, kinds["SINE"])
+    assert sides_of(thing, "location", 10.0) == (animation.checks.key_info.SPLINE, kinds["LINEAR"])
 
 
 def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitmap, monkeypatch):
@@ -277,7 +270,7 @@ def icons(scene, diagram, monkeypatch):
 
     monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # Without a window, there is no display scale.
 
-    def draw(*every, sides=(None, None), is_valley=False):
+    def draw(*every, sides=(diagram.SPLINE, diagram.SPLINE), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
         diagram.draw_diagram(layout, every, sides, is_valley)
         name = next(reversed(diagram._icon_names.values()))
@@ -297,7 +290,7 @@ def test_a_slider_that_moves_draws_another_picture_and_back_the_same(icons):
 
 def test_what_blender_plays_beside_the_key_draws_another_picture(icons, played):
     plain, pixels = icons(parameters())
-    held, changed = icons(parameters(), sides=played("CONSTANT")[0])
+    held, changed = icons(parameters(), sides=played("CONSTANT"))
     assert plain != held
     assert (pixels != changed).any()
     assert icons(parameters())[0] == plain

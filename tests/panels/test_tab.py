@@ -115,12 +115,13 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
-    assert drawn.pop() == ([], (None, None), False)
+    info = tcb_animation.animation.checks.key_info
+    assert drawn.pop() == ([], (info.SPLINE, info.SPLINE), False)
     choose(1)
     diagram()
-    (parameters,), (before, after), _ = drawn.pop()
+    (parameters,), sides, _ = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
-    assert (before, after.interpolation) == (tcb_animation.animation.checks.key_info.NOTHING, 0)
+    assert sides == (info.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
 
 
 def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
