@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import bpy
 from bpy.app.translations import contexts
 
 from ..animation.store.frame_functions import curve_of, function_of
-from ..animation.translation import iface_, n_
+from ..animation.translation import iface_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
 from .advanced import Advanced
@@ -73,40 +71,6 @@ def _draw_level(
     row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
     row.operator("tcb.frame_function_remove", text="", icon="X").level = level
     column = layout.column(align=True)
-    draw_text(column, context, shape_text(fcurve), icon="BLANK1")
+    draw_text(column, context, iface_("Frames {:g} to {:g}", *fcurve.range()), icon="BLANK1")
     action: Any = fcurve.id_data
     draw_text(column, context, iface_("Graph Editor: Frame Function in {:s}", action.name), icon="BLANK1")
-
-
-def shape_text(fcurve: bpy.types.FCurve) -> str:
-    """Return the shape of a frame function and the frames of its keys, such as "Reverse, frames 1 to 60"."""
-    keys = [(float(point.co.x), float(point.co.y)) for point in fcurve.keyframe_points]
-    if not keys:
-        return iface_("No keys")
-    name = iface_(_shape(fcurve, keys))
-    if fcurve.mute:
-        name = iface_("{:s} (off)", name)
-    return iface_("{:s}, frames {:g} to {:g}", name, keys[0][0], keys[-1][0])
-
-
-def _shape(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> str:
-    """Return the name of the shape, or "Curve" if the shape is not in the Timing panel."""
-    (first, start), (last, end) = keys[0], keys[-1]
-    modifier = next(iter(fcurve.modifiers), None)
-    if len(keys) == _ENDS and modifier is not None:
-        kind = getattr(modifier, "mode_after", modifier.type)
-        return {"REPEAT": n_("Loop"), "MIRROR": n_("Ping-Pong"), "ENVELOPE": n_("Fraction from 0 to 1")}.get(
-            kind, _CURVE
-        )
-    if len(keys) == _ENDS:
-        if (start, end) == (first, last):
-            return n_("Unchanged")
-        if (start, end) == (last, first):
-            return n_("Reverse")
-        return n_("Scale Duration") if start == first and end > start else _CURVE
-    holds = [a[1] == b[1] for a, b in pairwise(keys)]
-    return n_("Hold") if holds == [False, True, False] else _CURVE
-
-
-_ENDS = 2
-_CURVE = n_("Curve")
