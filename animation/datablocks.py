@@ -118,6 +118,11 @@ def action_time(datablock: bpy.types.ID, frame: float) -> float:
     return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
 
 
+def frame_rate(scene: Any) -> float:
+    """Return the scene's frames per second."""
+    return float(scene.render.fps / scene.render.fps_base)
+
+
 def bone_path(bone: bpy.types.PoseBone) -> str:
     """Return the common path prefix of the bone's tracks."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'

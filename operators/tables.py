@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..animation import AnimationError, TableKeys, export_table, import_table
-from ..animation.datablocks import bone_path
+from ..animation.datablocks import bone_path, frame_rate
 from ..animation.edit.velocities import Velocities, has_velocities, write_velocities
 from ..animation.options import IMPORT_TABLE, VELOCITIES
 from ..animation.steps import IMPORT_STEPS
@@ -47,7 +47,9 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     def execute(self: Any, context: bpy.types.Context) -> Status:
         path = path_of(self.filepath)
         try:
-            how = TableKeys(self.frame_start, rate_of(context), self.use_tcb, self.use_replace, self.use_known_only)
+            how = TableKeys(
+                self.frame_start, frame_rate(context.scene), self.use_tcb, self.use_replace, self.use_known_only
+            )
             read = table.read(read_file(path))
         except table.TableError as error:
             self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
@@ -71,12 +73,6 @@ def _object_and_bone(context: bpy.types.Context) -> tuple[Any, str]:
     """Return the active object or, in Pose Mode, the object and the path of the bone in the tab."""
     bone = selection.active_bone(context)
     return (bone.id_data, bone_path(bone)) if bone else (context.object, "")
-
-
-def rate_of(context: bpy.types.Context) -> float:
-    """Return the scene's frame rate in frames per second."""
-    scene: Any = context.scene
-    return float(scene.render.fps / scene.render.fps_base)
 
 
 class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
@@ -133,7 +129,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
     def execute(self: Any, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            how = Velocities(frozenset(self.quantities), self.step, self.unit, rate_of(context), defaults)
+            how = Velocities(frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}

@@ -24,17 +24,16 @@ class _Offer(NamedTuple):
     operator: str
     key: str
     properties: dict[str, str]
-    modifiers: dict[str, bool]
 
 
 _OFFERS = (
-    _Offer(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
-    _Offer(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
-    _Offer(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
-    _Offer(n_("Set Parameters"), "tcb.key_set", "K", {}, {"shift": True, "alt": True}),
-    _Offer(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
-    _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
-    _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}),
+    _Offer(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}),
+    _Offer(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}),
+    _Offer(n_("Set Parameters"), "tcb.key_set", "K", {}),
+    _Offer(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}),
+    _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}),
+    _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}),
 )
 
 
@@ -100,7 +99,7 @@ def offer(is_on: bool) -> None:
     for name, space in _KEYMAPS:
         keymap = keyconfig.keymaps.new(name, space_type=space)
         for shortcut in _OFFERS:
-            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", **shortcut.modifiers)
+            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", shift=True, alt=True)
             for prop, value in shortcut.properties.items():
                 setattr(item.properties, prop, value)
             _offered.append((keymap, item))

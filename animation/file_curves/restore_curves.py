@@ -17,7 +17,7 @@ from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, Motio
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import Float64Array
 from ..arguments import Positive, checked
-from ..datablocks import HAS_SLOTS, animation_data, name_of
+from ..datablocks import HAS_SLOTS, animation_data, frame_rate, name_of
 from ..edit.enable import enable_many
 from ..edit.restore import remove_tracks
 from ..errors import AnimationError, Finding, size_of
@@ -153,8 +153,7 @@ def read_file(path: Path) -> MotionFile:
 
 def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
     """Yield the actions of the items' owners with the corresponding takes and the matches."""
-    scene: Any = bpy.context.scene
-    rate = scene.render.fps / scene.render.fps_base
+    rate = frame_rate(bpy.context.scene)
     owners = list(dict.fromkeys(item.owner for item in matcher.items))
     for owner in owners:
         for channels in _actions_of(owner, report):

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import bpy
 
 from ...animation import AnimationError, Finding, export_table, import_table
-from ...animation.datablocks import bone_path
+from ...animation.datablocks import bone_path, frame_rate
 from ...animation.edit import velocities
 from ...animation.steps import IMPORT_STEPS
 from ...formats import table
@@ -34,7 +33,11 @@ def import_keys(job: Job, outcome: Outcome) -> None:
     obj = _only_object(job, outcome)
     if obj is not None:
         ticker = Ticker(outcome.file, IMPORT_STEPS)
-        outcome.report.add(import_table(obj, read, replace(job.how, rate=_rate()), _bone(obj, job.given.bone), ticker))
+        outcome.report.add(
+            import_table(
+                obj, read, replace(job.how, rate=frame_rate(bpy.context.scene)), _bone(obj, job.given.bone), ticker
+            )
+        )
 
 
 def export_keys(job: Job, outcome: Outcome) -> bytes | None:
@@ -49,7 +52,7 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
 
 def write_velocities(job: Job, outcome: Outcome) -> None:
     """Write the velocities of the TCB tracks as custom properties."""
-    how = replace(job.how, rate=_rate())
+    how = replace(job.how, rate=frame_rate(bpy.context.scene))
     for datablock in choose(job, outcome):
         try:
             outcome.report.add(velocities.write_velocities(datablock, None, how))
@@ -76,9 +79,3 @@ def _bone(obj: bpy.types.Object, name: str) -> str:
     if bone is None:
         raise AnimationError(Finding("NO_BONE", obj.name, arguments=(name,)))
     return bone_path(bone)
-
-
-def _rate() -> float:
-    """Return the scene's frames per second."""
-    scene: Any = bpy.context.scene
-    return float(scene.render.fps / scene.render.fps_base)
