@@ -18,11 +18,10 @@ from ...interp import relaxation, rotations
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
-from ..edit.change_own_curves import own_points, save_own_keys, with_values
+from ..edit.change_own_curves import own_points, save_own_keys, with_values, write_own_curves
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.keyframes import write
 from ..fcurves.linked_data import editable_channels
 from ..number_text import size_text
 from ..options import RELAX
@@ -31,7 +30,7 @@ from ..sampling.properties import STEP, Values, sampled_frames
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks
 from ..translation import counted, n_, rpt_
-from .relaxed_motion import Follower, Motion, Mover, split, to_come
+from .relaxed_motion import Follower, Motion, Mover, split
 from .wanted_conditions import Condition
 
 _FINER = 4
@@ -148,7 +147,6 @@ def relax(  # noqa: PLR0913
     movers = [Mover(chosen, defaults or {}) for chosen in keys if len(chosen)]
     if not movers:
         raise AnimationError(Finding("RELAX_NO_KEY", item.name))
-    movers += to_come(movers, item, bone, defaults or {})
     follower = Follower(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [
         item,
@@ -255,9 +253,5 @@ def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> Non
         for index, (own, points) in own_points(track).items()
         if index in components
     }
-    if track.is_baked:
-        save_own_keys(channels, track, changed)
-        return
-    for index, keys in changed.items():
-        write(track.channels[index], keys)
-        track.channels[index].update()
+    write_keys = save_own_keys if track.is_baked else write_own_curves
+    write_keys(channels, track, changed)

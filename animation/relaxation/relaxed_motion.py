@@ -13,9 +13,8 @@ import numpy as np
 from ...interp import evaluate_many, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import bone_path
-from ..edit.track_keys import TrackKeys, keys_of
+from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import channels_of
 from ..fcurves.frames import is_among
 from ..fcurves.linked_data import check_editable
 from ..records import record
@@ -26,7 +25,7 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import EULER_ORDERS, Track, find_tracks
+from ..store.tracks import EULER_ORDERS, Track
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
 
 _LONGEST_TURN = 0.3
@@ -115,31 +114,6 @@ class Mover:
         """Return the variable keys of a rotation as channel values, shape (keys, components)."""
         (spline,) = self.splines(numbers)
         return spline.values[is_among(spline.frames, self.keys.frames)]
-
-
-def to_come(movers: Sequence[Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[Mover]:
-    """Return movers for other TCB tracks that are not yet played, on the same objects and bones.
-
-    The next bake will change the motion of these tracks.
-    """
-    own = bone_path(item.pose.bones[bone]) + "." if bone else ""
-    places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
-    chosen = {(mover.datablock, mover.track.path) for mover in movers}
-    found = []
-    for datablock, prefix in places:
-        try:
-            tracks = find_tracks(datablock, channels_of(datablock), [prefix])
-        except AnimationError:
-            continue
-        for track in tracks:
-            moves = track.path == f"{prefix}location" or (
-                track.is_rotation and track.path.startswith(f"{prefix}rotation")
-            )
-            to_come = track.enabled and not track.is_played and not blocking_reason(track)
-            if moves and to_come and (datablock, track.path) not in chosen:
-                keys = keys_of(datablock, track)
-                found.append(Mover(keys.take(np.zeros(len(keys), dtype=np.bool_)), defaults))
-    return found
 
 
 def owner_and_kind(track: Track) -> tuple[str, str]:
