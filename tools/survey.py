@@ -159,7 +159,7 @@ def of_blend(path: Path, row: Row) -> None:
     restored: list[str] = []
     otherwise = before.played_otherwise(after)
     for output in ("SAMPLES", "CURVES", "HANDLES"):
-        report = animation.bake_many(datablocks, animation.Options(output=output), whole=False)
+        report = animation.bake_many(datablocks, animation.Options(output=output))
         row["tracks"] = report.tracks
         refused |= Counter(str(refusal) for refusal in report.errors)
         if output == "SAMPLES":

@@ -274,11 +274,8 @@ def _why_left(track: Track) -> Finding:
     return error_of_numbers(track, own) or track.finding("NOT_BAKED")
 
 
-def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
-    """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned.
-
-    If `whole` is true, return False if any track can't be planned.
-    """
+def plan_tracks(job: Job, report: Report) -> bool:
+    """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned."""
     planned = []
     functions = functions_of([track for track, _, _ in job.tracks])
     for (track, own, options), function in zip(job.tracks, functions, strict=True):
@@ -288,8 +285,6 @@ def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
             report.errors += refusal.findings
             if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
                 job.unplayable.append(track)
-            if whole:
-                return False
     job.plans = planned
     if not job.plans:
         report.notes += job.notes

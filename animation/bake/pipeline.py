@@ -37,20 +37,18 @@ def bake(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     progress: Progress | None = None,
-    whole: bool = False,
 ) -> Report:
     """Bake the TCB tracks of the datablocks (see `bake_many`). `prefixes` maps each datablock to its path prefixes.
 
     If `progress` raises an exception, the bake is completed before the exception is raised again.
     """
-    return run_steps(bake_steps(datablocks, options, prefixes, whole), progress, finishes=True)
+    return run_steps(bake_steps(datablocks, options, prefixes), progress, finishes=True)
 
 
 def bake_steps(
     datablocks: Iterable[bpy.types.ID],
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
-    whole: bool = False,
     at_once: int | None = None,
 ) -> Steps[Report]:
     """Bake step by step (see `bake`). Yield the number of finished tracks and the total number of tracks.
@@ -67,14 +65,14 @@ def bake_steps(
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
     with scratch_curves.kept():
-        planned = [job for job in jobs if plan_tracks(job, report, whole)]
+        planned = [job for job in jobs if plan_tracks(job, report)]
     for job in jobs:
         _put_unplayable_back(job)
     jobs = planned
     total, done = sum(len(job.plans) for job in jobs), 0
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
-        some, every = _evaluated(jobs[first : first + count], report, whole)
+        some, every = _evaluated(jobs[first : first + count], report)
         named = with_rows(some)
         for start, end in _written_together(named):
             for job, own in zip(named[start:end], write_in_place(named[start:end], every[start:end]), strict=True):
@@ -114,12 +112,12 @@ def rebake(
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
     with scratch_curves.kept():
-        is_planned = plan_tracks(job, report, whole=False)
+        is_planned = plan_tracks(job, report)
     _put_unplayable_back(job)
     if not is_planned:
         return report
     report.notes += job.notes
-    jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
+    jobs, every = _evaluated([job], report, _LIVE_FITS)
     for soluble, baked in zip(with_rows(jobs), every, strict=True):
         before = _played_now(soluble)
         write_tracks([soluble], [baked], [report], write_joined)
@@ -147,22 +145,18 @@ def _played_now(job: Job) -> list[float]:
 
 
 def _evaluated(
-    jobs: Sequence[Job], report: Report, whole: bool, known: KnownFits | None = None
+    jobs: Sequence[Job], report: Report, known: KnownFits | None = None
 ) -> tuple[list[Job], list[list[Baked]]]:
     """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
 
     For some methods, only evaluation shows that a track's keys do not define a motion. Tracks that have no motion are
-    reported and skipped. If `whole` is true, the track's entire job is skipped.
+    reported and skipped.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
     except KeysError:
         soluble = [replace(job, plans=[plan for plan in job.plans if _is_soluble(job, plan, report)]) for job in jobs]
-        good = [
-            now
-            for job, now in zip(jobs, soluble, strict=True)
-            if now.plans and not (whole and len(now.plans) < len(job.plans))
-        ]
+        good = [job for job in soluble if job.plans]
         return good, _evaluated_together(good, known)
 
 

@@ -111,7 +111,6 @@ def bake_many(
     options: Options | None = None,
     prefixes: Iterable[str] | None = None,
     progress: Progress | None = None,
-    whole: bool = False,
 ) -> Report:
     """Bake the TCB tracks of several datablocks (see `bake`). If no track is TCB, enable and bake all tracks.
 
@@ -129,9 +128,6 @@ def bake_many(
         See `bake`.
     progress : callable, optional
         See `bake`.
-    whole : bool
-        If true, a datablock with an invalid key on one of its tracks is left unchanged. If false, the other tracks of
-        such a datablock are baked.
 
     Returns
     -------
@@ -151,4 +147,4 @@ def bake_many(
     """
     each = by_datablock(datablocks, prefixes)
     only = {datablock: own for datablock, own in each.items() if own is not None}
-    return bake_selected(each, Options() if options is None else options, only, progress, whole)
+    return bake_selected(each, Options() if options is None else options, only, progress)

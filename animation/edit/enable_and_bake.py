@@ -30,7 +30,6 @@ def enable_and_bake(
     options: Options,
     keep_look: bool = False,
     progress: Progress | None = None,
-    whole: bool = False,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
@@ -46,8 +45,6 @@ def enable_and_bake(
         See `enable_many`.
     progress : callable, optional
         Called with the number of finished tracks and the total number of tracks.
-    whole : bool
-        See `bake_many`.
     max_change : (float, float)
         See `enable_many`.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -69,7 +66,7 @@ def enable_and_bake(
     kept = enable_many(plain, None, keep_look, options.defaults, max_change, path)
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     try:
-        report = run_steps(bake_steps(selected, options, only, whole), progress, finishes=True)
+        report = run_steps(bake_steps(selected, options, only), progress, finishes=True)
     finally:
         _remove_unbaked(plain, before)
     # Omit errors that the bake reports too.

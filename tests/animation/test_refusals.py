@@ -448,15 +448,6 @@ def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by
     assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
 
 
-def test_with_whole_a_bad_key_in_one_track_leaves_all_of_its_object(animation, thing) -> None:
-    bad = with_bad_scale("Bad")
-    before = snapshot(bad)
-    report = animation.bake_many([bad, thing], animation.Options(), whole=True)
-    assert ['"Bad", Scale, frame 10' in str(error) for error in report.errors] == [True]
-    assert snapshot(bad) == before
-    assert len(co(curve(thing, "location"))) > len(KEYS)
-
-
 def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) -> None:
     animation.bake(thing)
     for fcurve in fcurves(thing):
