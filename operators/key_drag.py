@@ -16,6 +16,7 @@ from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.number_text import number_text
 from ..animation.store.parameters import LIMITS, Numbers
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.chosen_keys import chosen_keys
@@ -24,9 +25,9 @@ from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.sliders.key_fields import DESCRIPTIONS
 from ..ui.sliders.modifier_keys import typed_after
 from ..ui.sliders.numbers_of_50 import from_50, of_50
-from .key_select import PARAMETER_ITEMS
 from .on_selection import OnKeys
 
+_PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _PIXELS = 400.0
 """Mouse movement in pixels for the full range of tension, at a resolution scale of 1."""
 _FINE = 0.1
@@ -44,7 +45,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     parameter: EnumProperty(
         name="Parameter",
         description="Parameter to change",
-        items=PARAMETER_ITEMS,
+        items=_PARAMETER_ITEMS,
         translation_context=contexts.id_action,
     )
     amount: FloatProperty(

@@ -79,7 +79,6 @@ class TCB_MT_keys(bpy.types.Menu):
         reduce: Any = layout.operator("tcb.reduce", text="Reduce Selected Keys")
         sidebar_settings(context).reduction.hand_to(reduce)
         reduce.frames = "SELECTED"
-        layout.operator_menu_enum("tcb.key_select", "condition", text="Select by Parameter")
 
 
 class TCB_MT_objects(bpy.types.Menu):

@@ -150,7 +150,7 @@ OPERATORS = {
     "operators_keys": Page(
         "Operators: keys and tracks",
         "Operators on keys, tracks, rotations and timing.",
-        ("key_drag", "key_select", "keys", "preset", "rotations", "tracks"),
+        ("key_drag", "keys", "preset", "rotations", "tracks"),
     ),
     "operators_files": Page(
         "Operators: files and velocities",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys selected in the animation editors: functions that find, select and deselect keys by track.
+"""Find the keys that are selected in the animation editors, by track.
 
 A key counts as selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only
 the handle.
@@ -15,8 +15,7 @@ import numpy as np
 from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
-from ..fcurves.frames import is_among
-from ..fcurves.keyframes import FLAGS, read
+from ..fcurves.keyframes import FLAGS
 from ..store.tracks import Track, tracks_among
 from .track_keys import TrackKeys, keys_on_paths
 
@@ -105,20 +104,3 @@ def _has_selected(fcurve: bpy.types.FCurve) -> bool:
         if flags.any():
             return True
     return False
-
-
-def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
-    """Deselect all keys and handles of the F-curves."""
-    for fcurve in fcurves:
-        none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
-        for name in FLAGS:
-            fcurve.keyframe_points.foreach_set(name, none)
-
-
-def select(keys: TrackKeys) -> None:
-    """Select the keys and their handles."""
-    for fcurve in keys.track.channels.values():
-        held = read(fcurve)
-        there = is_among(held.frames, keys.frames)
-        for name in FLAGS:
-            fcurve.keyframe_points.foreach_set(name, getattr(held, name) | there)

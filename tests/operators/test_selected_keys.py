@@ -328,37 +328,6 @@ def test_reset_takes_velocities_too(by_velocities, choose, editor, velocities, n
     assert numbers(by_velocities, "location", "bias") == {}
 
 
-@pytest.mark.parametrize(
-    ("condition", "frames"),
-    [
-        # The lengths are 5, 5 and 13.
-        ({"condition": "ABOVE", "value": 5.5}, [31.0]),
-        ({"condition": "BELOW", "value": 5.5}, [1.0, 11.0]),
-        ({"condition": "SAME"}, [1.0]),
-    ],
-)
-def test_keys_are_selected_by_their_velocities(by_velocities, choose, editor, curve, condition, frames, tcb_animation):
-    for frame, velocity in ((1, (3, 4, 0)), (11, (-3, 0, 4)), (31, (12, 3, 4))):
-        tcb_animation.animation.key_set(by_velocities, "location", frame, velocity=velocity)
-    tcb_animation.animation.key_set(by_velocities, "rotation", 11, velocity=(3, 4, 0))
-    choose(by_velocities, "location", 1)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_select(parameter="velocity", **condition)
-    assert selected_frames(curve(by_velocities, "location")) == frames
-    # Its method does not use velocities.
-    assert selected_frames(curve(by_velocities, "rotation_quaternion")) == []
-
-
-def test_a_key_with_a_velocity_is_not_default(by_velocities, choose, editor, curve, tcb_animation):
-    tcb_animation.animation.key_set(by_velocities, "location", 31, velocity=(0.0, 0.0, 1e-4))
-    tcb_animation.animation.key_set(by_velocities, "location", 1, bias=0.0)
-    tcb_animation.animation.key_set(by_velocities, "rotation", 11, velocity=(3, 4, 0))
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_select(condition="SET")
-    assert selected_frames(curve(by_velocities, "location")) == [1.0, 31.0]
-    assert selected_frames(curve(by_velocities, "rotation_quaternion")) == []
-
-
 def test_reset_leaves_no_number_behind(keyed, choose, editor, numbers):
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
@@ -467,40 +436,6 @@ def test_without_an_animation_editor_a_preset_goes_to_the_key_in_the_sidebar(key
     assert numbers(cube, "location", "tension") == {11.0: 1.0}
 
 
-def selected_frames(fcurve):
-    return [point.co.x for point in fcurve.keyframe_points if point.select_control_point]
-
-
-@pytest.mark.parametrize(
-    ("condition", "frames"),
-    [
-        ({"condition": "ABOVE", "value": 0.3}, [31.0]),
-        ({"condition": "BELOW", "value": 0.3}, [1.0]),
-        ({"condition": "SET"}, [11.0, 31.0]),
-        ({"condition": "SAME"}, [11.0]),
-    ],
-)
-def test_keys_are_selected_by_their_parameters(keyed, choose, editor, curve, condition, frames):
-    cube = keyed("Cube")
-    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.3)
-    bpy.ops.tcb.key_set(track="location", frame=31, tension=0.5)
-    bpy.ops.tcb.bake()
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_select(parameter="tension", **condition)
-    for index in range(3):
-        assert selected_frames(curve(cube, "location", index)) == frames
-
-
-def test_selecting_may_leave_selected_what_is(keyed, choose, editor, curve):
-    cube = keyed("Cube")
-    bpy.ops.tcb.key_set(track="location", frame=31, tension=0.5)
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_select(condition="SET", extend=True)
-    assert selected_frames(curve(cube, "location")) == [11.0, 31.0]
-
-
 def test_the_next_key_of_all_that_is_shown(keyed, editor, curve, scene):
     cube = keyed("Cube")
     for index in range(4):
@@ -576,8 +511,6 @@ def test_nothing_selected_greys_them_out(keyed, choose, editor):
     with editor("DOPESHEET"):
         for operator in (bpy.ops.tcb.key_set, bpy.ops.tcb.key_drag, bpy.ops.tcb.preset_apply, bpy.ops.tcb.key_reset):
             assert not operator.poll()
-    with pytest.raises(RuntimeError, match="Works only in the Dope Sheet and the Graph Editor"):
-        bpy.ops.tcb.key_select()
 
 
 def test_keys_have_the_default_parameters_until_they_have_their_own(keyed, choose, editor, curve, scene):

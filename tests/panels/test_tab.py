@@ -298,7 +298,7 @@ def test_the_menu_has_every_verb(cube, choose, inside):
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
     verbs = {"key_set", "key_copy", "key_paste", "key_reset", "make_key"}
     assert {f"bpy.ops.tcb.{verb}" for verb in verbs} <= calls
-    assert {"Drag", "Presets", "Select by Parameter"} <= set(shown)
+    assert {"Drag", "Presets"} <= set(shown)
 
 
 def test_the_menu_of_presets_begins_with_the_default_and_ends_with_save(cube, inside):
