@@ -2,6 +2,7 @@
 """Fixtures. Tests in Blender use the extension, installed from its zip into an empty folder.
 
 `tcb_animation`: the installed package. `scene`: the scene of a new, empty file. `numbers`: the parameters of keys.
+`event`: sets the event that changes a slider.
 `extension_zip`: the zip. `blender_itself`: Blender as users have it. `shared_data`: the folder of real .3ds files.
 Tests that need no Blender, such as the tests of `interp`, run without it.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import importlib.metadata
+import math
 import os
 import subprocess
 import sys
@@ -183,3 +185,18 @@ def preferences(tcb_animation):
 def advanced(preferences):
     """Show the advanced panels and choices."""
     preferences.advanced = True
+
+
+@pytest.fixture
+def event(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """event(presses=True): set the mouse and keyboard event for subsequent changes to fields."""
+
+    def happen(**what: bool) -> None:
+        found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
+        sliders = tcb_animation.ui.sliders
+        for module in (sliders.key_fields, sliders.slider_drag, sliders.frame_field):
+            monkeypatch.setattr(module, "last_event", lambda _context: found)
+
+    # On a busy machine too, no step of a drag waits for the previous step.
+    monkeypatch.setattr(tcb_animation.animation.edit.parameters.drag, "QUICK", math.inf)
+    return happen

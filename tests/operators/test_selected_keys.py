@@ -125,7 +125,7 @@ def test_a_relative_change_shifts_each_and_clamps(keyed, choose, editor, numbers
     assert numbers(cube, "location", "tension") == {1.0: -0.25, 11.0: 0.25, 31.0: 1.0}
 
 
-def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene):
+def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene, event):
     cube = keyed("Cube")
     bpy.ops.tcb.key_set(track="location", frame=1, tension=-0.5)
     choose(cube, "location", 1, 11)
@@ -134,19 +134,24 @@ def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene):
         shown = selected.tension
         assert shown == pytest.approx(-0.25)
         selected.relative = True
+        event(presses=True)
         selected.tension = shown + 1.1
         assert numbers(cube, "location", "tension") == {1.0: 0.6, 11.0: 1.0}
         # Clamped values are restored while the mouse button is held on the slider.
         selected.tension = shown + 0.5
         assert numbers(cube, "location", "tension") == {1.0: 0.0, 11.0: 0.5}
         # On Esc, Blender resets the slider to its previous value.
+        event(takes_back=True)
         selected.tension = shown
-        assert numbers(cube, "location", "tension") == {1.0: -0.5, 11.0: 0.0}
+        assert numbers(cube, "location", "tension") == {1.0: -0.5}
         selected.relative = False
+        event(presses=True)
         selected.tension = 0.75
         assert numbers(cube, "location", "tension") == {1.0: 0.75, 11.0: 0.75}
+        event(takes_back=True)
         selected.tension = shown
-        assert numbers(cube, "location", "tension") == {1.0: -0.5, 11.0: 0.0}
+        assert numbers(cube, "location", "tension") == {1.0: -0.5}
+        event()
         selected.tension = -0.25
         assert numbers(cube, "location", "tension") == {1.0: -0.25, 11.0: -0.25}
 

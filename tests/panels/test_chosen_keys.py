@@ -49,21 +49,6 @@ def cube(scene):
     return made
 
 
-@pytest.fixture
-def event(tcb_animation, monkeypatch):
-    """event(presses=True): set the mouse and keyboard event for subsequent changes to fields."""
-
-    def happen(**what):
-        found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
-        sliders = tcb_animation.ui.sliders
-        for module in (sliders.key_fields, sliders.slider_drag, sliders.frame_field):
-            monkeypatch.setattr(module, "last_event", lambda _context: found)
-
-    # On a busy machine too, no step of a drag waits for the previous step.
-    monkeypatch.setattr(tcb_animation.animation.edit.parameters.drag, "QUICK", math.inf)
-    return happen
-
-
 def path(number):
     return f'pose.bones["Bone {number}"].rotation_{"euler" if number % 2 else "quaternion"}'
 
@@ -101,6 +86,20 @@ def test_mixed_numbers_have_their_range_and_are_shifted_if_so_chosen(rig, scene,
     assert {"0 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
     scene.tcb.relative = True
     scene.tcb.tension += 0.25
+    assert given(animation, rig, path(3), "tension") == [(21.0, 0.75)]
+    assert given(animation, rig, path(4), "tension") == [(21.0, 0.25)]
+
+
+def test_numbers_made_equal_during_a_drag_are_shifted_from_where_the_drag_began(rig, scene, event, tcb_animation):
+    animation = tcb_animation.animation
+    animation.enable(rig, keep_look=False)
+    animation.key_set(rig, path(3), 21, tension=0.5)
+    shown = scene.tcb.tension
+    event(presses=True)
+    scene.tcb.tension = -1.0
+    assert given(animation, rig, path(3), "tension") == given(animation, rig, path(4), "tension") == [(21.0, -1.0)]
+    event(presses=True, alt=True, is_modifier=True)
+    scene.tcb.tension = shown + 0.25
     assert given(animation, rig, path(3), "tension") == [(21.0, 0.75)]
     assert given(animation, rig, path(4), "tension") == [(21.0, 0.25)]
 

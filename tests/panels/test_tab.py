@@ -208,18 +208,21 @@ def test_mixed_velocities_have_their_ranges_component_by_component(hermite, choo
 
 
 def test_a_velocity_slider_sets_that_component_of_all_selected_keys(
-    hermite, choose, inside, scene, velocities, keys_panel
+    hermite, choose, inside, scene, velocities, keys_panel, event
 ):
     choose(1, 11)
     with inside():
         selected = scene.tcb
         assert list(selected.velocity) == pytest.approx([-1.0, 0.5, 0.125, 0.0])
         mean = selected.velocity[0]
+        event(presses=True)
         selected.velocity[0] = 2.0
         assert velocities(hermite) == {1.0: [2.0, 0.5, 0.0], 11.0: [2.0, 0.5, 0.25]}
         # On Esc, Blender resets the slider to its previous value.
+        event(takes_back=True)
         selected.velocity[0] = mean
         assert velocities(hermite) == {1.0: [1.0, 0.5, 0.0], 11.0: [-3.0, 0.5, 0.25]}
+        event()
         selected.relative = True
         selected.velocity[0] = mean + 8.0
         selected.velocity[1] = 1.0

@@ -8,7 +8,6 @@ keys at the same frame in the rest of the selection.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -16,11 +15,9 @@ import numpy as np
 from bpy.app.translations import contexts
 from bpy.props import FloatProperty, FloatVectorProperty
 
-from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.canceled_changes import record_tracks, revert_tracks
-from ...animation.edit.parameters.drag import Given, ParameterDrag
-from ...animation.edit.place_keys import set_value, values_of
+from ...animation.edit.parameters.drag import ParameterDrag
+from ...animation.edit.place_keys import values_of
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
@@ -29,7 +26,7 @@ from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
 from .modifier_keys import last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
-from .slider_drag import begin, end_if_released, going_on, identity_of, once_a_drag
+from .slider_drag import ValueDrag, begin, end_if_released, going_on, once_a_drag
 
 _DECIMALS = 3
 DESCRIPTIONS = {
@@ -91,39 +88,6 @@ VELOCITY_DESCRIPTION = "Velocity per frame at the key. For rotations: in radians
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 
-class _ValueDrag:
-    """Key values that are written at each step of a drag."""
-
-    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
-        self.is_shown = False
-        """True from the first step to the end of the drag."""
-        self._chosen, self._recorded = chosen, record_tracks((keys.datablock, keys.track) for keys in chosen)
-
-    def to(self, given: Given) -> None:
-        """Set values by component names. NaN means that a key lacks the component."""
-        self.is_shown = True
-        for keys, own in zip(self._chosen, given, strict=True):
-            for name, values in own.items():
-                there = ~np.isnan(values)
-                # The panel shows the reason.
-                with suppress(AnimationError):
-                    set_value(keys.take(there), int(name), values[there])
-
-    def finish(self, given: Given) -> None:
-        """Set values, and end the drag."""
-        self.to(given)
-        self.is_shown = False
-
-    def finish_at_last_step(self) -> None:
-        """End the drag."""
-        self.is_shown = False
-
-    def take_back(self) -> None:
-        """End the drag, and restore the keys."""
-        self.is_shown = False
-        revert_tracks(self._recorded)
-
-
 def key_parameter(name: str) -> Any:
     """Return the slider for one parameter of the chosen keys."""
     slider = SharedSlider(LIMITS[name], _DECIMALS)
@@ -131,7 +95,7 @@ def key_parameter(name: str) -> Any:
     def get(_self: object) -> float:
         end_if_released(bpy.context)
         own = chosen_parameters(bpy.context)[name]
-        return slider.shown(_identity_of_chosen(bpy.context), own) if len(own) else 0.0
+        return slider.shown(own) if len(own) else 0.0
 
     def set_(self: Any, value: float) -> None:
         chosen = chosen_keys(bpy.context)
@@ -157,7 +121,7 @@ def key_velocity() -> Any:
 
 def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
     """Return the value fields of the chosen keys."""
-    get, set_ = _component_fields(size, value_component, _ValueDrag, str)
+    get, set_ = _component_fields(size, value_component, ValueDrag, str)
     return FloatVectorProperty(
         name="Value",
         description="Value of the key",
@@ -174,7 +138,7 @@ _Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
 
 
 def _component_fields(
-    size: int, find: _Find, kind: type[ParameterDrag] | type[_ValueDrag], name_of: Callable[[int], str]
+    size: int, find: _Find, kind: type[ParameterDrag] | type[ValueDrag], name_of: Callable[[int], str]
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
     """Return the getter and setter of values with several components."""
     sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
@@ -182,10 +146,7 @@ def _component_fields(
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with the component, their values, and the value of the slider."""
         keys, numbers = find(bpy.context, component)
-        # Usually all keys have the component.
-        is_all = len(keys) == len(chosen_keys(bpy.context))
-        identity = _identity_of_chosen(bpy.context) if is_all else identity_of(keys)
-        return keys, numbers, sliders[component].shown(identity, numbers) if len(numbers) else 0.0
+        return keys, numbers, sliders[component].shown(numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
         end_if_released(bpy.context)
@@ -228,14 +189,8 @@ def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackK
     }
 
 
-@redraw.once
-@once_a_drag
-def _identity_of_chosen(context: bpy.types.Context) -> Any:
-    return identity_of(chosen_keys(context))
-
-
 def _slide(
-    kind: type[ParameterDrag] | type[_ValueDrag],
+    kind: type[ParameterDrag] | type[ValueDrag],
     name: str,
     slider: SharedSlider,
     keys: list[TrackKeys],
@@ -254,6 +209,6 @@ def _slide(
             parameters = ParameterDrag(chosen, selection.default_parameters(context))
             drag = begin(context, chosen, parameters, keeps_keys=True)
         else:
-            drag = begin(context, chosen, _ValueDrag(chosen), keeps_keys=False)
+            drag = begin(context, chosen, ValueDrag(chosen), keeps_keys=False)
     # The panel shows the reason.
     drag.set(name, slider, keys, numbers, value, event, relative or event.alt)

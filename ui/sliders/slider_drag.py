@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
 
-from ...animation.edit.parameters.drag import Given
+from ...animation import AnimationError
+from ...animation.edit.canceled_changes import record_tracks, revert_tracks
+from ...animation.edit.parameters.drag import Given, ParameterDrag
+from ...animation.edit.place_keys import set_value
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers
@@ -35,29 +39,42 @@ _SAME = 5e-7
 """Tolerance, because values from 0 to 50 are rounded."""
 
 
-class Drag(Protocol):
-    """Change to keys by a slider during a drag, such as `ParameterDrag`."""
+class ValueDrag:
+    """Key values that are written at each step of a drag."""
 
-    is_shown: bool
+    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
+        self.is_shown = False
+        """True from the first step to the end of the drag."""
+        self._chosen, self._recorded = chosen, record_tracks((keys.datablock, keys.track) for keys in chosen)
 
-    def to(self, given: Given) -> object:
-        """Show values."""
+    def to(self, given: Given) -> None:
+        """Set values by component names. NaN means that a key lacks the component."""
+        self.is_shown = True
+        for keys, own in zip(self._chosen, given, strict=True):
+            for name, values in own.items():
+                there = ~np.isnan(values)
+                # The panel shows the reason.
+                with suppress(AnimationError):
+                    set_value(keys.take(there), int(name), values[there])
 
-    def finish(self, given: Given) -> object:
-        """Set values."""
+    def finish(self, given: Given) -> None:
+        """Set values, and end the drag."""
+        self.to(given)
+        self.is_shown = False
 
-    def finish_at_last_step(self) -> object:
-        """Set the values of the last step."""
+    def finish_at_last_step(self) -> None:
+        """End the drag."""
+        self.is_shown = False
 
     def take_back(self) -> None:
-        """Restore the state before the drag."""
+        """End the drag, and restore the keys."""
+        self.is_shown = False
+        revert_tracks(self._recorded)
 
 
 class _Start(NamedTuple):
     """State of a slider before the drag."""
 
-    last: Any
-    """Last change of the slider."""
     shown: float
     keys: Sequence[TrackKeys]
     numbers: Numbers
@@ -69,7 +86,9 @@ class SliderDrag:
     `keeps_keys` is true if the drag changes only the dragged parameters of the keys.
     """
 
-    def __init__(self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> None:
+    def __init__(
+        self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
+    ) -> None:
         self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
         self.keys = identity_of(chosen)
         self.found: dict[str, Any] = {}
@@ -107,16 +126,13 @@ class SliderDrag:
         relative: bool,
     ) -> None:
         """Set the value with this name on the keys from a slider."""
-        identity = self.keys if len(keys) == len(self.chosen) else identity_of(keys)
         continues_drag = name in self._starts
         if not continues_drag:
-            self._starts[name] = _Start(slider.last, slider.shown(identity, numbers), keys, numbers)
+            self._starts[name] = _Start(slider.shown(numbers), keys, numbers)
         start = self._starts[name]
         is_drag = continues_drag or event.presses or event.takes_back
-        if is_drag and abs(value - start.shown) <= _SAME:
-            slider.last, after = start.last, start.numbers
-        else:
-            after = slider.changed(identity, numbers, value, relative, continues_drag)
+        is_reset = is_drag and abs(value - start.shown) <= _SAME
+        after = start.numbers if is_reset else slider.changed(start.numbers, start.shown, value, relative)
         self.numbers[name] = start.keys, after
         if is_drag and all(self.numbers[each][1] is own.numbers for each, own in self._starts.items()):
             self._take_back()
@@ -199,7 +215,9 @@ def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]
     return None
 
 
-def begin(context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: Drag, keeps_keys: bool) -> SliderDrag:
+def begin(
+    context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
+) -> SliderDrag:
     """Begin a drag."""
     global _current
     _current = SliderDrag(context, chosen, drag, keeps_keys)
