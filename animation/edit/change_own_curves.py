@@ -58,11 +58,17 @@ def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray,
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
     """Replace the keys of the animator's curves. If the track is baked, bake it again."""
+    before = track.state
+    put_own_keys(channels, track, keys)
     if track.is_baked:
-        assert track.state is not None
-        before = track.state
-        save_own_keys(channels, track, keys)
+        assert before is not None
         bake_again(channels, [track], [before])
+
+
+def put_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
+    """Replace the keys of the animator's curves. A baked track must then be baked again."""
+    if track.is_baked:
+        save_own_keys(channels, track, keys)
         return
     for index, own in keys.items():
         write(track.channels[index], own)

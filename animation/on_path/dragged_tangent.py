@@ -12,10 +12,9 @@ from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import bends_by_parameters
-from ..edit.parameters.set_parameters import set_parameters
+from ..edit.parameters.set_parameters import set_parameters_of_each
 from ..edit.track_keys import TrackKeys
 from ..live.key_tangents import KeyTangents
-from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
 from .move_point import movable_point
@@ -72,12 +71,11 @@ class DraggedTangent:
         self.parameters = dict(zip(_NAMES, self._key.present.tolist(), strict=True))
         """The current tension, continuity and bias of the key."""
 
-    def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> Report:
+    def drag_to(self, end: Vector, *, alone: bool = False, length_only: bool = False) -> None:
         """Set the parameters that bring the end of the tangent closest to `end`, a world vector from the key.
 
         If `alone` is true, the tangent on the other side changes as little as possible. Otherwise, the other tangent
-        follows. If `length_only` is true, the tangent keeps its direction. At the ends of a loop, nothing changes and
-        the report is empty.
+        follows. If `length_only` is true, the tangent keeps its direction. At the ends of a loop, nothing changes.
         """
         if length_only:
             end = at_same_direction(end, self._shown)
@@ -86,18 +84,17 @@ class DraggedTangent:
         # Tangents of splines are per segment of the track. The shown tangent is per segment of the path.
         goal = self._key.now[self._side] + self._key.width(self._side) * velocity_change
         best = self._key.best_parameters({self._side: goal}, OTHER_STAYS if alone else _OTHER_IS_FREE)
-        if best is None:
-            return Report()
-        self.parameters = dict(zip(_NAMES, best.parameters.tolist(), strict=True))
-        return self._set_parameters()
+        if best is not None:
+            self.parameters = dict(zip(_NAMES, best.parameters.tolist(), strict=True))
+            self._set_parameters()
 
-    def _set_parameters(self) -> Report:
+    def _set_parameters(self) -> None:
         self._keyed.refresh()
         frames = np.array([self._frame], dtype=np.float32)
         none_selected = np.zeros(1, dtype=np.bool_)
         keys = TrackKeys(self._keyed.datablock, self._keyed.track, frames, none_selected, self._key.own)
-        set_parameters(keys, self.parameters, self._defaults)
-        return self._keyed.play()
+        for error in set_parameters_of_each([(keys, self.parameters)], self._defaults, is_drag_step=True):
+            raise error
 
 
 def _check(track: Track, own: OwnChannels, frame: float) -> None:

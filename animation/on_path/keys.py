@@ -47,7 +47,8 @@ def insert_key(spot: Spot) -> None:
     for track in without:
         make_key(spot.item, track, spot.frame)
     for keyed in keyed_tracks(spot):
-        keyed.play()
+        if not keyed.track.is_baked:
+            keyed.play()
 
 
 def delete_key(spot: Spot) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
+from ..edit.canceled_changes import record_tracks, revert_tracks
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..report import Report
@@ -79,6 +80,8 @@ class _World:
         if self._at_once is None:
             if values is not None:
                 self.track.write(values)
+                if self.track.track.is_baked:
+                    self.track.play()
             return placed(self.spot.scene, self.spot.item, self.spot.bone, self.frames)
         if values is None:
             return TransformSampler(self.frames).matrices(self.spot.item, self.spot.bone)
@@ -156,12 +159,14 @@ class MovingPlace:
     def _measured(self) -> npt.NDArray[np.float64]:
         lever = np.zeros((3, 3))
         step = 1.0 if self._world.is_plain else _STEP
+        recorded = [] if self._world.is_plain else record_tracks([(self.track.datablock, self.track.track)])
         for index in self._free:
             other = self._values.copy()
             other[index] += step
             lever[:, index] = (self._world.point(other) - self._place) / step
-        if not self._world.is_plain:
-            self.track.write(self._values)
+        if recorded:
+            revert_tracks(recorded)
+            self.track.refresh()
         return lever
 
 

@@ -18,7 +18,7 @@ from ...interp import relaxation, rotations
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..bake.plans.splines import quaternions_of
-from ..edit.change_own_curves import own_points, save_own_keys, with_values, write_own_curves
+from ..edit.change_own_curves import own_points, put_own_keys, with_values
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
@@ -253,5 +253,4 @@ def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> Non
         for index, (own, points) in own_points(track).items()
         if index in components
     }
-    write_keys = save_own_keys if track.is_baked else write_own_curves
-    write_keys(channels, track, changed)
+    put_own_keys(channels, track, changed)

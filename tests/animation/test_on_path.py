@@ -131,6 +131,26 @@ def test_a_constraint_is_met_as_blender_evaluates_it(scene, on_path, spot):
     assert np.abs(seen(item, 20) - (wanted + np.array((0.5, 1, 1)))).max() < 1e-4
 
 
+def test_a_baked_key_under_a_constraint_goes_where_it_is_dragged(scene, on_path, animation, spot):
+    item, other = moving(), new_object("Other")
+    go_live(animation, item, output="SAMPLES")
+    half = item.constraints.new("COPY_LOCATION")
+    half.target, half.influence = other, 0.5
+    wanted = seen(item, 20) + np.array((0.2, 0.3, -0.4))
+
+    def state():
+        # Rows that no key has any more stay until the file is saved.
+        keys, table = everything(item)
+        return keys, {name: value for name, value in table if name not in ("rows", "lengths", "stamp")}
+
+    before = state()
+    held = on_path.move_point.movable_point(spot(item, 20))
+    assert state() == before
+    held.move_to(wanted)
+    assert np.abs(seen(item, 20) - wanted).max() < NEAR
+    assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
+
+
 def test_only_what_is_keyed_and_not_locked_moves(scene, on_path, spot, animation):
     item = new_object()
     item.location = (1, 2, 3)
