@@ -384,8 +384,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "FILE_DAMAGED": n_("{:s}"),
     "FILE_WARNING": n_("{:s}"),
     "OF_FILE": n_("{:s}: {:s}"),
-    "FOUND": n_("Found {:s}"),
-    "IN_FILE_AND_SCENE": n_("In the file: {:s}. In the scene: {:s}"),
     "MADE": n_("Created {:s}"),
     "MATCHED": n_("Matched {:d} by name: {:s}"),
     "LEFT_OUT": n_("Skipped: {:s}"),

@@ -50,19 +50,3 @@ def _is_smooth(mesh: bpy.types.Mesh) -> bool:
     smooth = np.zeros(len(mesh.polygons), dtype=np.bool_)
     mesh.polygons.foreach_get("use_smooth", smooth)
     return bool(smooth.any())
-
-
-def count_in_file(scene: three_ds.Scene) -> Counter[str]:
-    """Count the meshes, cameras and lights in a file's editor."""
-    contents = [obj.content for obj in scene.objects]
-    return Counter(
-        mesh=sum(isinstance(content, three_ds.Mesh) and bool(len(content.vertices)) for content in contents),
-        camera=sum(isinstance(content, three_ds.Camera) for content in contents),
-        light=sum(isinstance(content, three_ds.Light) for content in contents),
-    )
-
-
-def count_in_scene(items: Iterable[bpy.types.Object]) -> Counter[str]:
-    """Count the distinct meshes, cameras and lights of objects."""
-    kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
-    return Counter(kinds[kind] for kind, _ in {(obj.type, obj.data) for obj in items if obj.type in kinds})

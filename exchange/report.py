@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report the data that an import or export found, created, matched and skipped."""
+"""Report the data that an import or export created, matched and skipped."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,14 +43,8 @@ _IN_WORDS = {
 class Exchanged:
     """The counts and notes of an exchange, accumulated over files."""
 
-    found: Counter[str] = field(default_factory=Counter)
-    """Nodes of each kind, tracks, keys and keys with parameters in the file."""
-    in_file: Counter[str] = field(default_factory=Counter)
-    """Meshes, cameras and lights in the file's editor."""
-    in_scene: Counter[str] = field(default_factory=Counter)
-    """Meshes, cameras and lights of the scene that were imported or exported."""
     made: Counter[str] = field(default_factory=Counter)
-    """New objects of each type, tracks and keys."""
+    """New objects or nodes of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)
     """Nodes, and the objects that received their animation."""
     damage: list[Finding] = field(default_factory=list)
@@ -67,9 +60,6 @@ class Exchanged:
     baked: Report = field(default_factory=Report)
 
     def add(self, other: Exchanged) -> None:
-        self.found += other.found
-        self.in_file += other.in_file
-        self.in_scene += other.in_scene
         self.made += other.made
         self.matched |= other.matched
         self.damage += other.damage
@@ -92,13 +82,8 @@ class Exchanged:
         )
 
     def lines(self) -> list[Finding]:
-        """Return lines about the data that was found, created and matched."""
-        lines = [Finding("FOUND", arguments=(_counted(self.found),))] if self.found else []
-        kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
-        if kinds:
-            here, there = (_all_counted(counts, kinds) for counts in (self.in_file, self.in_scene))
-            lines.append(Finding("IN_FILE_AND_SCENE", arguments=(here, there)))
-        lines.append(Finding("MADE", arguments=(_counted(self.made),)))
+        """Return lines about the data that was created and matched."""
+        lines = [Finding("MADE", arguments=(_counted(self.made),))]
         if self.matched:
             pairs = (
                 f'"{node}"' if node == obj else rpt_('"{:s}" is "{:s}"', node, obj)
@@ -113,21 +98,17 @@ class Exchanged:
             self.notes.append(Finding("LEFT_OUT", arguments=(_counted(left),)))
 
 
-def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
-    """Add the nodes of each kind, tracks and keys of a file to the counts."""
-    counts += Counter(node.kind.lower() for node in scene.nodes)
+def count_written(scene: three_ds.Scene) -> Counter[str]:
+    """Count the nodes of each kind, tracks and keys of a file."""
+    counts = Counter(node.kind.lower() for node in scene.nodes)
     tracks = [track for node in scene.nodes for track in node.tracks]
     counts["track"] += len(tracks)
     counts["key"] += sum(len(track.frames) for track in tracks)
     counts["key_with_parameters"] += sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
     counts["track_that_cycles"] += sum(track.cycle != "SINGLE" for track in tracks)
+    return counts
 
 
 def _counted(counts: Counter[str]) -> str:
     """Return the counts as text, such as "2 meshes, 1 camera"."""
-    return _all_counted(counts, [name for name, n in counts.items() if n]) or rpt_("nothing")
-
-
-def _all_counted(counts: Counter[str], names: Sequence[str]) -> str:
-    """Return the counts of these names as text, including zeros."""
-    return ", ".join(counted(counts[name], *_IN_WORDS[name]) for name in names)
+    return ", ".join(counted(n, *_IN_WORDS[name]) for name, n in counts.items() if n) or rpt_("nothing")

@@ -24,10 +24,10 @@ from ...interp.splines.tcb import Construction
 from ..conversion import Conversion, Frame
 from ..importing.new_objects import WATTS
 from ..importing.plan_objects import DEGREES_MM, DUMMY, note
-from ..left_out import count_in_file, count_in_scene, left_of_objects
+from ..left_out import left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
 from ..options import EXPORT
-from ..report import Exchanged, count_found
+from ..report import Exchanged, count_written
 from ..rotation_keys import MAX_NAME
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
 from .gathered import Gathered, find_source, target_of, upright_spaces
@@ -112,8 +112,7 @@ def export_steps(
         left_out = left_of_objects(exported)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left_out)))
     written = three_ds.Scene(editor, _keyframer(gathered, scene, options.conversion, report))
-    count_found(written, report.made)
-    report.in_file, report.in_scene = count_in_file(written), count_in_scene(exported)
+    report.made = count_written(written)
     report.note_left(left_out)
     return written, report
 

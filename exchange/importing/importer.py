@@ -25,9 +25,9 @@ from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
-from ..left_out import count_in_file, count_in_scene, left_of_file
+from ..left_out import left_of_file
 from ..options import IMPORT
-from ..report import Exchanged, count_found
+from ..report import Exchanged
 from ..rotation_keys import Choices
 from .apply_plan import Applied, apply
 from .match_objects import match_objects, note_differences, reason_left
@@ -215,7 +215,6 @@ def _import(
     options: ImportOptions,
     report: Exchanged,
 ) -> Steps[None]:
-    count_found(scene, report.found)
     choices = options.choices.of(scene)
     planned = plan(scene, options.conversion, choices, report.notes)
     if options.matches:
@@ -237,7 +236,6 @@ def _import(
             _place_world(item, into, report)
         yield index, 2 * len(planned)
     report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
-    report.in_file, report.in_scene = count_in_file(scene), count_in_scene(report.items)
     report.made += applied.counts
     report.notes += applied.notes
     report.animated += applied.datablocks

@@ -116,16 +116,12 @@ def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> N
     lines = said()
     left = "2 materials, 2 degenerate faces, 2 doubled faces, 2 smoothing groups"
     assert lines.count("Info: Skipped: ") == lines.count(f"Info: Skipped: {left}\n") == 1
-    both = "2 meshes, 1 camera, 1 light"
-    assert f"In the file: {both}. In the scene: {both}" in lines
 
 
 def test_objects_that_were_there_lack_nothing_of_a_file(bring: Import, said) -> None:
     new_object("Bad")
     bring(with_much_to_leave(), target="MATCH")
-    lines = said()
-    assert "Skipped: " not in lines
-    assert "In the file: 2 meshes, 1 camera, 1 light. In the scene: 0 meshes, 0 cameras, 0 lights" in lines
+    assert "Skipped: " not in said()
 
 
 def test_dummies_are_empties_of_their_own_names(bring: Import) -> None:

@@ -16,13 +16,11 @@ def report(animation):
 
 def test_one_thing_and_several_are_counted_in_words(report):
     done = report.Exchanged(
-        found=Counter(camera_target=2, ambient=1, key=1200, key_with_parameters=1, track_that_cycles=3),
-        made=Counter(mesh=2, empty=1, property_without_key=0),
+        made=Counter(mesh=2, empty=1, property_without_key=0, key=1200, key_with_parameters=1),
         matched={"Box": "Box", "Ball": "Ball.001"},
     )
     assert list(map(str, done.lines())) == [
-        "Found 2 camera targets, 1 ambient light, 1,200 keys, 1 key with parameters, 3 tracks that cycle",
-        "Created 2 meshes, 1 empty",
+        "Created 2 meshes, 1 empty, 1,200 keys, 1 key with parameters",
         'Matched 2 by name: "Box", "Ball" is "Ball.001"',
     ]
 
@@ -35,7 +33,6 @@ def test_every_kind_of_node_has_a_word(report):
     three_ds = importlib.import_module(f"{report.__package__.rpartition('.')[0]}.formats.three_ds")
     scene_module = importlib.import_module(f"{three_ds.__name__}.scene")
     nodes = tuple(three_ds.Node(kind, b"One") for kind in scene_module.NODE_KINDS)
-    found = Counter()
-    report.count_found(three_ds.Scene(keyframer=three_ds.Keyframer(nodes)), found)
-    (line, _) = report.Exchanged(found=found).lines()
+    made = report.count_written(three_ds.Scene(keyframer=three_ds.Keyframer(nodes)))
+    (line,) = report.Exchanged(made=made).lines()
     assert str(line).count(",") == len(nodes) - 1
