@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Print the outcome of processing a file to standard output and standard error.
 
-Results go to standard output, as one line per file and the tables of `info`. With --json, results are one JSON object
-per line. Progress, notes and errors go to standard error.
+Results go to standard output, as one line per file, and for `info` also one line per track. With --json, results are
+one JSON object per line. Progress, notes and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +43,6 @@ _DONE = {
     "velocities": n_("Wrote velocities of {:s}"),
     "no-velocities": n_("Removed velocities of {:s}"),
 }
-
-
-_HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
 
 
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
@@ -93,7 +89,7 @@ def result_text(outcome: Outcome, job: Job) -> str:
         return json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n"
     seconds = f"({outcome.seconds:.1f} s)"
     if job.verb == "info" and outcome.results:
-        return _table(outcome)
+        return _list_of_tracks(outcome)
     if outcome.summary:
         return f"{outcome.file}: {outcome.summary} {seconds}\n"
     if not outcome.is_written:
@@ -130,22 +126,13 @@ def _change(change: dict[str, Any]) -> str:
     return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
 
 
-def _table(outcome: Outcome) -> str:
-    """Return the table of `info`, with tracks in columns below their datablocks."""
-    animated = outcome.results["animated"]
-    blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in animated]
-    heads = tuple(map(iface_, _HEADS))
-    rows = [heads, *(row for _, block in blocks for row in block)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def line(row: Sequence[str]) -> str:
-        return "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
+def _list_of_tracks(outcome: Outcome) -> str:
+    """Return the tracks of `info` below their datablocks."""
     lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}"]
     lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
-    lines += [line(heads)] if blocks else []
-    for title, block in blocks:
-        lines += [title, *map(line, block)]
+    for datablock in outcome.results["animated"]:
+        lines.append(_title(datablock))
+        lines += [f"    {_track(track)}" for track in datablock["tracks"]]
     return "\n".join(lines) + "\n"
 
 
@@ -155,25 +142,25 @@ def _title(datablock: dict[str, Any]) -> str:
     return f"  {rpt_(text, *known)}"
 
 
-def _cells(track: dict[str, Any]) -> tuple[str, ...]:
+def _track(track: dict[str, Any]) -> str:
+    """Return the method, keys, samples, parameters and state of a track as text."""
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
-    parameters = ", ".join(
-        f"{rpt_(_PARAMETERS[name])}: {counted(n, n_('{:,} key'), n_('{:,} keys'))}"
-        for name, n in track["parameters"].items()
-    )
-    state = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
-    if track["approximate"]:
-        state.append(rpt_("approximate"))
-    if track["retimed"]:
-        state.append(rpt_("retimed"))
-    if track["blocked"]:
-        state.append(track["blocked"]["message"])
-    return (
-        track["track"],
+    parts = [
         track["method"],
-        str(track["keys"]),
-        rpt_("{:s} to {:s}", *ends),
-        str(track["samples"]),
-        parameters or "-",
-        ", ".join(state),
-    )
+        rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends),
+        counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")),
+    ]
+    parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
+    if track["state"] != STATES["EDITED_OUTSIDE"]:
+        parts.append(iface_(track["state"]))
+    if track["approximate"]:
+        parts.append(rpt_("approximate"))
+    if track["retimed"]:
+        parts.append(rpt_("retimed"))
+    if track["blocked"]:
+        parts.append(track["blocked"]["message"])
+    return f"{track['track']}: {', '.join(parts)}"
+
+
+def _key_count(count: int) -> str:
+    return counted(count, n_("{:,} key"), n_("{:,} keys"))
