@@ -464,7 +464,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NLA_STRIPS": n_("there are NLA strips"),
     "DELTAS": n_("the object has delta transforms"),
     "PARENT_INVERSE_SHEARS": n_("the parent inverse has shear"),
-    "NOT_WRITTEN": n_("{:s}. Sample the track, or make it TCB"),
     "WRITTEN_UNBAKED": n_(
         "the track is TCB but not baked. The motion was exported as it would play after a bake, not as it plays now"
     ),

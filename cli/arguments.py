@@ -501,11 +501,6 @@ def _add_import(verb: argparse.ArgumentParser) -> None:
     _add(verb, "--between", IMPORT["between"])
 
 
-def _add_export(verb: argparse.ArgumentParser) -> None:
-    _add_exchange(verb, EXPORT)
-    _add(verb, "--others", EXPORT["others"])
-
-
 def _add_bone(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--bone", default="", metavar="NAME", help=rpt_("The bone that the table describes"))
 
@@ -534,7 +529,7 @@ _OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "check": _add_check,
     "rotations": _add_rotations,
     "import": _add_import,
-    "export": _add_export,
+    "export": lambda verb: _add_exchange(verb, EXPORT),
     "import-table": _add_import_table,
     "export-table": _add_bone,
     "velocities": _add_velocities,

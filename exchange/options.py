@@ -85,14 +85,5 @@ EXPORT = {
     "global_scale": _scale(n_("File units per Blender unit")),
     "frame_start": _start(n_("Scene frame that becomes frame 0 of the file")),
     **_TIMING,
-    "others": choice(
-        n_("Other Tracks"),
-        n_("Export method for tracks that are not TCB"),
-        "SAMPLE",
-        {
-            "SAMPLE": (n_("Sample"), n_("Write one key per frame")),
-            "REFUSE": (n_("Refuse"), n_("Do not write the file if any track is not TCB")),
-        },
-    ),
     "sample_limit": sample_limit(1_000_000, n_("Maximum number of samples to write (objects times frames)")),
 }

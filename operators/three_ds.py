@@ -211,7 +211,6 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     use_selection: BoolProperty(name="Selected Only", description="Export only selected objects and their targets")
     global_scale: property_of(EXPORT["global_scale"])
     frame_start: property_of(EXPORT["frame_start"])
-    others: property_of(EXPORT["others"])
     sample_limit: property_of(EXPORT["sample_limit"])
     hint = n_("Esc: cancel the export")
     cancelled = n_("Export canceled. No file was written")
@@ -223,7 +222,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
             ("use_selection",),
             ("global_scale", "axis_forward", "axis_up"),
             ("frame_start", "timing", "frame_rate"),
-            ("others", "sample_limit"),
+            ("sample_limit",),
         )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
@@ -244,7 +243,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
+        options = ExportOptions(conversion, self.sample_limit)
         return self.start(
             context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
         )

@@ -67,7 +67,7 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
         return None
     conversion = _conversion(given, scene, 1.0 / given.global_scale)
     try:
-        options = ExportOptions(conversion, given.others == "SAMPLE", given.sample_limit)
+        options = ExportOptions(conversion, given.sample_limit)
         made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
         content = three_ds.write(made)
     except three_ds.ThreeDSError as error:

@@ -52,14 +52,11 @@ class ExportOptions:
     ----------
     conversion : Conversion
         The conversion from the file to Blender, as for an import. `scale` is in Blender units per file unit.
-    samples_others : bool
-        Write tracks that are not TCB as samples. Otherwise, raise an error for these tracks.
     sample_limit : int
         Maximum number of samples (objects times frames).
     """
 
     conversion: Conversion = field(default_factory=Conversion)
-    samples_others: bool = True
     sample_limit: int = EXPORT["sample_limit"].default
 
 
@@ -104,7 +101,7 @@ def export_steps(
         steps = len(matrices) + len(gathered)
         for done in matrices.sample():
             yield done, steps
-        writer = Writer(scene, options.conversion, options.samples_others, matrices, limit)
+        writer = Writer(scene, options.conversion, matrices, limit)
         for done, node in enumerate(gathered, start=len(matrices) + 1):
             writer.write(node, reasons[node])
             yield done, steps

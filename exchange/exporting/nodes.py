@@ -39,13 +39,11 @@ class Writer:
         self,
         scene: bpy.types.Scene,
         conversion: Conversion,
-        samples_others: bool,
         matrices: Matrices,
         limit: SampleLimit,
     ) -> None:
         self.scene = scene
         self.conversion = conversion
-        self.samples_others = samples_others
         self.matrices = matrices
         self.limit = limit
 
@@ -79,7 +77,7 @@ class Writer:
                 self._roll(gathered)
 
     def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> Tracks:
-        return Tracks(datablock, obj, self.scene, self.samples_others, self.limit, self.conversion)
+        return Tracks(datablock, obj, self.scene, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, keys: Keys, values: Float64Array, imported: Keys | None) -> None:
         """Add the imported track if the keys equal the imported keys.

@@ -72,7 +72,6 @@ class Tracks:
         datablock: bpy.types.ID,
         obj: bpy.types.Object | None,
         scene: bpy.types.Scene,
-        samples_others: bool,
         limit: SampleLimit,
         conversion: Conversion,
     ) -> None:
@@ -83,7 +82,6 @@ class Tracks:
         self.datablock = datablock
         self.obj = obj
         self.scene = scene
-        self.samples_others = samples_others
         self.limit = limit
         self.conversion = conversion
         try:
@@ -152,8 +150,6 @@ class Tracks:
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
         reason = next(filter(None, map(self._decided_by, paths)), None)
-        if reason and not self.samples_others:
-            raise AnimationError(Finding("NOT_WRITTEN", name_of(self.datablock), paths[0], arguments=(reason,)))
         if reason or go_on(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
         self.limit.take(span.number, name_of(self.datablock), paths[0])
@@ -194,9 +190,6 @@ class Tracks:
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components, or none if something else plays the track."""
-        reason = _reason_to_sample(track)
-        if reason and not self.samples_others:
-            raise track.error("NOT_WRITTEN", reason)
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.

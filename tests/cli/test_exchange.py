@@ -103,13 +103,6 @@ def test_export_makes_a_file_of_each_blend_and_gives_an_import_back(tcb, tmp_pat
     assert given.nodes[0].tracks[0].values.tolist() == read.nodes[0].tracks[0].values.tolist()
 
 
-def test_what_is_not_tcb_can_be_refused(tcb, plain_walk, tmp_path):
-    ran = tcb("export", plain_walk, "--output", tmp_path / "walk.3ds", "--others", "REFUSE")
-    assert ran.status == 1
-    assert "not TCB" in ran.errors[0]
-    assert not (tmp_path / "walk.3ds").exists()
-
-
 def test_axes_go_both_ways(tcb, tmp_path):
     source, axes = run_cycle(tmp_path), ("--forward=-Z", "--up=Y")
     assert tcb("import", source, "--output", tmp_path / "run.blend", *axes).status == 0

@@ -161,14 +161,12 @@ def test_what_was_made_in_blender_comes_back(give: Export, animation, tmp_path: 
         assert world("Box.001", frame) == pytest.approx(before[frame], abs=2e-6), frame
 
 
-def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation, said) -> None:
+def test_tracks_that_are_not_tcb_are_sampled(give: Export, animation, said) -> None:
     item = keyed("Box", animation, tcb=False)
     position = give().nodes[0].track("POSITION")
     assert position.frames.tolist() == list(FRAMES)
     assert position.values[7] == pytest.approx(world(item.name, 7)[:3, 3], abs=1e-6)
     assert '"Box", Location: not TCB: exported as 31 samples' in said()
-    with pytest.raises(RuntimeError, match='"Box", Location: not TCB'):
-        give(others="REFUSE")
 
 
 def only_enabled(item: bpy.types.Object, animation) -> None:
@@ -508,8 +506,6 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
     assert np.column_stack(found) == pytest.approx(np.array(seen), rel=1e-6)
     reason = "driven" if moved is by_driver else "there are NLA strips"
     assert f'"Lamp", Color: {reason}: exported as 61 samples' in text
-    with pytest.raises(RuntimeError, match=f"{reason}. Sample the track"):
-        give(others="REFUSE")
 
 
 def test_a_world_that_a_driver_colors_is_told(give: Export, animation, said) -> None:
@@ -837,15 +833,13 @@ def test_of_what_is_muted_in_part_the_rest_is_sampled(give: Export, animation, s
     assert '"Box", Location: partly muted: exported as 31 samples' in said()
 
 
-def test_tracks_of_other_methods_are_sampled_or_refused(give: Export, animation, said) -> None:
+def test_tracks_of_other_methods_are_sampled(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     animation.choose(item, "location", method="LINEAR")
     animation.bake(item)
     position = give().nodes[0].track("POSITION")
     assert position.values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
     assert "exported as 31 samples" in said()
-    with pytest.raises(RuntimeError, match='"Box", Location: the file does not support the method'):
-        give(others="REFUSE")
 
 
 def test_an_imported_track_of_another_method_is_written_anew(give: Export, animation, shared_data: Path) -> None:
