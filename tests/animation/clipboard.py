@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from tests.animation.curves import fcurves
+from tests.animation.curves import choose_alone, fcurves
 from tests.animation.editors import editor
 
 
@@ -16,15 +16,8 @@ def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> N
             point.select_control_point = point.select_left_handle = point.select_right_handle = on
 
 
-def activate(item: bpy.types.Object) -> None:
-    for other in bpy.context.view_layer.objects:
-        other.select_set(False)
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
-
-
 def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> None:
-    activate(item)
+    choose_alone(item)
     select_all(item, frames)
     with editor("DOPESHEET") as space:
         space.dopesheet.show_only_selected = True
@@ -32,7 +25,7 @@ def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> N
 
 
 def paste(item: bpy.types.Object, frame: float) -> None:
-    activate(item)
+    choose_alone(item)
     for fcurve in fcurves(item):
         fcurve.select = True
     bpy.context.scene.frame_set(round(frame))

@@ -232,6 +232,12 @@ def has_table(datablock: bpy.types.ID) -> bool:
     return "tcb_animation" in datablock.animation_data.action
 
 
+def states(animation: Any, datablock: bpy.types.ID) -> dict[str, str]:
+    """Return the states of the datablock's tracks, by path."""
+    track_state = animation.checks.track_state
+    return {track.path: track_state.state(track) for track in track_state.tracks_of(datablock)}
+
+
 def co(fcurve: bpy.types.FCurve) -> np.ndarray:
     """Return the frames and values of the keys, float32, shape (n, 2)."""
     values = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
@@ -248,6 +254,26 @@ def seen(frame: float, datablock: bpy.types.ID) -> bpy.types.ID:
     """Return the datablock as evaluated at `frame`."""
     play(frame)
     return datablock.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def orientations(item: bpy.types.Object, frames: Iterable[float]) -> np.ndarray:
+    """Return the orientations of an object in world space as evaluated at the frames, shape (n, 3, 3)."""
+    matrices = []
+    for frame in frames:
+        play(float(frame))
+        matrices.append(np.array(item.matrix_world.to_3x3()))
+    return np.array(matrices)
+
+
+def bone_places(rig: bpy.types.Object, frames: Iterable[int]) -> np.ndarray:
+    """Return the positions of all bone heads and tails as evaluated at the frames, shape (frames, points, 3)."""
+    places = []
+    for frame in frames:
+        play(frame)
+        matrix = np.array(rig.matrix_world)
+        points = [tuple(point) for bone in rig.pose.bones for point in (bone.head, bone.tail)]
+        places.append(np.array(points) @ matrix[:3, :3].T + matrix[:3, 3])
+    return np.array(places)
 
 
 def function(datablock, keys, path: str = "tcb_frame", interpolation: str = "LINEAR", extrapolation: str = "CONSTANT"):

@@ -6,12 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from tests.animation.curves import co, fcurves, new_object
-
-
-def curves(obj):
-    """Return the F-curves of the object, by path and index."""
-    return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in fcurves(obj)}
+from tests.animation.curves import channels, co, fcurves, new_object
 
 
 def drawn(random, count, shortest=5, longest=20):
@@ -38,7 +33,7 @@ def sampled(obj):
     other = bpy.data.objects.new("Sampled", None)
     other.rotation_mode = obj.rotation_mode
     bpy.context.scene.collection.objects.link(other)
-    for (path, index), fcurve in curves(obj).items():
+    for (path, index), fcurve in channels(obj).items():
         first, last = (int(each) for each in fcurve.range())
         for frame in range(first, last + 1):
             values = getattr(other, path)
@@ -52,6 +47,6 @@ def sampled(obj):
 
 def frames_of(obj, path):
     """Return the key frames that all channels of the property share."""
-    every = {tuple(co(fcurve)[:, 0].tolist()) for (own, _), fcurve in curves(obj).items() if own == path}
+    every = {tuple(co(fcurve)[:, 0].tolist()) for (own, _), fcurve in channels(obj).items() if own == path}
     assert len(every) == 1
     return list(every.pop())

@@ -36,6 +36,11 @@ def messages_of(animation) -> Any:
     return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.messages"))
 
 
+def said(animation, item: bpy.types.Object) -> list[str]:
+    """Return the notes of the object's action."""
+    return list(map(str, messages_of(animation).notes_of(item.animation_data.action)))
+
+
 def let_time_pass(animation) -> None:
     """Run the timers that would run in a window after an edit. Without a window, no timer runs."""
     handlers = handlers_of(animation)

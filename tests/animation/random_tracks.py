@@ -30,7 +30,7 @@ def parametrised(animation, thing: bpy.types.Object) -> None:
         animation.key_set(thing, fcurve.data_path, co(fcurve)[1, 0], tension=0.5, bias=-0.25, ease_to=0.3)
 
 
-def _enum(name: str) -> list[str]:
+def enum(name: str) -> list[str]:
     return [item.identifier for item in bpy.types.Keyframe.bl_rna.properties[name].enum_items]
 
 
@@ -41,11 +41,11 @@ def _random_curve(dice: random.Random, bag, path: str, index: int, frames: list[
     for frame in frames:
         fcurve.keyframe_points.insert(frame, dice.uniform(-4, 4) or 1.0, options={"FAST"})
     for point in fcurve.keyframe_points:
-        point.interpolation = dice.choice(_enum("interpolation"))
-        point.easing = dice.choice(_enum("easing"))
-        point.handle_left_type = dice.choice(_enum("handle_left_type"))
-        point.handle_right_type = dice.choice(_enum("handle_right_type"))
-        point.type = dice.choice(_enum("type"))
+        point.interpolation = dice.choice(enum("interpolation"))
+        point.easing = dice.choice(enum("easing"))
+        point.handle_left_type = dice.choice(enum("handle_left_type"))
+        point.handle_right_type = dice.choice(enum("handle_right_type"))
+        point.type = dice.choice(enum("type"))
         if dice.random() < 0.5:
             point.back, point.amplitude, point.period = dice.uniform(-3, 3), dice.uniform(0, 3), dice.uniform(0, 9)
         point.select_control_point, point.select_left_handle, point.select_right_handle = (

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
+from tests.animation.action_users import share
 from tests.animation.curves import (
     HAS_SLOTS,
     MODES,
@@ -20,7 +20,7 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
-    play,
+    orientations,
     rotation_path,
     snapshot,
 )
@@ -60,14 +60,6 @@ def twins(mode: str, free: bool = False) -> tuple[bpy.types.Object, bpy.types.Ob
                 getattr(points[row], name).y = flipped(mode, getattr(points[row], name).y, index)
         curve(items[1], path, index).update()
     return items
-
-
-def orientations(item: bpy.types.Object, frames: Iterable[float]) -> np.ndarray:
-    result = []
-    for frame in frames:
-        play(float(frame))
-        result.append(np.array(item.matrix_world.to_3x3()))
-    return np.array(result)
 
 
 def away(item: bpy.types.Object, other: bpy.types.Object) -> float:
@@ -243,19 +235,13 @@ def unused(item: bpy.types.Object) -> bpy.types.Action:
     return action
 
 
-def assign(item: bpy.types.Object, action: bpy.types.Action) -> None:
-    item.animation_data.action = action
-    if HAS_SLOTS:
-        item.animation_data.action_slot = action.slots[0]
-
-
 def test_an_action_that_nothing_uses_gets_its_signs_repaired(animation) -> None:
     plain, item = twins("QUATERNION")
     action = unused(item)
     (fault,) = animation.find_rotation_faults(action)
     assert (fault.datablock, fault.action) == ("FlippedAction (action)", "FlippedAction")
     assert animation.fix_rotations(action).keys == len(FLIPPED)
-    assign(item, action)
+    share(action, item)
     assert away(item, plain) < 2e-6
 
 
@@ -268,15 +254,14 @@ def test_without_an_order_the_other_euler_solution_stays_and_an_nla_strip_tells_
         strip.action_slot = action.slots[0]
     assert animation.fix_rotations(action).keys == len(FLIPPED)
     item.animation_data.nla_tracks.remove(item.animation_data.nla_tracks[0])
-    assign(item, action)
+    share(action, item)
     assert away(item, plain) < 2e-6
 
 
 def test_two_users_with_different_orders_leave_whole_turns_only(animation) -> None:
     _, item = twins("XYZ")
     other = new_object("Other", "ZYX")
-    other.animation_data_create()
-    assign(other, item.animation_data.action)
+    share(item.animation_data.action, other)
     assert animation.fix_rotations(item).keys == 0
     other.rotation_mode = "XYZ"
     assert animation.fix_rotations(item).keys == len(FLIPPED)

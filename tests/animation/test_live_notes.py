@@ -9,15 +9,11 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig
-from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, set_value
+from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, said, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
 UNUSED = "the track is not used in the current rotation mode"
-
-
-def said(animation, item: bpy.types.Object) -> list[str]:
-    return list(map(str, messages_of(animation).notes_of(item.animation_data.action)))
 
 
 def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:

@@ -29,6 +29,7 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    states,
 )
 from tests.animation.editors import editor, mark_selected
 from tests.animation.live import let_time_pass, live_object, set_value
@@ -196,11 +197,6 @@ def kept(fcurve: bpy.types.FCurve) -> dict[str, Any]:
 
 def contents(item: bpy.types.ID, *prefixes: str) -> list[dict[str, Any]]:
     return [kept(fcurve) for fcurve in fcurves(item) if fcurve.data_path.startswith(prefixes)]
-
-
-def states(animation, item: bpy.types.ID) -> dict[str, str]:
-    track_state = animation.checks.track_state
-    return {track.path: track_state.state(track) for track in track_state.tracks_of(item)}
 
 
 def run(operator: Operator, item: bpy.types.Object) -> None:

@@ -11,8 +11,8 @@ import pytest
 from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
-from tests.animation.live import let_time_pass, messages_of
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, rotation_path, snapshot
+from tests.animation.live import let_time_pass, said
 
 KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
 
@@ -47,10 +47,6 @@ def slope(obj: bpy.types.Object, row: int, side: str, index: int = 0) -> float:
 def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> list[float]:
     own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))
     return own[index].filled[:3, row].tolist()
-
-
-def said(animation, obj: bpy.types.Object) -> list[str]:
-    return list(map(str, messages_of(animation).notes_of(obj.animation_data.action)))
 
 
 def insert(obj: bpy.types.Object, frame: float) -> None:
@@ -283,14 +279,8 @@ def velocity(obj: bpy.types.Object, frame: float, side: float) -> Any:
     return np.asarray((orientation(obj, frame + step) * orientation(obj, frame).inv()).as_rotvec() / step)
 
 
-def path_of(obj: bpy.types.Object) -> str:
-    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
-        obj.rotation_mode, "rotation_euler"
-    )
-
-
 def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -> None:
-    path = path_of(turning)
+    path = rotation_path(turning.rotation_mode)
     before = velocity(turning, 12, 1.0), velocity(turning, 12, -1.0)
     points = [curve(turning, path, index).keyframe_points for index in range(len(getattr(turning, path)))]
     for other in (other for each in points for other in each):
@@ -316,7 +306,7 @@ def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -
 @pytest.mark.parametrize("frame", [33.0, 37.5])
 def test_what_a_deleted_key_leaves_of_its_neighbours_handles_is_no_drag(animation, turning, frame) -> None:
     """Nothing checks the keys between the two edits, as in a script."""
-    obj, path = turning, path_of(turning)
+    obj, path = turning, rotation_path(turning.rotation_mode)
     before = places_of(obj, path)
     own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
     points: Any = curve(obj, path).keyframe_points
@@ -393,10 +383,10 @@ def test_so_does_one_that_is_inserted_as_the_opposite_quaternion(animation, turn
 
 def check_inserted(animation, turning: bpy.types.Object, before: tuple[Any, Any]) -> None:
     """Insert a key at frame 20, and compare the angular velocities with those before."""
-    turning.keyframe_insert(path_of(turning), frame=20)
+    turning.keyframe_insert(rotation_path(turning.rotation_mode), frame=20)
     let_time_pass(animation)
     kept = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
-    animation.key_set(turning, path_of(turning), 20, tension=0.0, continuity=0.0, bias=0.0)
+    animation.key_set(turning, rotation_path(turning.rotation_mode), 20, tension=0.0, continuity=0.0, bias=0.0)
     let_time_pass(animation)
     without = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
     for one, ours, plain in zip(before, kept, without, strict=True):

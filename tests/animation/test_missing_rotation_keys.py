@@ -16,6 +16,7 @@ from tests.animation.curves import (
     given,
     key,
     new_object,
+    orientations,
     play,
     rotation_path,
     snapshot,
@@ -41,14 +42,6 @@ def live(animation, mode: str = "XYZ") -> bpy.types.Object:
     animation.bake(thing, output="HANDLES")
     thing.animation_data.action.tcb_live = True
     return thing
-
-
-def orientations(thing: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
-    result = []
-    for frame in frames:
-        play(float(frame))
-        result.append(np.array(thing.matrix_world.to_3x3()))
-    return np.array(result)
 
 
 def timing(thing: bpy.types.Object) -> list[list[float]]:

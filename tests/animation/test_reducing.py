@@ -15,12 +15,18 @@ from scipy.signal import butter, sosfiltfilt
 from scipy.spatial.transform import Rotation
 
 from tests.all_pairs import each_once
-from tests.animation.curves import Bone, bags_in, bits, channels, fcurves, key, key_densely, new_object, new_rig
-
-
-def state(action):
-    """Return all keys of an action."""
-    return [bits(fcurve) for bag in bags_in(action) for fcurve in bag.fcurves]
+from tests.animation.curves import (
+    Bone,
+    action_bits,
+    bits,
+    bone_places,
+    channels,
+    fcurves,
+    key,
+    key_densely,
+    new_object,
+    new_rig,
+)
 
 
 @pytest.fixture
@@ -59,17 +65,6 @@ def rig(scene):
     return obj
 
 
-def places(scene, rig):
-    """Return the positions of all bone heads and tails as evaluated by Blender, shape (frames, points, 3)."""
-    found = []
-    for frame in range(1, 101):
-        scene.frame_set(frame)
-        matrix = np.array(rig.matrix_world)
-        points = [tuple(point) for bone in rig.pose.bones for point in (bone.head, bone.tail)]
-        found.append(np.array(points) @ matrix[:3, :3].T + matrix[:3, 3])
-    return np.array(found)
-
-
 def test_an_object_comes_within_the_error_with_few_keys_at_common_frames(animation, ball):
     before = {key: [curve.evaluate(frame) for frame in range(1, 121)] for key, curve in channels(ball).items()}
     result = animation.reduce(ball, error=0.01, angle=math.radians(1.0))
@@ -90,9 +85,9 @@ def test_an_object_comes_within_the_error_with_few_keys_at_common_frames(animati
 
 
 def test_no_bone_is_farther_from_its_place_than_asked_for(animation, scene, rig):
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     result = animation.reduce(rig, error=0.01)
-    off = np.linalg.norm(places(scene, rig) - before, axis=2)
+    off = np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2)
     assert off.max() <= 0.01
     assert result.error == pytest.approx(off.max(), abs=1e-5)
     assert result.mean == pytest.approx(off.mean(), abs=1e-5)
@@ -112,13 +107,13 @@ def test_the_result_is_played_by_handles_without_generated_keys(animation, rig):
 
 def test_the_original_action_is_kept_as_it_was(animation, ball):
     original = ball.animation_data.action
-    before = state(original)
+    before = action_bits(original)
     result = animation.reduce(ball)
     assert ball.animation_data.action is not original
     assert original.use_fake_user
     assert result.original == original.name
     assert animation.Finding("REDUCE_KEPT", ball.name, arguments=(original.name,)) in result.notes
-    assert state(original) == before
+    assert action_bits(original) == before
 
 
 def test_a_track_that_stands_still_keeps_one_key(animation, ball):
@@ -142,25 +137,25 @@ def test_shape_keys_and_a_lens_are_reduced_by_their_values(animation, scene):
 
 def test_what_can_not_be_reduced_is_refused_with_the_reason_and_nothing_is_changed(animation, ball):
     animation.enable(ball, keep_look=False)
-    action, before = ball.animation_data.action, state(ball.animation_data.action)
+    action, before = ball.animation_data.action, action_bits(ball.animation_data.action)
     with pytest.raises(
         animation.AnimationError, match=r"Location: the track is already TCB.*Euler Rotation: the track is already TCB"
     ):
         animation.reduce(ball)
     assert ball.animation_data.action is action
-    assert state(action) == before
+    assert action_bits(action) == before
 
 
 def test_two_keys_are_already_minimal(animation, scene):
     thing = new_object()
     key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3))])
     key(thing, "scale", [(1, (1, 1, 1))])
-    before = state(thing.animation_data.action)
+    before = action_bits(thing.animation_data.action)
     result = animation.reduce(thing)
     assert result.is_minimal
     assert (result.keys_before, result.keys) == (3, 3)
     assert "no fewer keys possible within 0.005" in str(result)
-    assert state(thing.animation_data.action) == before
+    assert action_bits(thing.animation_data.action) == before
     assert [*bpy.data.actions] == [thing.animation_data.action]
     for fcurve in fcurves(thing):
         fcurve.keyframe_points.clear()
@@ -204,18 +199,18 @@ def test_a_search_that_is_ended_changes_nothing(animation, rig):
     wanted = import_module(f"{reduction}.reduce_request").ReduceRequest(error=0.01)
     steps = import_module(f"{reduction}.reduce").reduce_steps({rig: (None, wanted)})
     original, actions = rig.animation_data.action, list(bpy.data.actions)
-    before = state(original)
+    before = action_bits(original)
     for _ in range(3):
         next(steps)
     steps.close()
     assert rig.animation_data.action is original
-    assert (list(bpy.data.actions), state(original)) == (actions, before)
+    assert (list(bpy.data.actions), action_bits(original)) == (actions, before)
 
 
 def test_bones_that_keep_their_keys_move_in_the_search_too(animation, scene, rig):
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     result = animation.reduce(rig, ['pose.bones["Bone0"]'], error=0.01)
-    off = np.linalg.norm(places(scene, rig) - before, axis=2)
+    off = np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2)
     assert off.max() <= 0.01
     assert result.reached
     assert len(channels(rig)['pose.bones["Bone1"].rotation_euler', 0].keyframe_points) == 100
@@ -224,13 +219,13 @@ def test_bones_that_keep_their_keys_move_in_the_search_too(animation, scene, rig
 def test_a_track_that_modifiers_change_is_refused(animation, ball):
     for index in range(3):
         channels(ball)["location", index].modifiers.new("GENERATOR").use_additive = True
-    before = state(ball.animation_data.action)
+    before = action_bits(ball.animation_data.action)
     result = animation.reduce(ball, error=0.01)
     assert any("GENERATOR" in str(note) for note in result.notes)
     assert len(channels(ball)["location", 0].keyframe_points) == 120
     with pytest.raises(animation.AnimationError, match="GENERATOR"):
         animation.reduce(ball, ["location"])
-    assert state(bpy.data.actions[result.original]) == before
+    assert action_bits(bpy.data.actions[result.original]) == before
 
 
 def test_who_shares_the_action_goes_on_playing_the_original_and_is_named(animation, scene, ball):
@@ -334,9 +329,9 @@ def outside(obj, frames):
 
 
 def test_as_many_keys_as_asked_for(animation, scene, rig):
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     result = animation.reduce(rig, error=0.01, key_count=40)
-    off = np.linalg.norm(places(scene, rig) - before, axis=2)
+    off = np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2)
     owners = {}
     for (path, _), curve in channels(rig).items():
         owners.setdefault(path.rpartition(".")[0], set()).update(key.co[0] for key in curve.keyframe_points)
@@ -347,11 +342,11 @@ def test_as_many_keys_as_asked_for(animation, scene, rig):
 
 
 def test_too_few_keys_to_ask_for_change_nothing(animation, rig):
-    original, before = rig.animation_data.action, state(rig.animation_data.action)
+    original, before = rig.animation_data.action, action_bits(rig.animation_data.action)
     with pytest.raises(animation.AnimationError, match="5 keys are not enough"):
         animation.reduce(rig, key_count=5)
     assert rig.animation_data.action is original
-    assert state(original) == before
+    assert action_bits(original) == before
 
 
 def test_more_keys_than_there_are_leave_a_small_error(animation, ball):
@@ -361,9 +356,9 @@ def test_more_keys_than_there_are_leave_a_small_error(animation, ball):
 
 
 def test_keys_by_error_are_those_that_reduce_leaves(animation, ball):
-    before, actions = state(ball.animation_data.action), list(bpy.data.actions)
+    before, actions = action_bits(ball.animation_data.action), list(bpy.data.actions)
     counts = animation.keys_by_error(ball, [0.002, 0.01, 0.05])
-    assert (state(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
+    assert (action_bits(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
     assert [(count.error, count.before) for count in counts] == [(0.002, 120), (0.01, 120), (0.05, 120)]
     assert counts[0].keys > counts[1].keys > counts[2].keys
     result = animation.reduce(ball, error=0.01, angle=math.radians(1.0))
@@ -486,9 +481,9 @@ def test_noise_is_filtered_before_and_reported_by_itself(animation, scene, mode)
 
 
 def test_noise_of_bones_is_told_by_their_heads_and_tails(animation, scene, rig):
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     result = animation.reduce(rig, error=1e-4, period=6.0)
-    off = np.linalg.norm(places(scene, rig) - before, axis=2).max()
+    off = np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2).max()
     assert result.error <= 1e-4 < result.noise
     assert off == pytest.approx(result.noise, abs=1e-4)
     assert result.unfiltered == pytest.approx(off, abs=1e-5)
@@ -518,9 +513,9 @@ def test_a_period_of_two_frames_or_less_is_refused(animation, ball, period):
 
 def test_errors_are_compared_in_the_tab(animation, scene, ball):
     ball.select_set(True)
-    before, actions = state(ball.animation_data.action), list(bpy.data.actions)
+    before, actions = action_bits(ball.animation_data.action), list(bpy.data.actions)
     assert bpy.ops.tcb.reduce_compare(error=0.01, angle=math.radians(1.0)) == {"FINISHED"}
-    assert (state(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
+    assert (action_bits(ball.animation_data.action), list(bpy.data.actions)) == (before, actions)
     rows = [(row.error, row.key_count, row.before) for row in bpy.context.window_manager.tcb_key_counts]
     assert [row[0] for row in rows] == pytest.approx([0.0025, 0.005, 0.01, 0.02, 0.04])
     assert sorted((row[1] for row in rows), reverse=True) == [row[1] for row in rows]
@@ -543,9 +538,9 @@ def test_keys_are_at_frames_in_common_of_what_is_asked_for(animation, scene, rig
     arm = rig.data.collections.new("Arm")
     for name in ("Bone1", "Bone2"):
         arm.assign(rig.data.bones[name])
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     result = animation.reduce(rig, error=0.01, together=together)
-    assert np.linalg.norm(places(scene, rig) - before, axis=2).max() <= 0.01
+    assert np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2).max() <= 0.01
     assert result.reached
     frames = frames_by_path(rig)
     location, first, second, third = (
@@ -566,9 +561,9 @@ def test_keys_are_at_frames_in_common_of_what_is_asked_for(animation, scene, rig
 @pytest.mark.parametrize("name", ["rig", "locked"])
 def test_bones_of_tcb_keys_are_no_farther_from_their_places_than_asked_for(animation, scene, request, name):
     obj = request.getfixturevalue(name)
-    before = places(scene, obj)
+    before = bone_places(obj, range(1, 101))
     result = animation.reduce(obj, error=0.01, method="TCB")
-    assert np.linalg.norm(places(scene, obj) - before, axis=2).max() <= 0.01
+    assert np.linalg.norm(bone_places(obj, range(1, 101)) - before, axis=2).max() <= 0.01
     assert result.reached
     assert result.diamonds < 120
     assert {key.type for curve in channels(obj).values() for key in curve.keyframe_points} == {"KEYFRAME"}
@@ -653,9 +648,9 @@ def locked(scene):
 
 
 def test_handles_of_euler_angles_get_more_keys_where_they_need_them(animation, scene, locked):
-    before = places(scene, locked)
+    before = bone_places(locked, range(1, 101))
     result = animation.reduce(locked, error=0.01)
-    assert np.linalg.norm(places(scene, locked) - before, axis=2).max() <= 0.01
+    assert np.linalg.norm(bone_places(locked, range(1, 101)) - before, axis=2).max() <= 0.01
     assert result.reached
     assert result.mended > 0
     assert result.diamonds < 120
@@ -664,7 +659,7 @@ def test_handles_of_euler_angles_get_more_keys_where_they_need_them(animation, s
 @pytest.mark.parametrize("name", ["rig", "locked", "ball"])
 def test_what_is_restored_or_removed_plays_the_same_and_the_original_is_as_it_was(animation, scene, request, name):
     obj = request.getfixturevalue(name)
-    original, kept = obj.animation_data.action, state(obj.animation_data.action)
+    original, kept = obj.animation_data.action, action_bits(obj.animation_data.action)
     animation.reduce(obj, error=0.01)
     frames = np.arange(1.0, 100.0, 0.5)
     played = {key: [curve.evaluate(frame) for frame in frames] for key, curve in channels(obj).items()}
@@ -673,7 +668,7 @@ def test_what_is_restored_or_removed_plays_the_same_and_the_original_is_as_it_wa
         for place, curve in channels(obj).items():
             assert [curve.evaluate(frame) for frame in frames] == pytest.approx(played[place], abs=1e-6)
     assert obj.animation_data.action.name == f"{original.name}.reduced"
-    assert state(original) == kept
+    assert action_bits(original) == kept
     assert list(original.keys()) == []
 
 
@@ -697,7 +692,7 @@ def test_lines_are_lines_after_restore_too(animation, scene):
 def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
     search = import_module(f"{animation.__name__}.reduction.reduce_datablock")
     original, actions = ball.animation_data.action, list(bpy.data.actions)
-    before, kept = state(original), original.use_fake_user
+    before, kept = action_bits(original), original.use_fake_user
 
     def fails(*_given):
         raise animation.AnimationError(animation.Finding("QUOTED", "Ball", arguments=("the disk is full",)))
@@ -706,7 +701,7 @@ def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
     with pytest.raises(animation.AnimationError, match="the disk is full"):
         animation.reduce(ball, error=0.01)
     assert ball.animation_data.action is original
-    assert (list(bpy.data.actions), state(original)) == (actions, before)
+    assert (list(bpy.data.actions), action_bits(original)) == (actions, before)
     assert (original.use_fake_user, list(original.keys())) == (kept, [])
 
 
@@ -747,13 +742,13 @@ def test_finite_curves_never_raise_and_never_have_more_keys(animation, scene, na
     obj = new_object()
     for path, index, interpolation in (("location", 0, "BEZIER"), ("rotation_euler", 1, "LINEAR")):
         key_one(obj, path, index, *FINITE[name], interpolation)
-    action, before = obj.animation_data.action, state(obj.animation_data.action)
+    action, before = obj.animation_data.action, action_bits(obj.animation_data.action)
     result = animation.reduce(obj, method=method)
     now = sum(len(curve.keyframe_points) for curve in fcurves(obj))
     assert (result.diamonds, result.keys) <= (result.diamonds_before, result.keys_before)
     if result.is_minimal:
         assert obj.animation_data.action == action
-        assert state(action) == before
+        assert action_bits(action) == before
         assert "no fewer keys possible within 0.005" in str(result)
     else:
         assert now < 2 * len(FINITE[name][0])
@@ -769,10 +764,10 @@ def test_hand_keyed_bones_keep_their_keys(animation, scene, rig):
         curve.keyframe_points.clear()
         for frame, value in zip((1.0, 31.0, 64.0, 100.0), values, strict=True):
             curve.keyframe_points.insert(frame, value)
-    before = places(scene, rig)
+    before = bone_places(rig, range(1, 101))
     kept = bits(channels(rig)[f'pose.bones["{few.name}"].rotation_euler', 0])
     result = animation.reduce(rig, error=0.003)
-    assert np.linalg.norm(places(scene, rig) - before, axis=2).max() <= 0.003
+    assert np.linalg.norm(bone_places(rig, range(1, 101)) - before, axis=2).max() <= 0.003
     assert bits(channels(rig)[f'pose.bones["{few.name}"].rotation_euler', 0]) == kept
     assert result.diamonds < result.diamonds_before == 204
 

@@ -13,13 +13,14 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
-from tests.animation.clipboard import activate, copied, paste, select_all
+from tests.animation.clipboard import copied, paste, select_all
 from tests.animation.curves import (
     HAS_SLOTS,
     KEYS,
     PARAMETERS,
     bag_of,
     bits,
+    choose_alone,
     co,
     curve,
     differences,
@@ -239,7 +240,7 @@ def test_a_parameter_of_a_copy_is_not_that_of_the_original(animation, ball) -> N
 
 
 def test_a_key_that_was_copied_before_its_parameter_was_set_has_the_old_one(animation, ball) -> None:
-    activate(ball)
+    choose_alone(ball)
     select_all(ball, (10,))
     with editor("DOPESHEET"):
         bpy.ops.action.copy()
@@ -251,7 +252,7 @@ def test_a_key_that_was_copied_before_its_parameter_was_set_has_the_old_one(anim
 
 
 def test_a_duplicated_key_keeps_its_parameter_when_the_first_gets_another(animation, ball) -> None:
-    activate(ball)
+    choose_alone(ball)
     select_all(ball, (10,))
     with editor("DOPESHEET"):
         bpy.ops.action.duplicate()
@@ -279,7 +280,7 @@ def test_keys_moved_one_by_one_and_by_rows_keep_their_parameters(animation, ball
 
 
 def test_keys_moved_past_others_in_the_graph_editor_keep_their_parameters(animation, ball) -> None:
-    activate(ball)
+    choose_alone(ball)
     select_all(ball, (10,))
     with editor("FCURVES"):
         bpy.ops.transform.translate(value=(20.0, 0.0, 0.0))
@@ -313,7 +314,7 @@ def test_users_of_one_action_have_one_tcb(animation, ball) -> None:
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_duplicating_in_the_viewport_brings_it(animation, ball, linked: bool) -> None:
-    activate(ball)
+    choose_alone(ball)
     bpy.ops.object.duplicate(linked=linked)
     other = bpy.context.view_layer.objects.active
     assert other != ball
@@ -373,7 +374,7 @@ def test_a_slot_that_is_split_off_takes_it_along(animation, ball, bake_first: bo
     animation.key_set(two, "location", 25, tension=1.0)
     if bake_first:
         animation.bake_many([ball, two], animation.Options())
-    activate(ball)
+    choose_alone(ball)
     assert bpy.ops.anim.separate_slots() == {"FINISHED"}
     assert ball.animation_data.action != two.animation_data.action
     assert state(animation, ball) == TCB
@@ -391,7 +392,7 @@ def test_actions_that_are_merged_keep_it(animation, ball, bake_first: bool) -> N
     animation.key_set(two, "location", 25, tension=1.0)
     if bake_first:
         animation.bake_many([ball, two], animation.Options())
-    activate(ball)
+    choose_alone(ball)
     two.select_set(True)
     assert bpy.ops.anim.merge_animation() == {"FINISHED"}
     assert ball.animation_data.action == two.animation_data.action
@@ -412,7 +413,7 @@ def test_what_was_split_off_or_merged_is_tcb_in_the_file_too(animation, ball, tm
     before = {item.name: co(curve(item, "location", 1)).tolist() for item in (ball, two, three)}
     if bake_first:
         animation.bake_many([ball, two, three], animation.Options())
-    activate(ball)
+    choose_alone(ball)
     assert bpy.ops.anim.separate_slots() == {"FINISHED"}
     three.select_set(True)
     assert bpy.ops.anim.merge_animation() == {"FINISHED"}
@@ -504,7 +505,7 @@ def test_nothing_attaches_itself_to_a_track_keyed_alike_when_one_is_deleted(anim
 def test_transforms_that_become_deltas_stay_tcb(animation, ball, bake_first: bool) -> None:
     if bake_first:
         animation.bake(ball)
-    activate(ball)
+    choose_alone(ball)
     assert bpy.ops.object.anim_transforms_to_deltas() == {"FINISHED"}
     assert {fcurve.data_path for fcurve in fcurves(ball)} == {"delta_location"}
     assert state(animation, ball, "delta_location") == TCB
@@ -550,7 +551,7 @@ def test_keys_pasted_flipped_onto_another_bone_leave_it_plain(animation, bake_fi
     key(item, right, KEYS[:1])
     if bake_first:
         animation.bake(item)
-    activate(item)
+    choose_alone(item)
     bpy.ops.object.mode_set(mode="POSE")
     for bone in item.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = True

@@ -10,7 +10,7 @@ from mathutils import Euler
 
 from tests.all_pairs import all_pairs
 from tests.animation.action_users import share
-from tests.animation.curves import curve, fcurves, key, new_object, snapshot
+from tests.animation.curves import curve, fcurves, key, new_object, snapshot, states
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 QUATERNIONS = [(frame, tuple(Euler(angles, "XYZ").to_quaternion())) for frame, angles in TURNS]
@@ -25,11 +25,6 @@ def two(mode: str, other_mode: str) -> tuple[bpy.types.Object, bpy.types.Object]
     key(one, "rotation_quaternion", QUATERNIONS)
     share(one.animation_data.action, other)
     return one, other
-
-
-def states(animation, item: bpy.types.Object) -> dict[str, str]:
-    track_state = animation.checks.track_state
-    return {track.path: track_state.state(track) for track in track_state.tracks_of(item)}
 
 
 def turns(item: bpy.types.Object, frames: np.ndarray) -> np.ndarray:

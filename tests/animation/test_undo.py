@@ -11,8 +11,19 @@ import bpy
 import pytest
 
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
-from tests.animation.clipboard import activate, copied, paste
-from tests.animation.curves import KEYS, action_bits, bag_of, fcurves, given, key, keyed, new_object, new_rig
+from tests.animation.clipboard import copied, paste
+from tests.animation.curves import (
+    KEYS,
+    action_bits,
+    bag_of,
+    choose_alone,
+    fcurves,
+    given,
+    key,
+    keyed,
+    new_object,
+    new_rig,
+)
 from tests.animation.editors import editor, mark_selected
 from tests.animation.properties import RENAMES, keys_of
 
@@ -127,13 +138,13 @@ def set_again(animation) -> None:
 
 
 def merge(_animation) -> None:
-    activate(obj("One"))
+    choose_alone(obj("One"))
     obj("Two").select_set(True)
     assert bpy.ops.anim.merge_animation() == {"FINISHED"}
 
 
 def separate(_animation) -> None:
-    activate(obj("One"))
+    choose_alone(obj("One"))
     assert bpy.ops.anim.separate_slots() == {"FINISHED"}
 
 
@@ -149,12 +160,12 @@ def copy_and_paste(_animation) -> None:
 
 
 def to_deltas(_animation) -> None:
-    activate(obj("One"))
+    choose_alone(obj("One"))
     assert bpy.ops.object.anim_transforms_to_deltas() == {"FINISHED"}
 
 
 def delete_channels(_animation) -> None:
-    activate(obj("One"))
+    choose_alone(obj("One"))
     for fcurve in bag_of(obj("One")).fcurves:
         fcurve.select = fcurve.array_index != 1
     with editor("DOPESHEET", "CHANNELS") as space:
@@ -244,7 +255,7 @@ def test_keys_that_are_pasted_onto_a_plain_bone_are_undone_and_redone(animation,
         animation.bake(item)
 
     def paste_flipped(_animation) -> None:
-        activate(obj("Rig"))
+        choose_alone(obj("Rig"))
         bpy.ops.object.mode_set(mode="POSE")
         for bone in obj("Rig").pose.bones:
             (bone if hasattr(bone, "select") else bone.bone).select = True

@@ -50,5 +50,10 @@ def hermite_first_segment(frame: int) -> float:
     return leaving * (u**3 - 2 * u**2 + u) + 4.0 * (3 * u**2 - 2 * u**3) + arriving * (u**3 - u**2)
 
 
+def parameter(window: Any, name: str) -> Any:
+    """Return the parameter of each location key: {frame: number}."""
+    return window.run(f"{CURVES}\nresult = numbers({name!r})")
+
+
 def everything(window: Any) -> Any:
     return window.run(f"{CURVES}\nresult = everything()")

@@ -3,19 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from .conftest import PICTURES, settle, turns
-from .cube import CURVES, everything
+from .cube import everything, parameter
 from .editors import hold_slider, move_on, open_editor, open_tcb_menu, start_dragging_bias, take_back
 from .graphical import place
-
-
-def parameter(window: Any, name: str) -> Any:
-    """Return the parameter of each location key: {frame: number}."""
-    return window.run(f"{CURVES}\nresult = numbers({name!r})")
 
 
 def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .conftest import PICTURES, settle, turns
-from .cube import CURVES
+from .cube import CURVES, parameter
 from .editors import hold_slider, move_on, open_editor, take_back
 from .graphical import place
 
@@ -50,10 +50,6 @@ def state(window: Any) -> Any:
     return window.run(STATE)
 
 
-def numbers(window: Any, name: str) -> Any:
-    return window.run(f"{CURVES}\nresult = numbers({name!r})")
-
-
 def editor_of(window: Any, code: str) -> tuple[Any, dict[str, Any]]:
     """Select the three keys of the cube's location in the Graph Editor. Return its center and the tab's sliders."""
     window.run(code)
@@ -75,13 +71,13 @@ def test_escape_gives_keys_with_different_numbers_every_bit_back(window):
     _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     before, played = state(window), window.run(PLAYED)
     for name in ("tension", "bias", "ease_to", "tension"):
-        given = numbers(window, name)
+        given = parameter(window, name)
         hold(window, place(buttons, f"tcb.{name}"), 8)
-        assert len(set(numbers(window, name).values())) == 1
+        assert len(set(parameter(window, name).values())) == 1
         assert window.run(PLAYED) != played
         take_back(window)
         assert state(window) == before
-        assert numbers(window, name) == given
+        assert parameter(window, name) == given
 
 
 def test_escape_gives_keys_with_velocities_every_bit_back(window):
@@ -110,11 +106,11 @@ def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
     centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     before, played = state(window), window.run(PLAYED)
     hold(window, place(buttons, "tcb.tension"), 8)
-    held = numbers(window, "tension")
+    held = parameter(window, "tension")
     window.xdotool("mouseup", 1)
     settle(window)
     after = state(window)
-    assert numbers(window, "tension") == held
+    assert parameter(window, "tension") == held
     assert len(set(held.values())) == 1
     assert window.run(PLAYED) != played
     # The next bake by Live does not change anything.
@@ -131,15 +127,15 @@ def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
 def test_a_slider_dragged_with_shift_and_released_is_set(window):
     _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     hold(window, place(buttons, "tcb.bias"), 3)
-    coarse = numbers(window, "bias")
+    coarse = parameter(window, "bias")
     window.xdotool("keydown", "shift")
     move_on(window, 3)
     settle(window)
-    held = numbers(window, "bias")
+    held = parameter(window, "bias")
     window.xdotool("mouseup", 1)
     settle(window)
     window.xdotool("keyup", "shift")
-    assert numbers(window, "bias") == held != coarse
+    assert parameter(window, "bias") == held != coarse
     assert len(set(held.values())) == 1
     assert not window.run(IS_DRAGGED)
 
@@ -159,11 +155,11 @@ def test_several_sliders_are_dragged_at_once(window):
         turns(window)
     move_on(window, 8)
     window.shot(PICTURES / "several_sliders.png")
-    held = [numbers(window, name) for name in ("tension", "continuity", "bias")]
+    held = [parameter(window, name) for name in ("tension", "continuity", "bias")]
     assert all(len(set(each.values())) == 1 and len(each) == 3 for each in held), held
     window.xdotool("mouseup", 1)
     settle(window)
-    assert [numbers(window, name) for name in ("tension", "continuity", "bias")] == held
+    assert [parameter(window, name) for name in ("tension", "continuity", "bias")] == held
     window.key("ctrl+z", at=centre)
     settle(window)
     assert state(window) == before

@@ -14,20 +14,11 @@ from interp import Keys
 from interp.splines import tcb
 from tests.all_pairs import all_pairs
 from tests.interp import exact
-from tests.interp.random_keys import random_frames
+from tests.interp.random_keys import random_frames, random_parameters
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]
 # The bound in VectorSpline's docstring.
 BOUND = 1e-13
-
-
-def random_parameters(generator, keys, eased=True):
-    """Return parameters. A third of them are at their limits or 0."""
-    parameters = generator.uniform(-1.0, 1.0, (5, keys))
-    special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
-    parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
-    parameters[3:] = np.abs(parameters[3:]) if eased else 0.0
-    return parameters
 
 
 def samples_of(generator, frames, beyond):
