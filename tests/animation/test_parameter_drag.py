@@ -231,9 +231,10 @@ def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):
     assert everything(rig)[1] != shown[1]
 
 
-def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation):
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation, output):
     rig = rig_of(animation, "XYZ")
-    animation.bake(rig, prefixes=['pose.bones["b"]'], output="SAMPLES")
+    animation.bake(rig, prefixes=['pose.bones["b"]'], output=output)
     chosen = keys_of(animation, rig)
     before, motion = snapshot(rig), played(rig, 0.5)
     drag = drag_of(animation, chosen)

@@ -69,46 +69,6 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     assert parameter(window, "bias") == {1.0: -0.3, 20.0: 0.7, 50.0: 0.7}
 
 
-def test_escape_leaves_no_number_to_keys_that_had_none(window):
-    """The editors are the Graph Editor and the 3D viewport, whose tab shows one key."""
-    centre = open_editor(window, "GRAPH_EDITOR")
-    window.key("a", at=centre)
-    buttons = window.buttons("GRAPH_EDITOR", height=420)
-    window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='one')")
-    one = everything(window)
-    for name in ("bias", "tension"):
-        hold_slider(window, place(buttons, f"tcb.{name}"), 8)
-        assert set(parameter(window, name)) == {1.0, 20.0, 50.0}
-        take_back(window)
-        assert everything(window) == one
-
-    window.run("area('GRAPH_EDITOR').type = 'VIEW_3D'")
-    window.open_sidebar("VIEW_3D", "TCB")
-    buttons = window.buttons("VIEW_3D", height=420)
-    hold_slider(window, place(buttons, "continuity"), 8)
-    assert list(parameter(window, "continuity")) == [20.0]
-    take_back(window)
-    assert everything(window) == one
-
-
-def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
-    """Values set on keys remain set if they equal the default."""
-    centre = open_editor(window, "GRAPH_EDITOR")
-    window.key("a", at=centre)
-    buttons = window.buttons("GRAPH_EDITOR", height=420)
-    for first, then in (("bias", "tension"), ("tension", "bias")):
-        hold_slider(window, place(buttons, f"tcb.{first}"), 8)
-        window.xdotool("mouseup", 1)
-        settle(window)
-        window.type_value(place(buttons, f"tcb.{first}"), "0")
-        assert parameter(window, first) == {1.0: 0.0, 20.0: 0.0, 50.0: 0.0}
-        own = everything(window)
-        for name in (first, then):
-            hold_slider(window, place(buttons, f"tcb.{name}"), 8)
-            take_back(window)
-            assert everything(window) == own
-
-
 def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
     centre = open_editor(window, "DOPESHEET_EDITOR")
     window.key("a", at=centre)

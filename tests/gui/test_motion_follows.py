@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""During a drag of a parameter, and while a dialog is open, the motion played by handles follows."""
+"""While a dialog is open, the motion played by handles follows its fields."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES
 from .dope_sheet import everything
-from .editors import open_editor, open_tcb_menu, start_dragging_bias
-from .handles import AT_REST, is_as_played, value_at
+from .editors import open_editor, open_tcb_menu
+from .handles import AT_REST, value_at
 
 KEY = 20
 """The frame of the cube's middle key."""
@@ -42,13 +42,6 @@ def comes(window: Any, read: Callable[[Any], Any], state: Any) -> bool:
     return any(read(window) == state for _try in range(10))
 
 
-UNLOCK = f"""{CURVES}
-for c in fcurves():
-    c.lock = False
-bpy.ops.ed.undo_push(message='unlocked')
-"""
-
-
 def all_of_it(window: Any) -> Any:
     """Return the exact keys and their parameters."""
     return everything(window), [parameters(window, "location", frame) for frame in (1, KEY, 50)]
@@ -56,49 +49,6 @@ def all_of_it(window: Any) -> Any:
 
 def played(window: Any) -> list[float]:
     return [value_at(window, frame, index) for index in range(3) for frame in (10, 35)]
-
-
-def at_rest(window: Any) -> list[float]:
-    """Return the played values once they stay the same while Blender's loop runs and the mouse is still."""
-    before: list[float] = []
-    while (now := played(window)) != before:
-        before = now
-        turns(window)
-    return now
-
-
-def test_the_motion_follows_while_a_parameter_is_dragged_and_escape_gives_all_back(playing):
-    centre = open_editor(playing, "DOPESHEET_EDITOR")
-    playing.run(UNLOCK)
-    playing.key("a", at=centre)
-    settle(playing)
-    before, rest = all_of_it(playing), played(playing)
-    seen = []
-    start_dragging_bias(playing, centre, 40)
-    seen.append(played(playing))
-    for dx in (80, 120):
-        playing.xdotool("mousemove", centre[0] + dx, centre[1])
-        turns(playing)
-        seen.append(played(playing))
-    playing.shot(PICTURES / "drag_live.png")
-    for one, other in zip([rest, *seen], seen, strict=False):
-        assert other != pytest.approx(one, abs=1e-3)
-    playing.key("Escape")
-    settle(playing)
-    assert comes(playing, all_of_it, before)
-
-    start_dragging_bias(playing, centre, 40)
-    held = at_rest(playing)
-    playing.xdotool("click", 1)
-    turns(playing)
-    settle(playing)
-    assert played(playing) == pytest.approx(held, abs=1e-6)
-    after = everything(playing)
-    playing.key("ctrl+z", at=centre)
-    assert comes(playing, all_of_it, before)
-    playing.key("ctrl+shift+z", at=centre)
-    assert comes(playing, everything, after)
-    assert is_as_played(playing)
 
 
 def number_under_the_mouse(window: Any) -> str:

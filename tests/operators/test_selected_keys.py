@@ -624,34 +624,6 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     assert cube.animation_data.action.tcb_live
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_a_drag_of_a_baked_track_that_is_taken_back_leaves_nothing(keyed, choose, editor, output, tcb_animation):
-    edit = tcb_animation.animation.edit
-    cube = keyed("Cube")
-    bpy.ops.tcb.bake(output=output, keep_look=False)
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-
-    def places():
-        return [
-            [tuple(place) for key in each.keyframe_points for place in (key.co, key.handle_left, key.handle_right)]
-            for each in fcurves(cube)
-        ]
-
-    before = places()
-    kept = edit.canceled_changes.record_tracks((cube, each.track) for each in keys)
-    for tension in (0.5, 0.75):
-        found = edit.track_keys.found_again(keys)
-        given = [(each, {"tension": tension}) for each in found]
-        assert not edit.parameters.set_parameters.set_parameters_of_each(given, is_drag_step=True)
-    assert places() != before
-    edit.canceled_changes.revert_tracks(kept)
-    assert places() == before
-    track = tcb_animation.animation.find_track(cube, "location")
-    assert tcb_animation.animation.checks.track_state.state(track) == "BAKED"
-
-
 def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
