@@ -250,31 +250,6 @@ def test_strict_writes_nothing_where_a_track_is_refused(tcb, walk, tmp_path):
     assert walk.read_bytes() == before
 
 
-def test_a_track_at_fault_is_left_and_the_others_of_its_object_baked(tcb, cli, tmp_path):
-    both = thing("Both", "location", "rotation_quaternion")
-    curve(both, "location", 1).keyframe_points[2].co.y = float("nan")
-    file = save(tmp_path / "both.blend")
-    ran = tcb("bake", file, "--in-place", "--enable", "--max-change", "10,1", "--json")
-    assert refused(ran, '"Both"', "Location", "frame 25", status=FAULTS)
-    assert ran.lines[0]["status"] == "faults"
-    load(file)
-    assert [key_count("Both", path) for path in ("location", "rotation_quaternion")] == [4, 40]
-    (line,) = tcb("info", file, "--json").lines
-    assert {track["track"]: track["state"] for track in line["animated"][0]["tracks"]} == {
-        "location": "not TCB",
-        "rotation_quaternion": "baked",
-    }
-
-
-def test_a_key_at_fault_is_named_with_its_track_and_object(tcb, walk):
-    load(walk)
-    curve(bpy.data.objects["Hips"], "location", 1).keyframe_points[2].co.y = float("nan")
-    save(walk)
-    assert refused(tcb("bake", walk, "--in-place"), str(walk), '"Hips"', "Location", "frame 25", status=FAULTS)
-    load(walk)
-    assert key_count("Head", "rotation_quaternion") == 40
-
-
 def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     before = walk.read_bytes()
     ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "1000")

@@ -71,26 +71,6 @@ def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
     assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"not TCB"}
 
 
-def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation, tmp_path):
-    animation = tcb_animation.animation
-    load(walk)
-    for name, path, method in (("Hips", "location", "HERMITE"), ("Head", "rotation", "SHOEMAKE")):
-        animation.enable(bpy.data.objects[name], keep_look=False)
-        animation.choose(bpy.data.objects[name], path, method=method)
-    animation.key_set(bpy.data.objects["Hips"], "location", FRAMES[1], velocity=(0.5, 0, -0.25))
-    save(walk)
-    (line,) = tcb("info", walk, "--json").lines
-    told = {one["name"]: one["tracks"][0] for one in line["animated"]}
-    assert (told["Hips"]["method"], told["Head"]["method"]) == ("HERMITE", "SHOEMAKE")
-    assert told["Hips"]["parameters"] == {"velocity": 1}
-    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
-    load(walk)
-    for name in ("Hips", "Head"):
-        animation.bake(bpy.data.objects[name])
-    here = [[bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])] for name in ("Hips", "Head")]
-    assert [bits_in(tmp_path / "baked.blend", name) for name in ("Hips", "Head")] == here
-
-
 def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
     walk = plain_walk
     assert tcb("enable", walk, "--in-place", "--objects", "Hips").status == 0
@@ -194,6 +174,7 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
     animation.key_set(bpy.data.objects["Hips"], "location", 10, tension=0.5, bias=-1)
     animation.key_set(bpy.data.objects["Hips"], "location", 25, tension=1)
     animation.choose(bpy.data.objects["Hips"], "location", method="HERMITE")
+    animation.key_set(bpy.data.objects["Hips"], "location", 25, velocity=(0.5, 0, -0.25))
     save(walk)
     tcb("bake", walk, "--in-place", "--objects", "Hips")
     (line,) = tcb("info", walk, "--json").lines
@@ -210,7 +191,7 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
         "first": 1.0,
         "last": 40.0,
         "samples": 3 * 36,
-        "parameters": {"tension": 2, "bias": 1},
+        "parameters": {"tension": 2, "bias": 1, "velocity": 1},
     }
     assert "tension: 2 keys, bias: 1 key" in tcb("info", walk).out
 
