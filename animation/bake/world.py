@@ -99,8 +99,7 @@ class WorldMotion:
             # Segments played by Blender interpolate the components, so the signs must give the shortest arcs.
             way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
             back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
-            rows = np.searchsorted(self.frames, self.keys[:1])
-            return followed(self.track, back, self.raw[:1], rows).numbers
+            return followed(self.track, back, self.raw[0], int(np.searchsorted(self.frames, self.keys[0])))
         way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
         gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
         if gone.any():

@@ -179,6 +179,21 @@ def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(anima
         assert (frames > 12.5).sum() > 2
 
 
+def test_curves_equal_samples_where_a_channel_has_no_key_beside_a_held_segment(animation) -> None:
+    """Y has keys only after the segment in which X is held."""
+    played = []
+    for output in ("SAMPLES", "CURVES"):
+        thing = new_object("Thing", "XYZ")
+        rows = values_of("XYZ", rotations_near_each_other(random.Random(3), 5, 0.7))
+        every = list(zip(FRAMES, rows, strict=True))
+        key(thing, "rotation_euler", every, channels=[0, 2])
+        key(thing, "rotation_euler", every[HELD + 2 :], channels=[1])
+        hold(thing, "rotation_euler", [HELD], channels=[0])
+        animation.bake(thing, output=output, step=0.25)
+        played.append([channels_at(thing, "rotation_euler", 3, frame) for frame in PLACES])
+    assert np.abs(np.array(played[0]) - np.array(played[1])).max() < 1e-3
+
+
 def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))

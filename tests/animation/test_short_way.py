@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import bpy
 import numpy as np
 import pytest
@@ -268,36 +266,3 @@ def test_whole_turns_of_a_wheel_are_no_reason_for_a_note(animation) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (40, radians(360, 0, 0)), (90, radians(1800, 0, 0))])
     assert animation.enable(thing, keep_look=True).notes == []
-
-
-@pytest.mark.parametrize("mode", ["AXIS_ANGLE", *ORDERS])
-def test_angles_are_followed_from_every_jump_with_linear_work(animation, monkeypatch, mode: str) -> None:
-    package = animation.__name__
-    rotation_channels = importlib.import_module(f"{package}.bake.plans.rotation_channels")
-    follow, sample_counts = rotation_channels._follow, []
-    thing = new_object("Thing", mode)
-    key(thing, rotation_path(mode), [(1, [0.0] * (3 if mode in ORDERS else 4))])
-    track = animation.find_track(thing, rotation_path(mode))
-    quaternions = np.cumsum(np.random.default_rng(6).normal(size=(4001, 4)) * 0.1, axis=0)
-    quaternions /= np.linalg.norm(quaternions, axis=1)[:, np.newaxis]
-    key_rows = np.arange(0, 4001, 10)
-    whole = follow(track, quaternions, quaternions[0, : len(track.rest)])
-    raw = whole[key_rows]
-    # Some keys, single and in runs, have another full turn.
-    jumping = np.random.default_rng(7).uniform(size=len(raw)) < np.linspace(0.0, 1.0, len(raw))
-    raw[:, 0] += np.cumsum(jumping) * 2.0 * np.pi
-
-    def counted(track, samples, start):
-        sample_counts.append(len(samples))
-        return follow(track, samples, start)
-
-    monkeypatch.setattr(rotation_channels, "_follow", counted)
-    found = rotation_channels.followed(track, quaternions, raw, key_rows)
-    assert sum(sample_counts) < 4 * len(quaternions)
-    expected = follow(track, quaternions, raw[0])
-    for key_number in np.flatnonzero(found.jumps):
-        row = key_rows[key_number]
-        assert found.arriving[key_number].tobytes() == expected[row].tobytes()
-        expected[row:] = follow(track, quaternions[row:], raw[key_number])
-    assert found.numbers.tobytes() == expected.tobytes()
-    assert found.jumps[1:].sum() > 100

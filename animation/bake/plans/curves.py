@@ -22,7 +22,6 @@ from .beyond_keys import goes_on, rests_at_ends
 from .component_keys import ComponentKeys, alike, hermite, together
 from .protocol import Baked, Plan, Results, Scope
 from .sample_frames import APART, GUARD, Sampling
-from .short_way import continuous_maps
 from .splines import TrackSpline
 
 _FOLLOWED = 5
@@ -58,9 +57,7 @@ class Curves(Plan):
             fit = next(results.fits)
             notes += [] if fit.reached else [_missed(self.scope.track, fit, spline)]
             error = max(error, fit.error)
-            maps = None
-            if self.scope.track.is_rotation:
-                maps = continuous_maps(self.scope.track, spline, fit.arriving, fit.jumps)
+            maps = _continuous_maps(fit, spline, self.fits[0].representation)
             every += self._keys(spline, fit if maps is None else _mapped(fit, spline, maps), maps)
         return Baked(together(self.scope, every), notes=notes, error=error)
 
@@ -78,8 +75,8 @@ class Curves(Plan):
                 at = np.searchsorted(spline.frames, own)
                 of_own = None if maps is None else Maps(*(each[at][:, rows].T[places] for each in maps))
                 components = [spline.components[rows[place]] for place in places]
-                sides = (each[places] for each in curves[1:])
-                keys = ComponentKeys(components, own, spline, curves.frames, *sides, of_own)
+                values, incoming, outgoing = curves.values[places], curves.incoming[places], curves.outgoing[places]
+                keys = ComponentKeys(components, own, spline, curves.frames, values, incoming, outgoing, of_own)
                 if spline.is_broken:
                     result.append(keys.take(keys.may_have(keys.frames)))
                 elif self.goes_on and len(own):
@@ -127,6 +124,23 @@ def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Cur
         others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
         requests.append(Request(spline.spline, held, spline.values, ~spline.between, tolerance, others))
     return Curves(scope, splines, requests, goes_on(scope, splines))
+
+
+def _continuous_maps(fit: Fit, spline: TrackSpline, held: str | None) -> Maps | None:
+    """Return maps, shape (keys, components), that make the channel values continuous, or None if there are no jumps.
+
+    Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
+    """
+    jumps = np.flatnonzero(fit.jumps)
+    if held is None or not len(jumps):
+        return None
+    representation = rotation_representation(held)
+    maps = Maps(np.ones_like(spline.values), np.zeros_like(spline.values))
+    for key in jumps:
+        chain = maps.factors[key] * fit.arriving[key] + maps.terms[key]
+        factor, term = representation.map_to_nearest(spline.values[key][:, np.newaxis], chain[:, np.newaxis])
+        maps.factors[key:], maps.terms[key:] = factor[:, 0], term[:, 0]
+    return maps
 
 
 def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
@@ -184,11 +198,25 @@ class _BezierKeys(NamedTuple):
     """Derivatives per frame before each key, shape (c, m)."""
     outgoing: Float64Array
 
+    def take(self, columns: slice) -> _BezierKeys:
+        """Return some of the keys."""
+        sides = self.incoming[:, columns], self.outgoing[:, columns]
+        return _BezierKeys(self.frames[columns], self.values[:, columns], *sides)
+
+    def followed_by(self, other: _BezierKeys) -> _BezierKeys:
+        """Return these keys and later keys of the same channels."""
+        return _BezierKeys(
+            np.concatenate((self.frames, other.frames)),
+            np.concatenate((self.values, other.values), axis=1),
+            np.concatenate((self.incoming, other.incoming), axis=1),
+            np.concatenate((self.outgoing, other.outgoing), axis=1),
+        )
+
     def reversed(self) -> _BezierKeys:
         """Return the keys with time reversed."""
-        frames, values, incoming, outgoing = (each[..., ::-1] for each in self)
+        keys = self.take(slice(None, None, -1))
         # Unlike a negation, the subtraction never returns a negative zero.
-        return _BezierKeys(0.0 - frames, values, -outgoing, -incoming)
+        return _BezierKeys(np.float32(0.0) - keys.frames, keys.values, -keys.outgoing, -keys.incoming)
 
 
 def _fitted_curves(fit: Fit, spline: TrackSpline, numbers: Float64Array, rows: list[int]) -> _BezierKeys:
@@ -215,14 +243,12 @@ def _with_cycles(keys: _BezierKeys, sampling: Sampling, held: str | None) -> _Be
     """Return the keys, and their copies in the cycles outside the keys that overlap the sampled range."""
     first, last = float(keys.frames[0]), float(keys.frames[-1])
     before, after = (math.ceil(length / (last - first)) for length in (first - sampling.low, sampling.high - last))
-    later = _repeated(keys, after, held)
     earlier = _repeated(keys.reversed(), before, held).reversed()
-    # The first key is the key on which both parts agree, apart from its derivatives.
-    shared = len(earlier.frames) - len(keys.frames) + 1
-    every = [np.concatenate((a[..., :shared], b[..., 1:]), axis=-1) for a, b in zip(earlier, later, strict=True)]
-    start = max(0, int(np.searchsorted(every[0], sampling.low, side="right")) - 1)
-    end = int(np.searchsorted(every[0], sampling.high)) + 1
-    return _BezierKeys(*(each[..., start:end] for each in every))
+    later = _repeated(keys, after, held)
+    # Both include the keys themselves.
+    every = earlier.take(slice(len(earlier.frames) - len(keys.frames) + 1)).followed_by(later.take(slice(1, None)))
+    start = max(0, int(np.searchsorted(every.frames, sampling.low, side="right")) - 1)
+    return every.take(slice(start, int(np.searchsorted(every.frames, sampling.high)) + 1))
 
 
 def _repeated(keys: _BezierKeys, count: int, held: str | None) -> _BezierKeys:

@@ -21,8 +21,7 @@ from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from .beyond_keys import rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
-from .rotation_channels import other_turns
-from .short_way import maps_to_short_way
+from .rotation_channels import maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
 
 

@@ -119,8 +119,8 @@ class RetimedSamples(Plan):
         """Return the channel values at each of the frames."""
         if self.scope.track.is_rotation:
             # Unwrap the motion before it is retimed, so that whole turns are undone where the function decreases.
-            key = np.searchsorted(places.at, spline.frames[:1].astype(np.float64))
-            values = followed(self.scope.track, values, spline.values[:1], key).numbers
+            row = int(np.searchsorted(places.at, float(spline.frames[0])))
+            values = followed(self.scope.track, values, spline.values[0], row)
         return values[places.rows]
 
 

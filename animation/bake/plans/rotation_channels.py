@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 
 from ....interp import rotations
-from ....interp.rotations.representations import JUMP
+from ....interp.rotations.equivalent import Maps
+from ....interp.rotations.representations import JUMP, RotationRepresentation, rotation_representation
 from ...errors import Finding
-from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
-from ...records import record
+from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...store.tracks import Track
-from .splines import TrackSpline
+from .splines import TrackSpline, run_slices
 
 FOLLOWED = np.pi / 3
 """Largest rotation between samples, in radians, for unwrapping Euler angles. The limit is half a turn for rotation
 about a single axis, and lower for rotation about several axes."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
+_SHORT = 1.0
+"""Tolerance in radians, or in units of an axis. Neighboring keys that differ by less than this keep their own
+values."""
 
 
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
@@ -31,12 +34,21 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
         return spline
     if not track.is_rotation:
         return replace(spline, values=spline.spline(spline.frames))
-    quaternions, rows = densely_sampled(spline)
-    numbers = followed(track, quaternions, spline.values[:1], rows[:1]).numbers
-    return replace(spline, values=numbers[rows])
+    quaternions, rows = _densely_sampled(spline)
+    return replace(spline, values=followed(track, quaternions, spline.values[0])[rows])
 
 
-def densely_sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
+def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
+    """Return maps that make the angles continuous along the motion, shape (keys, components).
+
+    Return None if the keys' angles are continuous. The signs of quaternions are chosen together with the handles.
+    """
+    if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
+        return None
+    return continuous(track, spline, *_densely_sampled(spline))[1]
+
+
+def _densely_sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
     """Sample a spline densely enough to unwrap its angles. Return the orientations and the rows of the keys."""
     parts = _FEWEST_PARTS
     quaternions, rows = _in_parts(spline, parts)
@@ -54,90 +66,59 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
     return spline.spline(frames), np.arange(len(keys)) * parts
 
 
-@record()
-class Followed:
-    """Samples of a rotation as channel values, continuous from each key to the next."""
+def continuous(
+    track: Track, spline: TrackSpline, quaternions: Float64Array, key_rows: IndexArray
+) -> tuple[Float64Array, Maps | None]:
+    """Return samples of a rotation as continuous channel values, and maps that make the values of its keys match them.
 
-    numbers: Float64Array
-    """Channel values of the samples, shape (m, components)."""
-    arriving: Float64Array
-    """Channel values with which the samples arrive at each key, shape (keys, components)."""
-    jumps: BoolArray
-    """Mask of the keys at which the samples arrive with equivalent values that differ from the key's."""
+    `key_rows` are the rows of the keys among the samples. The maps have the shape (keys, components). They are None if
+    the keys match without them.
 
-
-def followed(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Convert samples to channel values without jumps between keys.
-
-    `raw` contains the keys' channel values, and `key_rows` their rows among the samples.
+    Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
-    convert = _signed if track.kind == "QUATERNION" else _unwrapped
-    return convert(track, quaternions, raw, key_rows)
+    representation = rotation_representation(track.order if track.kind == "EULER" else track.kind)
+    numbers = followed(track, quaternions, spline.values[0], int(key_rows[0]))
+    next_rows = np.minimum(key_rows + 1, len(numbers) - 1)
+    done = 0
+    while True:
+        maps = _nearest(representation, spline.values, numbers[key_rows])
+        for run in run_slices(spline.between)[1:]:
+            for each in maps:
+                each[run.start] = each[run.start - 1]
+        shown = maps.applied(spline.values)
+        apart = np.flatnonzero(np.abs(shown - numbers[key_rows]).max(axis=1) > JUMP)
+        apart = apart[apart >= done]
+        turns = _nearest(representation, numbers[next_rows[apart]], shown[apart])
+        turned = np.flatnonzero(turns.changed.any(axis=1))
+        if not len(turned):
+            return numbers, maps if maps.changed.any() else None
+        # The values of this key, such as an axis without rotation, continue in another way than the samples before it.
+        done = int(apart[turned[0]]) + 1
+        after = numbers[key_rows[done - 1] + 1 :]
+        after[:] = after * turns.factors[turned[0]] + turns.terms[turned[0]]
 
 
-def _signed(_track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Return the quaternions with signs that match the keys."""
-    jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
-    chain = rotations.unroll_signs(quaternions)
-    signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
-    jumps[1:] = signs[1:] != signs[:-1]
-    if not jumps.any():
-        return Followed(chain * signs[0], arriving, jumps)
-    arriving[jumps] *= -1.0
-    segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
-    return Followed(chain * signs[segment, np.newaxis], arriving, jumps)
+def _nearest(representation: RotationRepresentation, values: Float64Array, others: Float64Array) -> Maps:
+    """Return maps that bring the values closest to the others, shape (n, components)."""
+    return Maps(*(each.T.copy() for each in representation.map_to_nearest(values.T, others.T)))
 
 
-def _unwrapped(track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: IndexArray) -> Followed:
-    """Unwrap the angles after each key, starting from the key's values."""
-    jumps, arriving = np.zeros(len(raw), dtype=np.bool_), raw.copy()
-    first = int(key_rows[0])
-    chain = _follow(track, quaternions[first:], raw[0])
-    if first:
-        before = _follow(track, quaternions[first::-1], raw[0])[::-1]
-        chain = np.concatenate((before[:-1], chain))
-    last_jump, end = 0, len(raw)
-    for key in range(1, len(raw)):
-        if key == end:
-            end = 2 * end - last_jump
-            _follow_keys(track, quaternions, raw, key_rows, chain, last_jump, end)
-        row = int(key_rows[key])
-        jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > JUMP
-        if jumps[key]:
-            arriving[key] = chain[row]
-            # Following to the end of the track from each jump would be quadratic work.
-            last_jump, end = key, key + 2
-            _follow_keys(track, quaternions, raw, key_rows, chain, last_jump, end)
-    return Followed(chain, arriving, jumps)
+def followed(track: Track, quaternions: Float64Array, start: Float64Array, row: int = 0) -> Float64Array:
+    """Convert samples to continuous channel values, with the equivalent values closest to `start` in a row."""
+    after = _followed_onward(track, quaternions[row:], start)
+    if not row:
+        return after
+    return np.concatenate((_followed_onward(track, quaternions[row::-1], start)[:0:-1], after))
 
 
-def _follow_keys(
-    track: Track,
-    quaternions: Float64Array,
-    raw: Float64Array,
-    key_rows: IndexArray,
-    chain: Float64Array,
-    start: int,
-    end: int,
-) -> None:
-    """Fill `chain` with the samples from the key `start` to the last key before `end`, or to the end of the track."""
-    rows = slice(int(key_rows[start]), int(key_rows[end - 1]) + 1 if end < len(raw) else None)
-    chain[rows] = _follow(track, quaternions[rows], raw[start])
-
-
-def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
+def _followed_onward(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
+    if track.kind == "QUATERNION":
+        chain = rotations.unroll_signs(quaternions)
+        return -chain if chain[0] @ start < 0.0 else chain
     if track.kind == "EULER":
         return rotations.follow_euler(quaternions, track.order, start)
-    axes, angles = rotations.follow_axis_angle(quaternions, start[..., 1:], start[..., 0])
-    return np.concatenate((angles[..., np.newaxis], axes), axis=-1)
-
-
-def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
-    """Return the values of a key, with a unit axis as in the samples."""
-    if track.kind != "AXIS_ANGLE":
-        return raw
-    length = float(np.linalg.norm(raw[1:]))
-    return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
+    axes, angles = rotations.follow_axis_angle(quaternions, start[1:], start[0])
+    return np.concatenate((angles[:, np.newaxis], axes), axis=1)
 
 
 def other_turns(track: Track, frames: Float32Array) -> list[Finding]:

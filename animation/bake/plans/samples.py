@@ -11,13 +11,11 @@ from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
-from ...store.tracks import Track
 from .beyond_keys import extrapolated, frames_aside, goes_on, slopes_at_ends
 from .component_keys import ComponentKeys, alike, together
 from .protocol import Baked, Evaluation, Plan, Results, Scope
-from .rotation_channels import FOLLOWED, followed
+from .rotation_channels import FOLLOWED, continuous
 from .sample_frames import nearest_rows, united
-from .short_way import continuous_maps
 from .splines import TrackSpline
 
 _FASTER = 3.0
@@ -142,7 +140,7 @@ class RotationSamples(Plan):
     def compose(self, results: Results) -> Baked:
         """Compose keys from the samples, converted to channel values."""
         quaternions = next(results.values)
-        numbers, maps = _channel_numbers(self.scope.track, quaternions, self.spline, self.key_rows)
+        numbers, maps = continuous(self.scope.track, self.spline, quaternions, self.key_rows)
         if self._stands_still(quaternions):
             # Samples are unit quaternions or unit axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
@@ -158,22 +156,6 @@ class RotationSamples(Plan):
         if (keys[:1] != keys[1:]).any():
             return False
         return bool((np.abs(quaternions @ quaternions[0]) > 1.0 - _SAME).all())
-
-
-def _channel_numbers(
-    track: Track, quaternions: Float64Array, spline: TrackSpline, key_rows: IndexArray
-) -> tuple[Float64Array, Maps | None]:
-    """Return samples as continuous channel values, and the maps to these values.
-
-    The maps convert the values of a key and of the following samples to equivalent channel values. The maps are None if
-    the values of the keys are continuous.
-    """
-    channels = followed(track, quaternions, spline.values, key_rows)
-    maps = continuous_maps(track, spline, channels.arriving, channels.jumps)
-    if maps is None:
-        return channels.numbers, None
-    key = np.clip(np.searchsorted(key_rows, np.arange(len(channels.numbers)), side="right") - 1, 0, None)
-    return maps[0][key] * channels.numbers + maps[1][key], maps
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:

@@ -75,11 +75,11 @@ class TrackSpline:
     @cached_property
     def runs(self) -> list[TrackSpline]:
         """Return one track spline per run."""
-        return [self._run(own) for own in _runs(self.between)]
+        return [self._run(own) for own in run_slices(self.between)]
 
     def run_of(self, row: int) -> tuple[TrackSpline, int]:
         """Return the run that contains a key, and the row of the key in the run."""
-        own = next(each for each in _runs(self.between) if row < each.stop)
+        own = next(each for each in run_slices(self.between) if row < each.stop)
         return self._run(own), row - own.start
 
     def _run(self, own: slice) -> TrackSpline:
@@ -119,11 +119,11 @@ def _pieces(between: BoolArray) -> list[slice]:
 
     The first and the last run stay separate, because the motion outside the keys continues from them.
     """
-    runs = _runs(between)
-    found = runs[:1]
-    for number, run in enumerate(runs[1:], start=1):
+    every = run_slices(between)
+    found = every[:1]
+    for number, run in enumerate(every[1:], start=1):
         last = found[-1]
-        is_single = run.stop - run.start == 1 and number < len(runs) - 1
+        is_single = run.stop - run.start == 1 and number < len(every) - 1
         if is_single and number > 1 and bool(between[last].all()):
             found[-1] = slice(last.start, run.stop)
         else:
@@ -136,7 +136,7 @@ def _plays_any(between: BoolArray) -> bool:
     return b"\1" in between[:-1].tobytes()
 
 
-def _runs(between: BoolArray) -> list[slice]:
+def run_slices(between: BoolArray) -> list[slice]:
     """Return the runs of keys that form splines.
 
     `between` is a mask of the keys that begin a segment played by Blender.
