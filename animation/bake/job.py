@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import NamedTuple
 
 import bpy
 
@@ -18,25 +17,17 @@ from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import with_implied
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
-from ..store.frame_functions import FrameFunction, functions_of
+from ..store.frame_functions import functions_of
 from ..store.own_keys import error_of_numbers, read_all_own_keys
-from ..store.table.custom_property import TrackState, read_table
+from ..store.table.custom_property import read_table
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
 from .missing_rotation_keys import completed
 from .plans.plan_track import plan_track
-from .plans.protocol import OwnChannels, TrackPlan
+from .plans.protocol import OwnChannels, TrackBake
 from .sample_limit import count_samples, too_many
-
-
-class TrackToBake(NamedTuple):
-    """A track to bake, with the animator's keys and the options."""
-
-    track: Track
-    own: OwnChannels
-    options: Options
 
 
 @dataclass
@@ -46,17 +37,13 @@ class Job:
     datablocks: list[bpy.types.ID]
     """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
     channels: Channels
-    tracks: list[TrackToBake]
+    tracks: list[TrackBake]
+    """The tracks to bake. Once they are planned, only the tracks that could be planned."""
     notes: list[Finding]
-    plans: list[TrackPlan] = field(default_factory=list)
     completed: list[Track] = field(default_factory=list)
     """Rotations to which missing keys are added."""
     unplayable: list[Track] = field(default_factory=list)
     """Tracks that handles can't play."""
-    states: list[TrackState] = field(default_factory=list)
-    """Table entries of the tracks, one per plan, set when the keys have rows."""
-    are_settled: list[bool] = field(default_factory=list)
-    """For each plan, true if its keys still have the identities read from the curves."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
     """New rows for the table."""
 
@@ -91,7 +78,7 @@ def collected_jobs(
         except AnimationError as refusal:
             report.errors += refusal.findings
     for job, users in zip(collected, _all_users(collected), strict=True):
-        job.notes += played_otherwise([track for track, _, _ in job.tracks], users)
+        job.notes += played_otherwise([bake.track for bake in job.tracks], users)
     return collected
 
 
@@ -231,8 +218,8 @@ def job_of_edited(
     report.errors += [finding for _, error in left_out for finding in error.findings]
     reasons = [too_many(count, otherwise.sample_limit) for count in count_samples(job.tracks)]
     limited = list(zip(job.tracks, reasons, strict=True))
-    report.errors += [reason.on(each.track.name, each.track.path) for each, reason in limited if reason]
-    job.tracks = [each for each, reason in limited if not reason]
+    report.errors += [reason.on(bake.track.name, bake.track.path) for bake, reason in limited if reason]
+    job.tracks = [bake for bake, reason in limited if not reason]
     return job
 
 
@@ -259,7 +246,7 @@ def _add_tracks(
                 job.completed.append(track)
             whole, notes = with_implied(track, whole, options.defaults)
             job.notes += notes
-            job.tracks.append(TrackToBake(track, whole, options))
+            job.tracks.append(TrackBake(track, job.channels, whole, options))
         except AnimationError as error:
             left_out.append((track, error))
     return left_out
@@ -277,25 +264,18 @@ def _why_left(track: Track) -> Finding:
 def plan_tracks(job: Job, report: Report) -> bool:
     """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned."""
     planned = []
-    functions = functions_of([track for track, _, _ in job.tracks])
-    for (track, own, options), function in zip(job.tracks, functions, strict=True):
+    functions = functions_of([bake.track for bake in job.tracks])
+    for bake, function in zip(job.tracks, functions, strict=True):
         try:
-            planned.append(_track_plan(track, own, options, function))
+            plan_track(bake, function)
+            planned.append(bake)
+        except KeysError as error:
+            report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
         except AnimationError as refusal:
             report.errors += refusal.findings
             if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
-                job.unplayable.append(track)
-    job.plans = planned
-    if not job.plans:
+                job.unplayable.append(bake.track)
+    job.tracks = planned
+    if not planned:
         report.notes += job.notes
-    return bool(job.plans)
-
-
-def _track_plan(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> TrackPlan:
-    """Plan a track. If the keys do not define a spline, raise an AnimationError that names the key."""
-    try:
-        settings = track.settings
-        settings = settings if settings.options is options else replace(settings, options=options)
-        return plan_track(track, settings, own, options, function)
-    except KeysError as error:
-        raise track.error("SPLINE", error.message, frame=error.frame) from error
+    return bool(planned)

@@ -1,64 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tracks of a bake that are written together."""
+"""Group the keys of a bake that are composed and written together."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import field
 
 import numpy as np
 
 from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, BoolArray, Keyframes
-from ..records import record
-from ..report import Report
 from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
-from ..store.table.custom_property import BakedChannel, Channel, TrackState
-from .job import Job
-from .plans.protocol import AnyKeys, Baked, TrackPlan
+from .plans.protocol import AnyKeys, TrackBake
 
 _KEYS_AT_ONCE = 20_000
 """Number of keys to compose together, which take a few megabytes."""
 
 
-@record(eq=False)
-class TrackToWrite:
-    """A track to write, with its previous table entry."""
-
-    job: Job
-    report: Report
-    """The report of the job."""
-    plan: TrackPlan
-    state: TrackState
-    baked: Baked
-    is_settled: bool
-    """True if the keys still have the identities read from the curves."""
-    placed: dict[int, Channel] = field(default_factory=dict)
-    """Records of the written handles."""
-    written: dict[int, BakedChannel] = field(default_factory=dict)
-    """Records of the baked channels."""
-
-    @property
-    def is_in_world(self) -> bool:
-        """Return whether the track is baked in world space."""
-        options = self.plan.settings.options
-        return options is not None and options.in_world
-
-    @property
-    def may_keep_records(self) -> bool:
-        """Return whether the records of handles match the saved keys."""
-        return self.is_settled and bool(self.state.channels)
-
-    def baked_before(self, index: int) -> BakedChannel | None:
-        """Return the channel's record from an earlier bake, or None."""
-        return self.state.bake.channels.get(index) if self.state.bake is not None else None
-
-
 def alike(
-    keys_by_layout: Iterable[tuple[Hashable, TrackToWrite, AnyKeys]],
-) -> Iterator[list[tuple[TrackToWrite, AnyKeys]]]:
+    keys_by_layout: Iterable[tuple[Hashable, TrackBake, AnyKeys]],
+) -> Iterator[list[tuple[TrackBake, AnyKeys]]]:
     """Group tracks by the layout of their keys. Yield about `_KEYS_AT_ONCE` keys at a time."""
-    groups: dict[Hashable, list[tuple[TrackToWrite, AnyKeys]]] = {}
+    groups: dict[Hashable, list[tuple[TrackBake, AnyKeys]]] = {}
     for layout, member, keys in keys_by_layout:
         groups.setdefault(layout, []).append((member, keys))
     for group in groups.values():

@@ -11,30 +11,30 @@ from ..errors import Finding, size_of
 from ..fcurves import scratch_curves
 from ..report import HandleError, Report
 from ..store.tracks import Track
-from .plans.protocol import Baked, TrackPlan
+from .plans.protocol import TrackBake
 
 _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 """Error due to float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
 
 
-def count_track(report: Report, plan: TrackPlan, baked: Baked) -> None:
+def count_track(report: Report, bake: TrackBake) -> None:
     """Add a track's figures to the report, and the notes that stay valid until the track changes."""
-    track = plan.track
+    track = bake.track
     report.tracks += 1
-    report.keys += len(plan.key_frames)
-    if baked.is_by_handles:
-        report.handles.append(_handle_error(plan, baked))
+    report.keys += len(bake.key_frames)
+    if bake.baked.is_by_handles:
+        report.handles.append(_handle_error(bake))
     else:
-        report.samples += baked.samples
-        report.curve_keys += baked.curve_keys
-    is_exact = baked.error <= _PRECISION * (1.0 if track.is_rotation else plan.largest)
+        report.samples += bake.baked.samples
+        report.curve_keys += bake.baked.curve_keys
+    is_exact = bake.baked.error <= _PRECISION * (1.0 if track.is_rotation else bake.largest)
     if track.is_rotation:
-        report.rotation_error = max(report.rotation_error, baked.error)
+        report.rotation_error = max(report.rotation_error, bake.baked.error)
         report.rotations_exact &= is_exact
     else:
-        report.value_error = max(report.value_error, baked.error)
+        report.value_error = max(report.value_error, bake.baked.error)
         report.values_exact &= is_exact
-    report.notes += [*baked.notes, *_modifier_notes(track)]
+    report.notes += [*bake.baked.notes, *_modifier_notes(track)]
 
 
 def _modifier_notes(track: Track) -> list[Finding]:
@@ -46,54 +46,54 @@ def _modifier_notes(track: Track) -> list[Finding]:
     return [track.finding("MODIFIERS", kind, ", ".join(found)) for kind, found in components.items()]
 
 
-def _handle_error(plan: TrackPlan, baked: Baked) -> HandleError:
-    track, values = plan.track, [own.values for own in plan.own.values() if own.count]
+def _handle_error(bake: TrackBake) -> HandleError:
+    track, values = bake.track, [own.values for own in bake.own.values() if own.count]
     return {
         "datablock": track.name,
         "track": track.path,
         "rotation": track.is_rotation,
-        "error": math.degrees(baked.error) if track.is_rotation else baked.error,
-        "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
+        "error": math.degrees(bake.baked.error) if track.is_rotation else bake.baked.error,
+        "frame": bake.baked.error_frame if math.isfinite(bake.baked.error_frame) else None,
         "range": 0.0 if track.is_rotation else max((float(np.ptp(each)) for each in values), default=0.0),
-        "approximate": baked.is_approximate,
+        "approximate": bake.baked.is_approximate,
     }
 
 
-def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
+def note_of_one_bake(report: Report, bake: TrackBake) -> None:
     """Add notes that only a manual bake reports.
 
     The Live option updates keys continually. While Live is on, the track list shows the error of the handles instead of
     a note.
     """
-    if baked.is_approximate:
-        error = size_of(baked.error, plan.track.is_rotation)
-        report.notes.append(plan.track.finding("HANDLES_APPROXIMATE", error, round(baked.error_frame, 2)))
-    if _is_held(plan, baked):
-        report.notes.append(plan.track.finding("HELD_OUTSIDE"))
-    if _goes_on_otherwise(plan, baked):
-        report.notes.append(plan.track.finding("OTHER_SLOPE_OUTSIDE"))
+    if bake.baked.is_approximate:
+        error = size_of(bake.baked.error, bake.track.is_rotation)
+        report.notes.append(bake.track.finding("HANDLES_APPROXIMATE", error, round(bake.baked.error_frame, 2)))
+    if _is_held(bake):
+        report.notes.append(bake.track.finding("HELD_OUTSIDE"))
+    if _goes_on_otherwise(bake):
+        report.notes.append(bake.track.finding("OTHER_SLOPE_OUTSIDE"))
 
 
-def _goes_on_otherwise(plan: TrackPlan, baked: Baked) -> bool:
+def _goes_on_otherwise(bake: TrackBake) -> bool:
     """Return whether any curve is extrapolated linearly from baked keys."""
-    track = plan.track
-    if plan.settings.cycle != "SINGLE" or plan.function is not None:
+    track = bake.track
+    if bake.settings.cycle != "SINGLE" or bake.function is not None:
         return False
-    ends = [keys for keys in baked.channels if not keys.holds_outside]
+    ends = [keys for keys in bake.baked.channels if not keys.holds_outside]
     at_ends = [index for keys in ends if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components]
     return any(
-        index in plan.own and track.extrapolation(index) == "LINEAR" and not track.channels[index].modifiers
+        index in bake.own and track.extrapolation(index) == "LINEAR" and not track.channels[index].modifiers
         for index in at_ends
     )
 
 
-def _is_held(plan: TrackPlan, baked: Baked) -> bool:
+def _is_held(bake: TrackBake) -> bool:
     """Return whether the bake holds the end values of a curve that the animator extrapolates linearly."""
-    track, options = plan.track, plan.settings.options
-    if plan.settings.cycle != "SINGLE" or plan.function is not None or (options is not None and options.extend):
+    track, options = bake.track, bake.settings.options
+    if bake.settings.cycle != "SINGLE" or bake.function is not None or (options is not None and options.extend):
         return False
-    held = [index for keys in baked.channels if keys.holds_outside for index in keys.components]
-    for index, own in plan.own.items():
+    held = [index for keys in bake.baked.channels if keys.holds_outside for index in keys.components]
+    for index, own in bake.own.items():
         if index not in held or track.extrapolation(index) != "LINEAR" or track.channels[index].modifiers:
             continue
         ends = own.keys.take(np.array([0, -1]))

@@ -22,9 +22,9 @@ from ..store.table.custom_property import update
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .job import Job, collected_jobs, job_of_edited, plan_tracks
-from .plans.protocol import Baked, Results, TrackPlan
+from .plans.protocol import Results, TrackBake
 from .put_back import restore_tracks
-from .record_keys import with_rows
+from .record_keys import add_rows
 from .sample_limit import count_samples, too_many, too_near_keys
 from .write import write_in_place, write_tracks
 
@@ -69,15 +69,15 @@ def bake_steps(
     for job in jobs:
         _put_unplayable_back(job)
     jobs = planned
-    total, done = sum(len(job.plans) for job in jobs), 0
+    total, done = sum(len(job.tracks) for job in jobs), 0
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
-        some, every = _evaluated(jobs[first : first + count], report)
-        named = with_rows(some)
-        for start, end in _written_together(named):
-            for job, own in zip(named[start:end], write_in_place(named[start:end], every[start:end]), strict=True):
+        evaluated = _evaluated(jobs[first : first + count], report)
+        add_rows(evaluated)
+        for start, end in _written_together(evaluated):
+            for job, own in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):
                 report.add(own)
-                done += len(job.plans)
+                done += len(job.tracks)
                 yield done, total
     return report
 
@@ -87,7 +87,7 @@ def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
 
     A job with a bake in world space is written separately, because its motion depends on earlier writes.
     """
-    alone = [any(options.in_world for _, _, options in job.tracks) for job in jobs]
+    alone = [any(bake.options.in_world for bake in job.tracks) for job in jobs]
     ends = [number for number in range(1, len(jobs)) if alone[number - 1] or alone[number]]
     yield from pairwise([0, *ends, len(jobs)])
 
@@ -117,10 +117,11 @@ def rebake(
     if not is_planned:
         return report
     report.notes += job.notes
-    jobs, every = _evaluated([job], report, _LIVE_FITS)
-    for soluble, baked in zip(with_rows(jobs), every, strict=True):
+    evaluated = _evaluated([job], report, _LIVE_FITS)
+    add_rows(evaluated)
+    for soluble in evaluated:
         before = _played_now(soluble)
-        write_tracks([soluble], [baked], [report], write_joined)
+        write_tracks([soluble], [report], write_joined)
         evaluate_if(_played_now(soluble) != before, channels.action)
     return report
 
@@ -141,41 +142,43 @@ def _put_unplayable_back(job: Job) -> None:
 
 def _played_now(job: Job) -> list[float]:
     """Return the values of the job's F-curves at the current frame of each scene."""
-    return played_now(job.datablocks, [fcurve for plan in job.plans for fcurve in plan.track.channels.values()])
+    return played_now(job.datablocks, [fcurve for bake in job.tracks for fcurve in bake.track.channels.values()])
 
 
-def _evaluated(
-    jobs: Sequence[Job], report: Report, known: KnownFits | None = None
-) -> tuple[list[Job], list[list[Baked]]]:
-    """Evaluate and fit the splines of all jobs together, and return results by job. Known handles are reused.
+def _evaluated(jobs: Sequence[Job], report: Report, known: KnownFits | None = None) -> list[Job]:
+    """Evaluate and fit the splines of all jobs together. Return the jobs with results. Known handles are reused.
 
     For some methods, only evaluation shows that a track's keys do not define a motion. Tracks that have no motion are
     reported and skipped.
     """
     try:
-        return list(jobs), _evaluated_together(jobs, known)
+        _evaluate_together(jobs, known)
+        return list(jobs)
     except KeysError:
-        soluble = [replace(job, plans=[plan for plan in job.plans if _is_soluble(job, plan, report)]) for job in jobs]
-        good = [job for job in soluble if job.plans]
-        return good, _evaluated_together(good, known)
+        soluble = [replace(job, tracks=[bake for bake in job.tracks if _is_soluble(job, bake, report)]) for job in jobs]
+        good = [job for job in soluble if job.tracks]
+        _evaluate_together(good, known)
+        return good
 
 
-def _is_soluble(job: Job, plan: TrackPlan, report: Report) -> bool:
+def _is_soluble(job: Job, bake: TrackBake, report: Report) -> bool:
     """Return whether the track can be evaluated, and report any failure."""
     try:
-        _evaluated_together([replace(job, plans=[plan])])
+        _evaluate_together([replace(job, tracks=[bake])])
     except KeysError as error:
-        report.errors.append(plan.track.finding("SPLINE", error.message, frame=error.frame))
+        report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
         return False
     return True
 
 
-def _evaluated_together(jobs: Sequence[Job], known: KnownFits | None = None) -> list[list[Baked]]:
+def _evaluate_together(jobs: Sequence[Job], known: KnownFits | None = None) -> None:
     """Evaluate and fit the splines of all jobs. Raises a KeysError that does not name the track."""
-    plans = [part for job in jobs for plan in job.plans for part in plan.plans]
+    bakes = [bake for job in jobs for bake in job.tracks]
+    plans = [plan for bake in bakes for plan in bake.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
     fits = fit_many([request for plan in plans for request in plan.requests])
     handles = fit_handles([request for plan in plans for request in plan.handles], known)
     results = Results(iter(values), iter(fits), iter(handles))
-    return [[plan.compose(results) for plan in job.plans] for job in jobs]
+    for bake in bakes:
+        bake.compose(results)

@@ -32,7 +32,7 @@ from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, refreshed
 from .job import job_of_edited, plan_tracks
 from .plans.handles import OwnHandles
-from .plans.protocol import TrackPlan
+from .plans.protocol import TrackBake
 from .plans.splines import setting_names
 
 
@@ -67,12 +67,12 @@ class HandlePreview:
         for track, frames in chosen:
             dragged[track.path] = _Dragged(frames, start)
             start += len(frames)
-        plans = [plan for plan in _planned(users, channels, [track for track, _ in chosen]) if _can_show(plan)]
-        self.paths = {plan.track.path for plan in plans}
+        bakes = [bake for bake in _planned(users, channels, [track for track, _ in chosen]) if _can_show(bake)]
+        self.paths = {bake.track.path for bake in bakes}
         """Paths of the previewed tracks, which are live and played by handles."""
-        self._curves, bounds, requests = _requests(plans, dragged)
+        self._curves, bounds, requests = _requests(bakes, dragged)
         self._groups = [_Group(members) for members in requests]
-        self._parameters = _DraggedParameters(plans, dragged)
+        self._parameters = _DraggedParameters(bakes, dragged)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
         self._before = {name: block.read(name).reshape(-1, 2) for name in SIDES}
         self._now = {name: places.copy() for name, places in self._before.items()}
@@ -110,8 +110,8 @@ class HandlePreview:
         evaluate_if(self._played != previous, self._channels.action)
 
 
-def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackPlan]:
-    """Return the plans of the live tracks played by handles."""
+def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackBake]:
+    """Return the planned bakes of the live tracks played by handles."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
@@ -119,15 +119,15 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
     job = job_of_edited(users, channels, played, Options(), report)
     with scratch_curves.kept():
         plan_tracks(job, report)
-    return job.plans
+    return job.tracks
 
 
-def _can_show(plan: TrackPlan) -> bool:
-    """Return whether a plan can be previewed, that is, whether handles play it and each key has a row in the table."""
-    is_recorded = all(own.are_named for own in plan.own.values())
+def _can_show(bake: TrackBake) -> bool:
+    """Return whether a bake can be previewed, that is, whether handles play it and each key has a row in the table."""
+    is_recorded = all(own.are_named for own in bake.own.values())
     # Splines of angles contain additional keys, which drafts do not change.
-    is_by_angles = "angles" in setting_names(plan.track, plan.settings)
-    return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in plan.plans)
+    is_by_angles = "angles" in setting_names(bake.track, bake.settings)
+    return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in bake.plans)
 
 
 @record(eq=False)
@@ -145,23 +145,23 @@ class _Member:
 
 
 def _requests(
-    plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]
+    bakes: Iterable[TrackBake], dragged: Mapping[str, _Dragged]
 ) -> tuple[list[bpy.types.FCurve], list[int], list[list[_Member]]]:
     """Return the F-curves, the bounds of their keys in arrays of all keys, and the fit requests grouped in batches."""
     curves: list[bpy.types.FCurve] = []
     bounds = [0]
     groups: dict[Hashable, list[_Member]] = {}
-    for plan in plans:
-        for part in plan.plans:
+    for bake in bakes:
+        for part in bake.plans:
             assert isinstance(part, OwnHandles)
-            own_keys = [plan.own.get(component) for component in part.spline.components]
+            own_keys = [bake.own.get(component) for component in part.spline.components]
             bases = []
             for component, own in zip(part.spline.components, own_keys, strict=True):
                 bases.append(-1 if own is None else bounds[-1])
                 if own is not None:
-                    curves.append(plan.track.channels[component])
+                    curves.append(bake.track.channels[component])
                     bounds.append(bounds[-1] + own.count)
-            keys = dragged[plan.track.path]
+            keys = dragged[bake.track.path]
             for offset, request in part.requests_around(keys.frames):
                 group = groups.setdefault((request.spline.batch, request.representation), [])
                 group.append(_Member(request, offset, bases, own_keys, keys))
@@ -242,14 +242,14 @@ class _Group:
 class _DraggedParameters:
     """The parameters of the chosen keys during the preview."""
 
-    def __init__(self, plans: Iterable[TrackPlan], dragged: Mapping[str, _Dragged]) -> None:
+    def __init__(self, bakes: Iterable[TrackBake], dragged: Mapping[str, _Dragged]) -> None:
         identities, numbers = [np.empty(0, dtype=np.uint32)], [np.empty((0, NUMBERS), dtype=np.float32)]
         sources, tracks = [np.empty(0, dtype=np.intp)], []
-        for plan in plans:
-            frames, start = dragged[plan.track.path]
-            if plan.track.state is not None:
-                tracks.append(plan.track.state.identity)
-            for own in plan.own.values():
+        for bake in bakes:
+            frames, start = dragged[bake.track.path]
+            if bake.track.state is not None:
+                tracks.append(bake.track.state.identity)
+            for own in bake.own.values():
                 rows, places = rows_at(frames, own.frames)
                 identities.append(own.identities[rows])
                 numbers.append(own.numbers[rows])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..fcurves.channels import Channels, assign
+from ..fcurves.channels import assign
 from ..fcurves.linked_data import editable_channels
 from ..store.enable_tracks import new_state
 from ..store.record_rows import OwnChannel, recorded
@@ -14,48 +14,50 @@ from ..store.table.custom_property import TrackState
 from ..store.table.rows import joined
 from ..store.tracks import find_tracks
 from .job import Job
-from .plans.protocol import TrackPlan
+from .plans.protocol import TrackBake
 
 
-def with_rows(jobs: Sequence[Job]) -> list[Job]:
+def add_rows(jobs: Sequence[Job]) -> None:
     """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
-    jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
-    states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
+    for job in jobs:
+        if job.channels.action.library is not None:
+            _move_to_local_copy(job)
+        for bake in job.tracks:
+            bake.state = _state_of(bake)
     named, rows = recorded(
         [
-            OwnChannel(state.identity, index, own, index in state.channels)
-            for job, own_states in zip(jobs, states, strict=True)
-            for plan, state in zip(job.plans, own_states, strict=True)
-            for index, own in plan.own.items()
+            OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
+            for job in jobs
+            for bake in job.tracks
+            for index, own in bake.own.items()
         ]
     )
     owns, fresh = iter(named), iter(rows)
-    result = []
-    for job, own_states in zip(jobs, states, strict=True):
-        plans, are_settled, own_rows = [], [], []
-        for plan in job.plans:
-            own = {index: next(owns) for index in plan.own}
-            plans.append(replace(plan, own=own))
-            are_settled.append(all(own[i].identities.tobytes() == plan.own[i].identities.tobytes() for i in own))
-            own_rows += [next(fresh) for _ in own]
-        result.append(replace(job, plans=plans, states=own_states, are_settled=are_settled, rows=joined(own_rows)))
-    return result
+    for job in jobs:
+        own_rows = []
+        for bake in job.tracks:
+            as_read, bake.own = bake.own, {index: next(owns) for index in bake.own}
+            bake.is_settled = all(
+                own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
+            )
+            own_rows += [next(fresh) for _ in bake.own]
+        job.rows = joined(own_rows)
 
 
-def _on_a_local_copy(job: Job) -> Job:
+def _move_to_local_copy(job: Job) -> None:
     """Move the job to the override's local copy of its linked action."""
-    channels = editable_channels(job.datablocks[0], job.notes)
+    job.channels = editable_channels(job.datablocks[0], job.notes)
     for other in job.datablocks[1:]:
-        assign(other, channels.action, channels.slot_handle)
-    tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
-    plans = [replace(plan, track=tracks[plan.track.path]) for plan in job.plans]
-    return replace(job, channels=channels, plans=plans)
+        assign(other, job.channels.action, job.channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], job.channels)}
+    for bake in job.tracks:
+        bake.track, bake.channels = tracks[bake.track.path], job.channels
 
 
-def _state_of(channels: Channels, plan: TrackPlan) -> TrackState:
-    track = plan.track
+def _state_of(bake: TrackBake) -> TrackState:
+    track, channels = bake.track, bake.channels
     if track.state is not None:
         return track.state
     # Nothing plays the track yet.
-    settings = replace(plan.settings, digest=0, options=None)
+    settings = replace(bake.settings, digest=0, options=None)
     return new_state(channels.action, track.table, channels.slot_handle, track.path, settings)

@@ -12,9 +12,7 @@ from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
-from ..store.table.stored_bake_options import Options
-from ..store.tracks import Track
-from .plans.protocol import OwnChannels
+from .plans.protocol import TrackBake
 from .plans.retimed import sample_count
 from .plans.sample_frames import APART, Sampling, sampling_of
 
@@ -29,21 +27,19 @@ def too_near_keys(step: float) -> Finding | None:
     return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
-def count_samples(tracks: Sequence[tuple[Track, OwnChannels, Options]]) -> list[float]:
+def count_samples(bakes: Sequence[TrackBake]) -> list[float]:
     """Return the approximate number of samples that the bake of each track needs."""
-    functions = iter(functions_of([track for track, _, options in tracks if options.output != "HANDLES"]))
-    return [
-        0.0 if options.output == "HANDLES" else _count(track, own, options, next(functions))
-        for track, own, options in tracks
-    ]
+    functions = iter(functions_of([bake.track for bake in bakes if bake.options.output != "HANDLES"]))
+    return [0.0 if bake.options.output == "HANDLES" else _count(bake, next(functions)) for bake in bakes]
 
 
-def _count(track: Track, own: OwnChannels, options: Options, function: FrameFunction | None) -> float:
+def _count(bake: TrackBake, function: FrameFunction | None) -> float:
+    own, options = bake.own, bake.options
     alike = Counter(channel.timing for channel in own.values())
     keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
     ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
     sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options.step, options.extend)
-    cycle = track.settings.cycle
+    cycle = bake.track.settings.cycle
     if function is not None:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys unless there are many cycles.

@@ -17,18 +17,18 @@ from ..store.fingerprints import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.table.custom_property import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
+from .key_groups import alike, with_identities
 from .keyframes_to_write import baked_keys
 from .locks import lock
-from .plans.protocol import ChannelKeys
+from .plans.protocol import ChannelKeys, TrackBake
 from .plans.protocol import joined as joined_keys
 from .put_back import remove_made
-from .track_to_write import TrackToWrite, alike, with_identities
 
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many linear keys as the bake."""
 
 
-def write_bakes(members: Sequence[TrackToWrite], write: Write) -> Iterator[TrackState]:
+def write_bakes(members: Sequence[TrackBake], write: Write) -> Iterator[TrackState]:
     """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
     # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
     # cache.
@@ -42,10 +42,10 @@ def write_bakes(members: Sequence[TrackToWrite], write: Write) -> Iterator[Track
                 # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
                 # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
                 # for work.
-                member.plan.track.channels[index].keyframe_points.handles_recalc()
+                member.track.channels[index].keyframe_points.handles_recalc()
     for member in members:
-        plan, track = member.plan, member.plan.track
-        settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own, plan.function))
+        track = member.track
+        settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
         # Free Bake must return to the state before the first bake.
         before = member.state.bake or member.state.settings
         bake = Bake(dict(sorted(member.written.items())), before.digest, before.options)
@@ -53,9 +53,9 @@ def write_bakes(members: Sequence[TrackToWrite], write: Write) -> Iterator[Track
         yield TrackState(member.state.identity, track.slot, track.path, settings, records, member.state.error, bake)
 
 
-def _make_curves(member: TrackToWrite) -> None:
+def _make_curves(member: TrackBake) -> None:
     """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
-    track, channels = member.plan.track, member.job.channels
+    track, channels = member.track, member.channels
     needed = {index for keys in member.baked.channels for index in keys.components}
     for index in track.made.keys() - needed:
         if index in track.channels:
@@ -64,16 +64,16 @@ def _make_curves(member: TrackToWrite) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_group(members: Sequence[tuple[TrackToWrite, ChannelKeys]], write: Write) -> None:
+def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, lock the channels, and record them."""
     keys = joined_keys([channel_keys for _, channel_keys in members])
     channels = [(member, index) for member, channel_keys in members for index in channel_keys.components]
-    own_keys = own_end_to_end([member.plan.own.get(index, NO_OWN_KEYS) for member, index in channels])
+    own_keys = own_end_to_end([member.own.get(index, NO_OWN_KEYS) for member, index in channels])
     size, count = len(keys.frames), len(channels)
     identified = with_identities(own_keys, ~keys.gaps) if len(keys.rows) else own_keys.keys
     composed = Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [size] * count)
-    curves = [member.plan.track.channels[index] for member, index in channels]
-    own_extrapolations = [member.plan.track.extrapolation(index) for member, index in channels]
+    curves = [member.track.channels[index] for member, index in channels]
+    own_extrapolations = [member.track.extrapolation(index) for member, index in channels]
     written: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
     recorded_before = [member.baked_before(index) for member, index in channels]
     repeated = [
@@ -95,13 +95,13 @@ def _write_group(members: Sequence[tuple[TrackToWrite, ChannelKeys]], write: Wri
     for (member, index), before, saved_channel, extrapolation, is_repeated, fingerprint in zip(
         channels, recorded_before, saved, own_extrapolations, repeated, prints, strict=True
     ):
-        track = member.plan.track
-        rest = None if index in member.plan.own else track.made.get(index, track.rest[index])
+        track = member.track
+        rest = None if index in member.own else track.made.get(index, track.rest[index])
         edited = before is not None and before.edited
         member.written[index] = BakedChannel(saved_channel, extrapolation, rest, is_repeated, fingerprint, edited)
 
 
-def _saved(members: Sequence[tuple[TrackToWrite, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
+def _saved(members: Sequence[tuple[TrackBake, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
     """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
     # If handles play the track, the records refer to the keys as read from the curves.
     as_read = own.as_read if any(member.may_keep_records for member, _ in members) else None

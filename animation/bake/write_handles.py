@@ -15,53 +15,52 @@ from ..store.digest import digest
 from ..store.own_keys import own_end_to_end
 from ..store.record_rows import as_written
 from ..store.table.custom_property import Channel, Error, TrackState, Written
+from .key_groups import alike, with_identities
 from .keyframes_to_write import differing, played_keys
-from .plans.protocol import HandleKeys
+from .plans.protocol import HandleKeys, TrackBake
 from .plans.protocol import joined as joined_keys
-from .track_to_write import TrackToWrite, alike, with_identities
 
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 
 
-def write_handles(members: Sequence[TrackToWrite], write: Write) -> Iterator[TrackState]:
+def write_handles(members: Sequence[TrackBake], write: Write) -> Iterator[TrackState]:
     """Write the animator's keys on each track, with the handles that play the track.
 
     Yield the table entry of each track.
     """
     for member in members:
-        track = member.plan.track
-        for index in sorted(member.plan.own.keys() - track.channels.keys()):
-            track.channels[index] = member.job.channels.new(track.path, index, track.group)
+        track = member.track
+        for index in sorted(member.own.keys() - track.channels.keys()):
+            track.channels[index] = member.channels.new(track.path, index, track.group)
     keys_by_layout = []
     for member in members:
         for keys in member.baked.handles:
-            own = member.plan.own[keys.components[0]]
+            own = member.own[keys.components[0]]
             keys_by_layout.append(((own.timing, own.as_read is None, *keys.layout), member, keys))
     for group in alike(keys_by_layout):
         _write_group(group, write)
     for member in members:
-        plan, state, baked = member.plan, member.state, member.baked
-        track, settings = plan.track, plan.settings
-        settings = replace(settings, digest=digest(track, settings, plan.own, plan.function))
+        track, state, baked = member.track, member.state, member.baked
+        settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
         error = Error(baked.error, baked.error_frame, baked.is_approximate)
         # Use the order of the animator's keys, so that repeating the bake creates the same table.
-        placed = {index: member.placed[index] for index in plan.own}
+        placed = {index: member.placed[index] for index in member.own}
         yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
 
 
-def _write_group(members: Sequence[tuple[TrackToWrite, HandleKeys]], write: Write) -> None:
+def _write_group(members: Sequence[tuple[TrackBake, HandleKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, and record their handles."""
     keys = joined_keys([handle_keys for _, handle_keys in members])
     channels = [(member, index) for member, handle_keys in members for index in handle_keys.components]
-    own = [member.plan.own[index] for member, index in channels]
+    own = [member.own[index] for member, index in channels]
     own_keys, count = own_end_to_end(own), own[0].count
-    extrapolations = [member.plan.track.extrapolation(index) for member, index in channels]
+    extrapolations = [member.track.extrapolation(index) for member, index in channels]
     goes_on = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
     ends = own_keys.ends_spline[count - 1 :: count]
     identified = Joined(with_identities(own_keys, keys.plays), [count] * len(own))
     composed, placed = played_keys(identified, keys, ends, goes_on)
-    curves = [member.plan.track.channels[index] for member, index in channels]
+    curves = [member.track.channels[index] for member, index in channels]
     updated = [extrapolate(*pair) for pair in zip(curves, extrapolations, strict=True)]
     before = own_keys.as_read
     if before is not None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ...store.table.stored_bake_options import Options
 from ...store.tracks import Track
 from .curves import plan_curves
 from .handles import check_untimed, plan_handles
-from .protocol import OwnChannels, Plan, Scope, TrackPlan
+from .protocol import Plan, Scope, TrackBake
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
 from .sample_frames import APART, sampling_of
@@ -37,14 +38,15 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_track(
-    track: Track, settings: Settings, own: OwnChannels, options: Options, function: FrameFunction | None
-) -> TrackPlan:
-    """Return the plan of a track, retimed by the track's frame function if there is one.
+def plan_track(bake: TrackBake, function: FrameFunction | None) -> None:
+    """Plan the bake of a track, retimed by the track's frame function if there is one.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
     """
+    track, own, options = bake.track, bake.own, bake.options
+    settings = track.settings
+    settings = settings if settings.options is options else replace(settings, options=options)
     if options.output == "HANDLES":
         check_untimed(track, function)
     splines = track_splines(track, settings, own, options.defaults)
@@ -64,16 +66,8 @@ def plan_track(
     else:
         notes += _notes_of_keys(scope, settings, splines)
         plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    return TrackPlan(
-        track=track,
-        settings=settings,
-        own=own,
-        key_frames=frames,
-        plans=plans,
-        notes=notes,
-        function=function,
-        largest=0.0 if track.is_rotation else max(spline.extent[1] for spline in splines),
-    )
+    bake.settings, bake.key_frames, bake.plans, bake.notes, bake.function = settings, frames, plans, notes, function
+    bake.largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
 
 
 def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,10 +21,12 @@ from ....interp.fitting.curves import VALUE_TOLERANCE, Fit
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
 from ...errors import Finding
+from ...fcurves.channels import Channels
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
+from ...store.table.custom_property import BakedChannel, Channel, TrackState
 from ...store.table.settings import Settings
 from ...store.table.stored_bake_options import Options
 from ...store.tracks import Track
@@ -207,29 +209,44 @@ class Plan(ABC):
         """Compose the channels' keys from the results for `evaluations`, `requests` and `handles`."""
 
 
-@record()
-class TrackPlan:
-    """The plan of a track: one plan per spline, or one for all splines."""
+@dataclass(eq=False)
+class TrackBake:
+    """The bake of a track. Each stage of the bake sets some fields."""
 
     track: Track
-    settings: Settings
+    channels: Channels
     own: OwnChannels
-    key_frames: Float32Array
+    options: Options
+    settings: Settings = field(init=False)
+    """The track's settings with the options. The planning sets this field and the following ones."""
+    key_frames: Float32Array = field(init=False)
     """Frames of the animator's keys in all channels."""
-    plans: Sequence[Plan]
-    notes: Sequence[Finding] = ()
-    function: FrameFunction | None = None
+    plans: Sequence[Plan] = field(init=False)
+    """One plan per spline, or one for all splines."""
+    notes: Sequence[Finding] = field(init=False)
+    function: FrameFunction | None = field(init=False)
     """The frame function that retimes the track."""
-    largest: float = 0.0
+    largest: float = field(init=False)
     """Largest absolute value of the keys, 0 for rotations."""
+    baked: Baked = field(init=False)
+    """The keys that play the track, set when the splines are evaluated."""
+    state: TrackState = field(init=False)
+    """Table entry of the track, set when the keys have rows."""
+    is_settled: bool = field(init=False)
+    """True if the keys with rows still have the identities read from the curves."""
+    placed: dict[int, Channel] = field(default_factory=dict)
+    """Records of the written handles."""
+    written: dict[int, BakedChannel] = field(default_factory=dict)
+    """Records of the baked channels."""
 
-    def compose(self, results: Results) -> Baked:
+    def compose(self, results: Results) -> None:
         """Compose the keys of all plans, and find the largest error."""
         every = [plan.compose(results) for plan in self.plans]
         if len(every) == 1 and not self.notes:
-            return every[0]
+            (self.baked,) = every
+            return
         worst = max(every, key=lambda baked: baked.error)
-        return Baked(
+        self.baked = Baked(
             [keys for baked in every for keys in baked.channels],
             [keys for baked in every for keys in baked.handles],
             [*self.notes, *(note for baked in every for note in baked.notes)],
@@ -237,6 +254,15 @@ class TrackPlan:
             worst.error_frame,
             any(baked.is_approximate for baked in every),
         )
+
+    @property
+    def may_keep_records(self) -> bool:
+        """Return whether the records of handles match the saved keys."""
+        return self.is_settled and bool(self.state.channels)
+
+    def baked_before(self, index: int) -> BakedChannel | None:
+        """Return the channel's record from an earlier bake, or None."""
+        return self.state.bake.channels.get(index) if self.state.bake is not None else None
 
 
 @record()
