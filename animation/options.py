@@ -344,4 +344,4 @@ TRACK = {
         {name: (method.label, method.description) for name, method in METHODS.items() if method.values is not None},
     ),
 }
-"""Options in the order in which they are saved. Append new values at the end of a choice."""
+"""The options of a track."""

@@ -145,7 +145,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     if _is_layered(datablock):
         # This is an error for verbs that would change other actions. Only the table describes the tracks.
         table = read_table(data.action)
-        return work in ("enable-and-bake", "enable") or bool(table.error or table.rows_of_tracks)
+        return work in ("enable-and-bake", "enable") or bool(table.error or table.tracks)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # The generated curves are unknown, so baking is an error and there is nothing to remove.
         return work in ("bake", "enable-and-bake", "enable")

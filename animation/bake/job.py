@@ -131,7 +131,7 @@ def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None
     # If the table is damaged, the states of the tracks are unknown.
     enabled = [track for track in tracks if track.enabled or track.table.error]
     # All tracks are in one slot of one action.
-    was_tcb = any(slot == tracks[0].slot for slot, _ in tracks[0].table.rows_of_tracks)
+    was_tcb = any(slot == tracks[0].slot for slot, _ in tracks[0].table.identity_of)
     to_bake = enabled if enabled or was_tcb else tracks
     return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
 
@@ -207,12 +207,12 @@ def job_of_edited(
     and skipped.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
-    job = Job(list(datablocks), channels, [], [])
+    job, kept = Job(list(datablocks), channels, [], []), otherwise.as_kept()
     left_out = _add_tracks(
         job,
         to_bake,
         list(_own_keys(to_bake)),
-        lambda track: (None if anew else track.settings.options) or otherwise.as_kept(),
+        lambda track: (None if anew else track.settings.options) or kept,
         complete,
     )
     report.errors += [finding for _, error in left_out for finding in error.findings]

@@ -68,9 +68,7 @@ def write_tracks(jobs: Sequence[Job], reports: Sequence[Report], write: Write) -
         for bake in written:
             bake.track.state = states[bake]
             count_track(report, bake)
-        table = update(
-            job.channels.action, job.rows, [states[bake] for bake in written], known=job.tracks[0].track.table
-        )
+        table = update(job.channels.action, job.rows, [states[bake] for bake in written])
         for bake in job.tracks:
             bake.track.table = table
         if not all(bake.baked.is_by_handles for bake in written):

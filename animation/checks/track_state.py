@@ -72,7 +72,7 @@ def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
         return False
     starts = "" if prefixes is None else tuple(prefixes)
     for channels in sets:
-        known = read_table(channels.action).rows_of_tracks
+        known = read_table(channels.action).identity_of
         others = [
             fcurve
             for fcurve in channels

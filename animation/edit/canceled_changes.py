@@ -58,7 +58,7 @@ class RecordedTrack:
             fcurve = fcurves.get(index) or channels.new(self.path, index, self.group)
             extrapolate(fcurve, recorded.extrapolation)
             write(fcurve, recorded.keys)
-        identity = read_table(action).identity_at(channels.slot_handle, self.path)
+        identity = read_table(action).identity_of.get((channels.slot_handle, self.path))
         if self.state is not None:
             update(action, states=[self.state], removed=[] if identity is None else [identity])
         elif identity is not None:

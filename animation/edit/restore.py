@@ -369,7 +369,7 @@ def _stripped(channels: Channels, track: Track, strip: _Strip, damaged: list[int
     """
     if track.table.error:
         strip(channels, track)
-        found = track.table.identity_at(track.slot, track.path)
+        found = track.table.identity_of.get((track.slot, track.path))
         damaged += [] if found is None else [found]
         return _Done(len(key_frames(track)), "TABLE_PART_REMOVED")
     if track.state is None and looks_baked(track):
@@ -400,7 +400,7 @@ def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: l
 def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
     """Remove tracks from the table by their identities. Remove the table if it becomes empty."""
     update(action, removed=tracks)
-    if not read_table(action).rows_of_tracks:
+    if not read_table(action).tracks:
         remove_table(action)
 
 

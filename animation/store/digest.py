@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ..fcurves.cycles_modifier import can_repeat, repeats
 from .frame_functions import FrameFunction
 from .own_keys import OwnKeys
-from .table.settings import Settings
+from .table.settings import CHOICES, Settings
 from .tracks import Track
 
 NEVER = 1
@@ -38,7 +38,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
     """Return the input of a bake, except keys and timing."""
-    shape: tuple[object, ...] = tuple(settings.codes())
+    shape: tuple[object, ...] = tuple(getattr(settings, choice) for choice in CHOICES)
     if track.is_rotation:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
         shape += (track.order, *still)

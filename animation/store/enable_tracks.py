@@ -25,7 +25,7 @@ def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, sett
     """
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
-    while number == 0 or number in table.identities:
+    while number == 0 or number in table.tracks:
         number = zlib.crc32(seed, number)
     return TrackState(number, slot, path, settings)
 

@@ -30,7 +30,6 @@ from .table.custom_property import (
     Channel,
     Table,
     TrackState,
-    known_table,
     read_table,
     remembered_tables,
 )
@@ -131,7 +130,7 @@ class Track:
 
         Such a track was neither renamed nor moved with its slot.
         """
-        return (self.slot, self.path) in self.table.rows_of_tracks
+        return (self.slot, self.path) in self.table.identity_of
 
     @property
     def locked(self) -> bool:
@@ -370,7 +369,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
     known = {track.state.identity for track in found if track.state is not None}
     lost = []
     for slot, path in sorted(table.baked):
-        if slot != channels.slot_handle or table.identity_at(slot, path) in known:
+        if slot != channels.slot_handle or table.identity_of[slot, path] in known:
             continue
         track = _track(datablock, name, path, owners)
         if track is not None:
@@ -383,7 +382,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
     """Find each track's entry in the action's table, either by slot and path or by the identities of its keys."""
-    table = known_table(channels.action) if before else read_table(channels.action)
+    table = read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
     if table.error:
@@ -556,7 +555,7 @@ def looks_baked(track: Track) -> bool:
     if not locked:
         return False
     keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
-    is_lost = not track.table.rows_of_tracks
+    is_lost = not track.table.tracks
     return bool(key_identity.carry_identities(keys).any()) and (
         is_lost or bool((keys.type == KEY_TYPE["GENERATED"]).any())
     )

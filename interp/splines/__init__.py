@@ -32,7 +32,6 @@ def __getattr__(name: str) -> Any:
     methods: dict[str, Method] = {
         method.name: method
         for method in (
-            # Files store the index, so append new methods.
             tcb.METHOD,
             linear.METHOD,
             catmull_rom.METHOD,

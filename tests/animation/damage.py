@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import bpy
 import numpy as np
+
+Damage = Callable[[Any], None]
 
 
 def forget(animation) -> None:
@@ -17,81 +22,74 @@ def forget(animation) -> None:
 ROW_WORDS = 23
 
 
-def words(name: str, change) -> Any:
-    """Change an array of the table, given as integers."""
+def put(name: str, value: Any, group: Callable[[Any], Any] = lambda table: table) -> Damage:
+    """Replace a member of the table or of a group in it."""
 
     def damage(table: Any) -> None:
-        numbers = np.array(table[name], dtype=np.int32)
-        del table[name]
-        table[name] = change(numbers)
+        if name in group(table):
+            del group(table)[name]
+        group(table)[name] = value
 
     return damage
 
 
-def entry(array: str, name: str, value: Any, where: int | slice = slice(None)) -> Any:
-    """Change a field of entries of an array."""
-
-    def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table.custom_property import _ARRAYS
-
-        entries = numbers.view(_ARRAYS[array])
-        entries[name][where] = value
-        return entries.view(np.int32)
-
-    return words(array, change)
-
-
-def track(name: str, value: Any) -> Any:
-    return entry("tracks", name, value)
-
-
-def row(name: str, value: Any) -> Any:
-    return entry("rows", name, value, 1)
-
-
-def own(name: str, value: Any) -> Any:
-    return entry("own", name, value, 1)
-
-
-def bake(name: str, value: Any) -> Any:
-    return entry("bakes", name, value, 1)
-
-
-def saved(name: str, value: Any) -> Any:
-    return entry("saved", name, value, 1)
-
-
-def put(name: str, value: Any) -> Any:
-    def damage(table: Any) -> None:
-        if name in table:
-            del table[name]
-        table[name] = value
-
-    return damage
-
-
-def without(name: str) -> Any:
+def without(name: str) -> Damage:
     return lambda table: table.__delitem__(name)
 
 
-def fewer_rows(table: Any) -> None:
-    """Remove rows from a table, and keep the rest consistent."""
-    words("rows", lambda numbers: numbers[: 2 * ROW_WORDS])(table)
-    table["lengths"] = [2, *list(table["lengths"])[1:]]
+def rows(change: Callable[[np.ndarray], np.ndarray]) -> Damage:
+    """Change the array of rows, given as integers."""
+    return lambda table: put("rows", change(np.array(table["rows"], dtype=np.int32)))(table)
 
 
-def no_rows(table: Any) -> None:
-    del table["rows"]
-    table["lengths"] = [0, *list(table["lengths"])[1:]]
+def tracks(change: Callable[[list[Any]], Any]) -> Damage:
+    """Change the list of tracks. The entry of a track is a list of identity, slot, path, state and checksum."""
+    return lambda table: put("tracks", json.dumps(change(json.loads(table["tracks"]))))(table)
 
 
-DAMAGE = {
-    "rows are missing": fewer_rows,
-    "all rows are missing": no_rows,
-    "a row's number is another": row("numbers", 0.125),
-    "a row is another track's": row("track", 7),
-    "a digest is another": track("digest", 7),
-    "another path": put("paths", "scale"),
+def first_of(table: Any) -> str:
+    """Return the name of the first track's content."""
+    return str(json.loads(table["tracks"])[0][0])
+
+
+def content(change: Callable[[np.ndarray], Any]) -> Damage:
+    """Change the array with the content of the first track, given as integers."""
+
+    def damage(table: Any) -> None:
+        name = first_of(table)
+        words = np.array(table["contents"][name], dtype=np.int32)
+        put(name, change(words), lambda table: table["contents"])(table)
+
+    return damage
+
+
+def flipped(place: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that changes a bit of an array. Place 0 is the beginning, and place 1 the end."""
+
+    def change(words: np.ndarray) -> np.ndarray:
+        words[round(place * (len(words) - 1))] ^= 4
+        return words
+
+    return change
+
+
+def with_entry(column: int, value: Any) -> Damage:
+    """Change a number or text in the entry of the first track."""
+    return tracks(lambda entries: [[*entries[0][:column], value, *entries[0][column + 1 :]], *entries[1:]])
+
+
+PLACES = np.linspace(0.0, 1.0, 7)
+OF_THE_TABLE: dict[str, Damage] = {
+    "another path": with_entry(2, "scale"),
+    "another slot": with_entry(1, 7),
+    "another state": with_entry(3, 2),
+    "another checksum": with_entry(4, 7),
+    "a track less": tracks(lambda entries: entries[1:]),
+    "tracks twice": tracks(lambda entries: 2 * entries),
+    "tracks not JSON": put("tracks", "tracks"),
+    "tracks a number": put("tracks", 7),
+    "tracks an array": put("tracks", [1, 2]),
+    "no tracks": without("tracks"),
     "no stamp": without("stamp"),
     "another stamp": put("stamp", 5),
     "the stamp a string": put("stamp", "5"),
@@ -102,132 +100,101 @@ DAMAGE = {
     "schema 0": put("schema", 0),
     "schema below 0": put("schema", -3),
     "no rows": without("rows"),
-    "no tracks": without("tracks"),
-    "no paths": without("paths"),
-    "paths a number": put("paths", 3),
-    "paths an array": put("paths", [1, 2]),
-    "too many paths": put("paths", "location\nscale"),
     "rows a string": put("rows", "rows"),
     "rows a number": put("rows", 7),
     "rows a dictionary": put("rows", {"a": 1}),
-    "rows as doubles": words("rows", lambda numbers: numbers.astype(np.float64)),
-    "rows as floats": words("rows", lambda numbers: numbers.astype(np.float32)),
-    "rows of an odd length": words("rows", lambda numbers: numbers[:-3]),
-    "rows not in order": words("rows", lambda numbers: np.roll(numbers, ROW_WORDS)),
-    "rows twice": words("rows", lambda numbers: np.tile(numbers, 2)),
-    "huge rows": words("rows", lambda numbers: np.full(2_500_000, 7, dtype=np.int32)),
-    "a row's number is none": row("numbers", np.nan),
-    "a row's number is infinite": row("numbers", np.inf),
-    "a row's place is none": row("co", np.nan),
-    "a row's handle is none": row("handle_left", np.nan),
-    "a row's float is none": row("period", np.nan),
-    "a row's interpolation is none": row("interpolation", 200),
-    "a row's handle type is none": row("handle_left_type", 9),
-    "a row's type is none": row("type", 77),
-    "tracks as floats": words("tracks", lambda numbers: numbers.astype(np.float64)),
-    "tracks of an odd length": words("tracks", lambda numbers: numbers[:-1]),
-    "tracks twice": words("tracks", lambda numbers: np.tile(numbers, 2)),
-    "a choice is none": track("choices", 200),
-    "channels of an odd length": put("channels", [1]),
-    "own a string": put("own", "keys"),
-    "places a string": put("places", "frames"),
-    "saved keys of an odd length": put("saved", [1, 2, 3]),
-    "own of an odd length": put("own", [1, 2, 3]),
+    "rows as doubles": rows(lambda words: words.astype(np.float64)),
+    "rows as floats": rows(lambda words: words.astype(np.float32)),
+    "fewer rows": rows(lambda words: words[: 2 * ROW_WORDS]),
+    "rows of an odd length": rows(lambda words: words[:-3]),
+    "rows not in order": rows(lambda words: np.roll(words, ROW_WORDS)),
+    "rows twice": rows(lambda words: np.tile(words, 2)),
+    "huge rows": rows(lambda words: np.full(2_500_000, 7, dtype=np.int32)),
+    **{f"rows changed at {place:.2f}": rows(flipped(place)) for place in PLACES},
+    "no contents": without("contents"),
+    "contents a string": put("contents", "keys"),
+    "contents an array": put("contents", [1, 2]),
 }
-BAKED_DAMAGE = {
-    "no channels": without("channels"),
-    "no own keys": without("own"),
-    "fewer own keys": words("own", lambda numbers: numbers[:-10]),
-    "an extrapolation is none": words("channels", lambda numbers: np.where(np.arange(len(numbers)) == 2, 9, numbers)),
-    "a count below 0": words("channels", lambda numbers: np.where(numbers == 4, -4, numbers)),
-    "an own key's value is none": own("value", np.nan),
-    "an own key's value is infinite": own("value", np.inf),
-    "an own key's place is none": own("co", np.nan),
-    "an own key's place is infinite": own("co", np.inf),
-    "an own key's place is another": own("co", 777.0),
-    "an own key's handle is none": own("handle_right", np.nan),
-    "an own key's interpolation is none": own("interpolation", 200),
-    "an own key's handle type is none": own("handle_left_type", 9),
-    "an own key's placed handles are none": own("placed", 200),
-    "an own key's identity is another": own("identity", 77),
-    "a channel's flags are none": entry("channels", "flags", 8),
-    "a channel's number is below 0": entry("channels", "index", -1),
-    "a channel's track is none": entry("channels", "track", 7, 1),
-    "no bakes": without("bakes"),
-    "no saved keys": without("saved"),
-    "fewer saved keys": words("saved", lambda numbers: numbers[:-11]),
-    "no places": without("places"),
-    "fewer places": words("places", lambda numbers: numbers[:-2]),
-    "a bake's extrapolation is none": bake("extrapolation", 9),
-    "a bake has written no extrapolation": bake("written", -1),
-    "a bake's flags are none": bake("flags", 64),
-    "a bake's number is below 0": bake("index", -1),
-    "a bake's track is none": bake("track", 7),
-    "a bake has less than no keys": bake("count", -1),
-    "less than no keys are saved": bake("saved", -4),
-    "a value before the bake is none": bake("rest", np.nan),
-    "a checksum of values is another": bake("values", 7),
-    "a saved key's place is none": saved("co", np.nan),
-    "a saved key's place is infinite": saved("co", np.inf),
-    "a saved key's place is another": saved("co", 777.0),
-    "a saved key's handle is none": saved("handle_left", np.nan),
-    "a saved key's handle is another": saved("handle_left", 777.0),
-    "a saved key's interpolation is none": saved("interpolation", 200),
-    "a saved key's interpolation is another": saved("interpolation", 0),
-    "a saved key's handle type is none": saved("handle_right_type", 9),
-    "a saved key's type is none": saved("type", 77),
-    "a saved key's selection is none": saved("flags", 64),
-    "a saved key has no identity": saved("amplitude", 0.0),
-    "a place is another": entry("places", "frame", 777.0, 1),
-    "what plays is none": track("plays", 7),
-    "options are not numbers": track("options", np.nan),
-    "options out of range": track("options", -7.0),
-    "options before the bake are not numbers": track("free_options", np.nan),
+OF_A_TRACK: dict[str, Damage] = {
+    "no content": lambda table: table["contents"].__delitem__(first_of(table)),
+    "content a string": content(lambda words: "keys"),
+    "content a number": content(lambda words: 7),
+    "content a dictionary": content(lambda words: {"a": 1}),
+    "content as doubles": content(lambda words: words.astype(np.float64)),
+    "content as floats": content(lambda words: words.astype(np.float32)),
+    "less content": content(lambda words: words[:-1]),
+    "content twice": content(lambda words: np.tile(words, 2)),
+    **{f"content changed at {place:.2f}": content(flipped(place)) for place in PLACES},
 }
-POSSIBLE = {
-    "rows are missing",
-    "all rows are missing",
-    "a row's number is another",
-    "a row is another track's",
-    "a digest is another",
-    "another path",
-    "no stamp",
-    "another stamp",
-    "the stamp a string",
-    "the stamp an array",
-    "no rows",
-    "an own key's identity is another",
-    "a checksum of values is another",
-    "a saved key's handle is another",
-    "a saved key's interpolation is another",
-    "a saved key has no identity",
-    "a place is another",
-}
-"""Damage that leaves a table valid except for its checksum."""
+DAMAGE = OF_THE_TABLE | OF_A_TRACK
 WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}
 
 
-def damaged(animation, item: bpy.types.Object, damage: str, stamp_anew: bool = False) -> None:
-    """Damage the table. With `stamp_anew`, its lengths and checksum are made consistent again."""
+def damaged(animation, item: bpy.types.Object, damage: str) -> None:
     action: Any = item.animation_data.action
     if damage in WHOLE:
         del action["tcb_animation"]
         action["tcb_animation"] = WHOLE[damage]
     else:
-        (DAMAGE | BAKED_DAMAGE)[damage](action["tcb_animation"])
-    if stamp_anew:
-        _stamp(animation, action["tcb_animation"])
+        DAMAGE[damage](action["tcb_animation"])
     forget(animation)
 
 
-def _stamp(animation, stored: Any) -> None:
-    """Write the lengths and the checksum of the arrays, if the arrays can be read."""
-    custom_property = animation.store.table.custom_property
-    dtypes = custom_property._ARRAYS
-    try:
-        arrays = {name: custom_property._words(stored, name, dtype).view(dtype) for name, dtype in dtypes.items()}
-        stamp = custom_property.Table(arrays, stored["paths"]).stamp
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return
-    stored["lengths"] = [len(each) for each in arrays.values()]
-    stored["stamp"] = stamp
+def changed(array: np.ndarray, name: str, value: Any) -> np.ndarray:
+    """Return a copy of records in which a field of the second record has another value."""
+    array = array.copy()
+    array[name][1] = value
+    return array
+
+
+def row(name: str, value: Any) -> Callable[[Any, Any], Any]:
+    return lambda rows, state: (changed(rows, name, value), state)
+
+
+def own(name: str, value: Any) -> Callable[[Any, Any], Any]:
+    """Change a field of a key recorded with its handles, in each channel."""
+    return lambda rows, state: (
+        rows,
+        replace(state, channels={i: replace(c, own=changed(c.own, name, value)) for i, c in state.channels.items()}),
+    )
+
+
+def baked(change: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """Change each baked channel."""
+    return lambda rows, state: (
+        rows,
+        replace(state, bake=replace(state.bake, channels={i: change(c) for i, c in state.bake.channels.items()})),
+    )
+
+
+def saved(name: str, value: Any) -> Callable[[Any, Any], Any]:
+    return baked(lambda channel: replace(channel, keys=changed(channel.keys, name, value)))
+
+
+def written(**values: Any) -> Callable[[Any, Any], Any]:
+    return baked(lambda channel: replace(channel, written=replace(channel.written, **values)))
+
+
+OTHERS: dict[str, Callable[[Any, Any], Any]] = {
+    "rows are missing": lambda rows, state: (rows[:2], state),
+    "all rows are missing": lambda rows, state: (rows[:0], state),
+    "a row's number is another": row("numbers", 0.125),
+    "a row is another track's": row("track", 7),
+    "a digest is another": lambda rows, state: (rows, replace(state, settings=replace(state.settings, digest=7))),
+    "an own key's identity is another": own("identity", 77),
+    "a checksum of values is another": written(values=7),
+    "a saved key's handle is another": saved("handle_left", 777.0),
+    "a saved key's interpolation is another": saved("interpolation", 0),
+    "a saved key has no identity": saved("amplitude", 0.0),
+    "a place is another": written(places=np.full(41, 777.0, dtype=np.float32)),
+}
+"""Contents that another version may have written. Each function takes rows and a track, and returns others."""
+
+
+def write_others(animation, item: bpy.types.Object, name: str) -> None:
+    """Write other contents of the first track, with the right checksums."""
+    store, action = animation.store.table.custom_property, item.animation_data.action
+    before = store.read_table(action)
+    rows, state = OTHERS[name](before.rows, next(iter(before.tracks.values())).state)
+    store.write(action, before, replace(before.with_tracks([state], []), rows=rows))
+    forget(animation)

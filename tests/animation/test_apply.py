@@ -164,11 +164,11 @@ def test_a_channel_that_the_bake_made_stays(animation) -> None:
     ("output", "damage"),
     [
         ("SAMPLES", "a string"),
-        ("SAMPLES", "no saved keys"),
-        ("SAMPLES", "no bakes"),
+        ("SAMPLES", "no content"),
+        ("SAMPLES", "less content"),
         ("HANDLES", "a string"),
-        ("HANDLES", "no own keys"),
-        ("HANDLES", "no channels"),
+        ("HANDLES", "no content"),
+        ("HANDLES", "less content"),
     ],
 )
 def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:

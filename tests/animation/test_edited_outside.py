@@ -246,11 +246,7 @@ def of_tracks(states: list[Any], *paths: str) -> list[Any]:
 
 
 def table(item: bpy.types.ID) -> dict[str, Any]:
-    """Return the arrays of the table as bytes."""
-    stored = item.animation_data.action["tcb_animation"]
-    return {
-        name: np.asarray(value).tobytes() if hasattr(value, "typecode") else value for name, value in stored.items()
-    }
+    return item.animation_data.action["tcb_animation"].to_dict()
 
 
 def edited_paths(way: str) -> list[str]:

@@ -611,8 +611,8 @@ def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_lo
 def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monkeypatch) -> None:
     looked, module = Looked(animation), animation.store.table.custom_property
     reads: list[None] = []
-    read = module._read
-    monkeypatch.setattr(module, "_read", lambda *given: reads.append(None) or read(*given))
+    read = module._bytes
+    monkeypatch.setattr(module, "_bytes", lambda *given: reads.append(None) or read(*given))
     looked.move(1.0)
     assert looked.look() == 1
     assert not reads
@@ -621,8 +621,7 @@ def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monk
     looked.move(1.0)
     assert looked.look() == 1
     assert animation.find_track(looked.thing, "scale").table is module.read_table(looked.action)
-    # The stamp is missing.
-    looked.action[module.PROPERTY]["own"][0] += 1
+    del looked.action[module.PROPERTY]["stamp"]
     assert animation.find_track(looked.thing, "scale").table.error
 
 

@@ -383,9 +383,7 @@ def test_a_table_that_is_put_back_is_the_same_again(animation) -> None:
     before = snapshot(item)
     del action["tcb_animation"]
     assert set(states(animation, item).values()) == {"PLAIN"}
-    action["tcb_animation"] = {"schema": table.pop("schema"), "paths": table.pop("paths")}
-    for name, value in table.items():
-        action["tcb_animation"][name] = value
+    action["tcb_animation"] = table
     assert set(states(animation, item).values()) == {"BAKED"}
     assert differences(before, snapshot(item)) == []
 

@@ -78,10 +78,7 @@ def given(chosen: list[Any], **numbers: float) -> list[dict[str, Any]]:
 
 
 def everything(rig: Any) -> Any:
-    stored = rig.animation_data.action["tcb_animation"]
-    return snapshot(rig), {
-        name: bytes(memoryview(each)) if hasattr(each, "typecode") else each for name, each in stored.items()
-    }
+    return snapshot(rig), rig.animation_data.action["tcb_animation"].to_dict()
 
 
 def played(rig: Any, every: float = 1.0) -> np.ndarray:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -235,9 +236,7 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
     own = animation.edit.track_keys.key_at(thing, animation.find_track(thing, "location"), 10).own
     named = [channel.identities[1] for channel in own.values()]
     rows["numbers"][np.isin(rows["identity"], named), animation.store.table.rows.column_of(name)] = value
-    stored = thing.animation_data.action["tcb_animation"]
-    stored["rows"] = rows.view(np.int32)
-    stored["stamp"] = type(table)({**table.arrays, "rows": rows}, table.paths).stamp
+    animation.store.table.custom_property.write(thing.animation_data.action, table, replace(table, rows=rows))
     animation.store.table.session.session.__init__()
     refused(animation, thing, "Ball", "location", "frame 10", name.replace("_", " "))
 

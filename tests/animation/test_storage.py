@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 from functools import partial
 
@@ -26,11 +27,6 @@ def ball(animation) -> bpy.types.Object:
     return made
 
 
-def words(ball, name: str) -> int:
-    """Return the number of words in an array of the table."""
-    return len(ball.animation_data.action[TABLE].get(name, ()))
-
-
 def copied(ball: bpy.types.Object) -> bpy.types.Object:
     """Return a copy of the object with its own action."""
     other = ball.copy()
@@ -44,7 +40,11 @@ def copied(ball: bpy.types.Object) -> bpy.types.Object:
 
 def test_the_frames_of_a_bake_are_stored_once_for_all_channels(animation, ball) -> None:
     animation.bake(ball)
-    assert words(ball, "places") == 41
+    (content,) = ball.animation_data.action[TABLE]["contents"].values()
+    line, _, arrays = memoryview(content).tobytes().partition(b"\n")
+    head = json.loads(line)
+    assert [size for *_, size in head["bake"]["channels"]] == [41, None, None]
+    assert len(arrays) == 4 * (3 * len(KEYS) * 11 + 41)
 
 
 def test_a_number_that_is_set_makes_rows_and_changes_none(animation, ball) -> None:

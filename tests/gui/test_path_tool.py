@@ -69,7 +69,7 @@ result = r.x + r.width // 2, win().height - r.y - r.height // 2
 """
 
 EVERYTHING = """
-import zlib
+import json, zlib
 def everything():
     action = bpy.data.objects[{name!r}].animation_data.action
     bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, 'layers') and action.layers else action
@@ -78,9 +78,8 @@ def everything():
         for point in fcurve.keyframe_points:
             found.append((fcurve.data_path, fcurve.array_index, *point.co, *point.handle_left, *point.handle_right,
                           point.back, point.amplitude, point.period, point.interpolation))
-    table = action['tcb_animation']
-    named = sorted((name, list(value) if hasattr(value, 'typecode') else value) for name, value in table.items())
-    return [zlib.crc32(repr(found).encode()), *((name, zlib.crc32(repr(value).encode())) for name, value in named)]
+    table = json.dumps(action['tcb_animation'].to_dict(), sort_keys=True)
+    return [zlib.crc32(repr(found).encode()), zlib.crc32(table.encode())]
 result = everything()
 """
 

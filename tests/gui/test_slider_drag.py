@@ -34,8 +34,7 @@ STATE = f"""{CURVES}
 action = bpy.data.objects['Cube'].animation_data.action
 table = action.get('tcb_animation')
 # Rows that no key has any more stay until the file is saved.
-stored = {{name: bytes(memoryview(each)) if hasattr(each, 'typecode') else each
-          for name, each in table.items() if name not in ('rows', 'lengths', 'stamp')}}
+stored = {{name: each for name, each in table.to_dict().items() if name not in ('rows', 'stamp')}}
 result = (everything(), sorted(stored.items()))
 """
 IS_DRAGGED = """

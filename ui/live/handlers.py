@@ -249,7 +249,6 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             mark_all()
     if bpy.app.background and not is_busy() and not is_dragged(0.0):
         _update_now(edited)
-    session.written.clear()
 
 
 def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
@@ -428,12 +427,12 @@ def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     """Return the datablocks' actions that have no TCB tracks yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
-    return [action for action in actions if action.is_editable and not read_table(action).rows_of_tracks]
+    return [action for action in actions if action.is_editable and not read_table(action).tracks]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     """Turn Live on for actions with TCB tracks. Tracks that are not played yet are then played by handles."""
-    enabled = [action for action in actions if read_table(action).rows_of_tracks]
+    enabled = [action for action in actions if read_table(action).tracks]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     waiting = {user: paths for user in users if (paths := _waiting(user))}
     report = bake(waiting, _options_for(users), waiting)
@@ -463,7 +462,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 def _make_tcb(action: bpy.types.Action) -> None:
     """If no track of an action is TCB, enable all tracks and preserve the motion, as the buttons do."""
-    if read_table(action).rows_of_tracks:
+    if read_table(action).tracks:
         return
     users = users_of(action)
     from ...animation import enable_many

@@ -17,7 +17,7 @@ from ...fcurves.keyframes import Float32Array, KeyBlock
 from ..digest import RESTORED
 from ..table import key_identity
 from ..table import rows as rows_
-from ..table.custom_property import Table, read_table, update
+from ..table.custom_property import OWN, SAVED, Table, read_table, update
 from ..table.custom_property import write as write_table
 from ..table.key_identity import Identities
 from ..table.rows import Rows
@@ -30,13 +30,13 @@ def adopt_tracks(action: bpy.types.Action) -> None:
     table = read_table(action)
     at = session.rows.find(_spelled(action))
     owners = set(session.rows["track"][at[at >= 0]].tolist())
-    if table.error or owners <= table.identities:
+    if table.error or owners <= table.tracks.keys():
         return
     states = {}
     for datablock in users_of(action):
         with suppress(AnimationError):
             for track in find_tracks(datablock, channels_of(datablock)):
-                if track.state is not None and table.identity_at(track.slot, track.path) is None:
+                if track.state is not None and (track.slot, track.path) not in table.identity_of:
                     states[track.slot, track.path] = track.state
     if states:
         update(action, states=states.values())
@@ -48,34 +48,40 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
     if not HAS_SLOTS or table.error:
         return []
     handles = {slot.handle for slot in action.slots}
-    gone = {table.identity_at(slot, path) for slot, path in table.rows_of_tracks if slot not in handles}
+    gone = {track.identity for track in table.tracks.values() if track.slot not in handles}
     # The slot may have been moved to another action in which its tracks have not been found yet.
     for other in bpy.data.actions if gone else ():
         at = session.rows.find(_spelled(other))
-        gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).identities
-    return [found for found in gone if found is not None]
+        gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).tracks.keys()
+    return list(gone)
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
     """Remove unused rows from the action's table. The session still remembers these rows.
 
-    Rows of keys from other actions are added. Unreadable tables, and tables of actions with several layers, are not
+    Rows of keys from other actions are added. Damaged tables, and tables of actions with several layers, are not
     changed.
     """
     table = read_table(action)
-    if table.error or not (len(table.rows) or table.rows_of_tracks) or layered_reason(action):
+    if table.error or not (len(table.rows) or table.tracks) or layered_reason(action):
         return
-    kept = _rows_in_use(action, table)
-    if kept.tobytes() == table.rows.tobytes():
-        return
-    write_table(action, table, table.with_rows(kept))
+    with suppress(ValueError):
+        kept = _rows_in_use(action, table)
+        if kept.tobytes() != table.rows.tobytes():
+            write_table(action, table, replace(table, rows=kept))
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """Return the session's rows that are referenced by keys of the action, or by saved keys or records in the table."""
-    saved = table.arrays["saved"]
+    """Return the session's rows that are referenced by keys of the action, or by saved keys or records in the table.
+
+    Raise ValueError if a track is damaged.
+    """
+    states = [track.state for track in table.tracks.values()]
+    bakes = [state.bake for state in states if state.bake is not None]
+    saved = rows_.joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
+    own = rows_.joined([channel.own for state in states for channel in state.channels.values()], OWN)
     spelled = np.concatenate((_spelled(action), key_identity.spelled(saved["amplitude"], saved["period"])))
-    named = rows_.distinct(np.concatenate((spelled, table.arrays["own"]["identity"])))
+    named = rows_.distinct(np.concatenate((spelled, own["identity"])))
     at = session.rows.find(named)
     # If a key uses its amplitude and period, only `back` identifies it.
     codes = key_identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
@@ -102,10 +108,10 @@ def play_restored(action: bpy.types.Action) -> None:
     if table.error:
         return
     states = []
-    for slot, path in table.rows_of_tracks:
+    for track in table.tracks.values():
         with suppress(ValueError):
-            state = table.state(slot, path)
-            if state is not None and state.settings.digest == RESTORED:
+            state = track.state
+            if state.settings.digest == RESTORED:
                 states.append(replace(state, settings=replace(state.settings, digest=0)))
     if states:
         update(action, states=states)

@@ -101,8 +101,6 @@ class Session:
         self._fresh: list[Rows] = []
         self.tables: dict[int, object] = {}
         """Tables of unspecified type. See `custom_property.remembered_tables` for the type."""
-        self.written: set[int] = set()
-        """Actions whose tables have been written since this set was last cleared."""
         self.substitutes: dict[int, Substitutes] = {}
         """Parameters shown by drags, by the `id` of the preview."""
 
@@ -131,7 +129,6 @@ class Session:
     def forget_actions(self) -> None:
         """Discard the tables of all actions, because another file was loaded."""
         self.tables.clear()
-        self.written.clear()
 
 
 session = Session()

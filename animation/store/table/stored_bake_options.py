@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
 from ...options import BAKE
-from ...translation import rpt_
 from .rows import PARAMETERS
 
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]
-OUTPUTS: tuple[Output, ...] = get_args(Output)
 
 
 @dataclass(frozen=True)
@@ -72,28 +70,21 @@ class Options:
         check_fields(self)
 
     def as_kept(self) -> Options:
-        """Return the options with their stored precision, so that a repeated bake gives the same result."""
-        kept = Options.from_numbers(self.numbers())
-        return kept if kept.sample_limit == self.sample_limit else replace(kept, sample_limit=self.sample_limit)
-
-    def numbers(self) -> list[float]:
-        """Return the numbers stored with a baked track, as float32."""
-        return [*self._numbers]
+        """Return the options with the precision of Blender's fields, so that 0.1 in a field is 0.1."""
+        defaults = {name: _kept(self.defaults.get(name, 0.0)) for name in PARAMETERS}
+        return replace(
+            self,
+            step=_kept(self.step),
+            extend=self.extend and (_kept(self.extend[0]), _kept(self.extend[1])),
+            defaults={name: number for name, number in defaults.items() if number},
+            value_tolerance=self.value_tolerance and _kept(self.value_tolerance),
+            rotation_tolerance=_kept(self.rotation_tolerance),
+        )
 
     @cached_property
-    def _numbers(self) -> tuple[float, ...]:
-        start, end = self.extend or (0.0, 0.0)
-        return (
-            OUTPUTS.index(self.output),
-            self.step,
-            self.extend is not None,
-            start,
-            end,
-            self.value_tolerance or 0.0,
-            self.rotation_tolerance,
-            self.in_world,
-            *(self.defaults.get(name, 0.0) for name in PARAMETERS),
-        )
+    def text(self) -> str:
+        """Return the options stored with a baked track as JSON."""
+        return json.dumps({each.name: getattr(self, each.name) for each in fields(self) if each.name != "sample_limit"})
 
     def is_as(self, chosen: Options) -> bool:
         """Return whether a track baked with these options conforms to `chosen`. For handles, only defaults matter."""
@@ -101,29 +92,19 @@ class Options:
             self.output == "HANDLES" and self.defaults == chosen.defaults
         )
 
-    @classmethod
-    def from_numbers(cls, numbers: Sequence[float]) -> Options:
-        """Return the options for stored numbers. Raise ValueError if `numbers` is invalid."""
-        return _from_numbers(tuple(numbers))
+
+def _kept(number: float) -> float:
+    """Return the shortest decimal of a float32."""
+    return float(str(np.float32(number)))
 
 
 @lru_cache(maxsize=16)
-def _from_numbers(numbers: tuple[float, ...]) -> Options:
-    """Convert stored numbers with a cache, because most tracks have the same options and each is read several times."""
-    # Use the shortest decimal, so that 0.1 becomes 0.1 and not the nearest float32.
-    shortest = (float(str(np.float32(number))) for number in numbers)
-    output, step, extended, start, end, value, rotation, in_world, *defaults = shortest
-    if output not in range(len(OUTPUTS)):
-        raise ValueError(rpt_("unknown output {:g}", output))
-    return Options(
-        output=OUTPUTS[int(output)],
-        step=step,
-        extend=(start, end) if extended else None,
-        defaults={name: number for name, number in zip(PARAMETERS, defaults, strict=True) if number},
-        value_tolerance=value or None,
-        rotation_tolerance=rotation,
-        in_world=bool(in_world),
-    )
+def from_text(text: str | None) -> Options | None:
+    """Convert stored options with a cache, because most tracks have the same options and each is read several times.
 
-
-NUMBERS = len(Options().numbers())
+    Raise TypeError or ValueError if the options are invalid.
+    """
+    if text is None:
+        return None
+    stored = json.loads(text)
+    return Options(**stored | {"extend": stored["extend"] and tuple(stored["extend"])})
