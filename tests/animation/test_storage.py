@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import math
 from functools import partial
 
 import bpy
@@ -53,18 +51,6 @@ def test_a_number_that_is_set_makes_rows_and_changes_none(animation, ball) -> No
     after = np.array(ball.animation_data.action[TABLE]["rows"]).reshape(-1, 23)
     assert len(after) == len(before) + 3
     assert {row.tobytes() for row in before} <= {row.tobytes() for row in after}
-
-
-def test_rows_that_are_much_alike_get_one_identity_as_seldom_as_random_numbers_are_equal(animation) -> None:
-    rows = importlib.import_module(f"{animation.__name__}.store.table.rows")
-    n = 1_000_000
-    alike = np.zeros(n, dtype=rows.ROW)
-    number = np.arange(n)
-    alike["index"], alike["co"][:, 0], alike["co"][:, 1] = number % 10, number // 10, number * 7 % 64 / 8
-    hashed = rows.key_identity.derive(alike.view(np.uint32).reshape(n, -1), np.zeros(n, dtype=np.uint32))
-    # Expected number of collisions among n random 32-bit numbers (Poisson distribution).
-    expected = n**2 / 2**33
-    assert abs(n - len(np.unique(hashed)) - expected) < 4 * math.sqrt(expected)
 
 
 def test_what_is_set_on_a_copy_of_the_action_does_not_change_the_first(animation, ball) -> None:

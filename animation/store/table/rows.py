@@ -242,7 +242,7 @@ def identify(rows: Rows, known: Known) -> None:
     All other rows are added to the known rows.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
-    identities = key_identity.derive(words, serials)
+    identities = key_identity.derive(rows, serials)
     while True:
         fits = key_identity.is_free(identities)
         named, first = first_of_each(identities)
@@ -260,7 +260,7 @@ def identify(rows: Rows, known: Known) -> None:
         if not len(left):
             break
         serials[left] += 1
-        identities[left] = key_identity.derive(words[left], serials[left])
+        identities[left] = key_identity.derive(rows[left], serials[left])
     rows["identity"] = identities
     known.add_new(rows, first[~is_known])
 
