@@ -74,7 +74,7 @@ if TYPE_CHECKING:
         reduce as reduce,
         reduce_many as reduce_many,
     )
-    from .reduction.result import Reduction as Reduction
+    from .reduction.report import Reduction as Reduction
     from .relaxation.adjust import Relaxation as Relaxation, relax as relax
     from .relaxation.wanted_conditions import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .report import Report as Report
@@ -117,7 +117,7 @@ _MODULES = {
     ".file_curves.restore_curves": ("restore_curves",),
     ".options": ("SAMPLE_LIMIT",),
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
-    ".reduction.result": ("Reduction",),
+    ".reduction.report": ("Reduction",),
     ".relaxation.adjust": ("Relaxation", "relax"),
     ".relaxation.wanted_conditions": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".report": ("Report",),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..formats import three_ds
 from .conversion import Conversion
-from .rotation_keys import Choices
+from .rotation_modes import Choices
 
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"

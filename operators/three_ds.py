@@ -151,7 +151,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
         from ..exchange.conversion import conversion_of
         from ..exchange.importing.importer import ImportOptions
-        from ..exchange.rotation_keys import Choices
+        from ..exchange.rotation_modes import Choices
 
         scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None

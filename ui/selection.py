@@ -14,7 +14,7 @@ from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tra
 from ..animation.datablocks import action_time, animation_data, bone_path, name_of
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
-from ..animation.store.fingerprints import edited_outside
+from ..animation.store.edited_outside import edited_outside
 from ..animation.store.paths import track_of
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS

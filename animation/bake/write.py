@@ -15,9 +15,9 @@ from ..store.paths import remove_strays
 from ..store.table.custom_property import update
 from .job import Job
 from .locks import lock_groups
-from .notes import count_track, note_of_one_bake
 from .put_back import free_tracks
-from .world import WorldMotion, depth
+from .report_figures import count_track, note_of_one_bake
+from .world_space_samples import WorldMotion, depth
 from .write_baked_keys import write_bakes
 from .write_handles import write_handles
 

@@ -13,7 +13,7 @@ from ..fcurves.cycles_modifier import repeat, repeats_by_us
 from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import FLAGS, SIDES, IndexArray, Joined, Write, extrapolate, read_joined, write_some
 from ..store.digest import digest
-from ..store.fingerprints import fingerprints
+from ..store.edited_outside import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.table.custom_property import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState

@@ -10,7 +10,7 @@ import bpy
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..store.action_and_strips import editable_sets
-from ..store.fingerprints import edited_outside
+from ..store.edited_outside import edited_outside
 from ..store.paths import BONES
 from ..store.table.custom_property import read_table
 from ..store.tracks import Track, find_tracks, is_of_another_mode, lost_tracks, tracks_among, tracks_shown

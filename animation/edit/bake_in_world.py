@@ -11,7 +11,7 @@ import bpy
 from ..arguments import Parameters, Positive, checked
 from ..bake.pipeline import bake, rebake
 from ..bake.sample_limit import too_near_keys
-from ..bake.world import WorldMotion, is_in_world
+from ..bake.world_space_samples import WorldMotion, is_in_world
 from ..datablocks import bone_path
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels

@@ -13,7 +13,7 @@ from ..fcurves.channels import Channels, ensured_channels, is_without_curves
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
 from ..sampling.properties import driven_components
-from ..store.fingerprints import edited_outside
+from ..store.edited_outside import edited_outside
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from .restore import remove_tracks

@@ -41,7 +41,7 @@ from ..report import Report
 from ..store.action_and_strips import editable_sets
 from ..store.actions.live_switch import switch_off
 from ..store.actions.table_upkeep import tracks_of_removed_slots
-from ..store.fingerprints import edited_outside
+from ..store.edited_outside import edited_outside
 from ..store.frame_functions import curve_of
 from ..store.own_keys import OwnKeys, key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import give_name, remove_strays, take_name

@@ -36,7 +36,7 @@ from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
 from ..store.digest import RESTORED, shape_of
-from ..store.fingerprints import edited_outside
+from ..store.edited_outside import edited_outside
 from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp

@@ -28,7 +28,7 @@ def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
 
 
 def insert_key(spot: Spot) -> None:
-    """Insert a key at the frame in all tracks that move the point, without moving the path.
+    """Insert a key at the point's position at the frame, in all tracks that move the point.
 
     Raises AnimationError if there already is a key, or if a track can't be changed.
     """

@@ -17,7 +17,7 @@ from ..records import record
 from ..steps import Steps, run_steps
 from .reduce_datablock import AlreadyMinimalError, DatablockReduction
 from .reduce_request import ReduceRequest, Together
-from .result import Reduction
+from .report import Reduction
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""

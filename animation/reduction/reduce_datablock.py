@@ -40,7 +40,7 @@ from .mend_handles import Played, WantedMotion, mended
 from .new_keys import NewKeys
 from .recovered_keys import recovered_keys
 from .reduce_request import ReduceRequest
-from .result import Reduction
+from .report import Reduction
 from .sampled_track import SampledTrack, filtered, frames_of, is_posed, own_count, sample_track
 from .write_new_keys import enable, write
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from ..errors import Finding
-from .fingerprints import edited_outside
+from .edited_outside import edited_outside
 from .tracks import Track, looks_baked
 
 _MUTE = attrgetter("mute")

@@ -15,7 +15,7 @@ from ...animation.steps import IMPORT_STEPS
 from ...exchange.conversion import Conversion, conversion_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
-from ...exchange.rotation_keys import Choices
+from ...exchange.rotation_modes import Choices
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..arguments import Job

@@ -28,7 +28,7 @@ from ..left_out import left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
 from ..options import EXPORT
 from ..report import Exchanged, count_written
-from ..rotation_keys import MAX_NAME
+from ..rotation_modes import MAX_NAME
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
 from .gathered import Gathered, find_source, target_of, upright_spaces
 from .instances import Instances

@@ -16,8 +16,8 @@ from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys
 from ..conversion import Conversion, Frame
 from ..imported_state import DamagedStateError, recall
-from ..importing.apply_plan import AIM, ROLL_CONSTRAINT
 from ..importing.plan_objects import Planned, add_keys, node_name
+from ..importing.set_properties import AIM, ROLL_CONSTRAINT
 
 _SAME_AXIS = 1e-6
 """Smaller differences between components of unit vectors are only float32 rounding."""

@@ -16,12 +16,12 @@ from ...formats import three_ds
 from ...interp import rotations
 from ..clean_keys import Keys, still
 from ..conversion import Conversion, Frame
-from ..importing.apply_plan import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
-from .file_tracks import numbers_track, turns_track
 from .gathered import Gathered
 from .matrices import Matrices, inverse_of
 from .played_frames import go_on, span_of_keys
+from .round_to_file import numbers_track, turns_track
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}

@@ -26,7 +26,7 @@ from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline
 from ...interp.splines import tcb
 from ..clean_keys import Keys
 from ..conversion import Conversion
-from ..rotation_keys import spline_of
+from ..rotation_modes import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
 _SAME = 1e-6

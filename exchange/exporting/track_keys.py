@@ -27,7 +27,7 @@ from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
-from ..rotation_keys import ModeKeys
+from ..rotation_modes import ModeKeys
 from .played_frames import SAME, go_on, span_of_keys
 from .segments import joined_keys
 

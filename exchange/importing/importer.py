@@ -28,11 +28,11 @@ from ..imported_state import as_converted, remember
 from ..left_out import left_of_file
 from ..options import IMPORT
 from ..report import Exchanged
-from ..rotation_keys import Choices
-from .apply_plan import Applied, apply
+from ..rotation_modes import Choices
 from .match_objects import match_objects, note_differences, reason_left
 from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
+from .set_properties import Applied, apply
 
 _FAR = 1.0
 """Degrees. Handles with a larger error are replaced with samples."""

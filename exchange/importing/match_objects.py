@@ -14,8 +14,8 @@ import numpy as np
 from ...animation.errors import Finding, size_of
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
-from .apply_plan import AIM, ROLL_CONSTRAINT
 from .plan_objects import TARGET, Planned, note
+from .set_properties import AIM, ROLL_CONSTRAINT
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 _NEAR = 1e-3

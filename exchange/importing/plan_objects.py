@@ -20,7 +20,7 @@ from ...interp import rotations
 from ..clean_keys import AddNote, Keys, are_told_apart, turn_keys, vector_keys
 from ..conversion import Conversion, Frame
 from ..mesh_import import local_points, mirrors
-from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
+from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"

@@ -101,7 +101,7 @@ class Channel:
 
 @record(eq=False)
 class Fingerprint:
-    """The contents of a baked channel, as far as they affect playback. See `store/fingerprints.py`."""
+    """The contents of a baked channel, as far as they affect playback. See `store/edited_outside.py`."""
 
     count: int
     """Number of keys."""
