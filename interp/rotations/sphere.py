@@ -119,27 +119,113 @@ def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64A
     return arc(p, q).at(t)
 
 
-class WithRate(NamedTuple):
-    """Points or numbers with their derivatives."""
+class _TurningArc(NamedTuple):
+    """An arc with moving ends and a point on it, for the derivatives of slerp.
+
+    The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is this direction at q,
+    and `across` is the derivative of e times sin(a). `cosine` and `sine` are cos(t a) and sin(t a), and `share` is
+    sin(t a) / sin(a).
+    """
+
+    path: Arc
+    ahead_at_end: Float64Array
+    angle_rate: Float64Array
+    across: Float64Array
+    cosine: Float64Array
+    sine: Float64Array
+    whole: Float64Array
+    share: Float64Array
+
+    @property
+    def onward(self) -> Float64Array:
+        """Return the direction along the arc at the point."""
+        return self.path.ahead * self.cosine - self.path.start * self.sine
+
+
+def _turning_arc(
+    p: Float64Array, p_rate: Float64Array, q: Float64Array, q_rate: Float64Array, t: Float64Array
+) -> _TurningArc:
+    """Return the arcs from p to q, with the derivatives due to the motion of their ends.
+
+    The motion of the end along the arc changes the length of the arc. The motion across the arc rotates the arc, and
+    only this part is divided by sin(a).
+    """
+    angle, _, ahead = path = arc(p, q)
+    turned = t * angle
+    sine, cosine = np.sin(turned), np.cos(turned)
+    ahead_at_end = ahead * np.cos(angle) - p * np.sin(angle)
+    angle_rate = dot(q_rate, ahead_at_end) - dot(p_rate, ahead)
+    across = q_rate - p_rate * np.cos(angle) - ahead_at_end * angle_rate
+    whole = 0.5 * length(q - p) * length(q + p)
+    share = np.divide(sine, whole, out=np.broadcast_to(t, whole.shape).copy(), where=whole > 0.0)
+    return _TurningArc(path, ahead_at_end, angle_rate, across, cosine, sine, whole, share)
+
+
+class WithDerivatives(NamedTuple):
+    """Points or numbers with their first and second derivatives."""
 
     value: Float64Array
     rate: Float64Array
+    change: Float64Array
 
 
-def slerp_with_rate(p: WithRate, q: WithRate, t: WithRate) -> WithRate:
-    """Return slerp(p, q, t) with its derivative. Source: docs/formulas, "Derivative of slerp".
+def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDerivatives) -> WithDerivatives:
+    """Return slerp(p, q, t) with its first and second derivatives. Source: docs/formulas, "Derivatives of slerp".
 
-    The motion of the end along the arc changes the length of the arc. The motion across the arc rotates the arc, and
-    only this part is divided by the sine of the angle.
+    Notes
+    -----
+    Let r be the point, o the direction along the arc there, f the direction at q, and g = t a. Differentiate ``r = p
+    cos(g) + e sin(g)`` and ``q = p cos(a) + e sin(a)`` twice and substitute e'' from the second equation:
+
+        r'' = p'' sin((1-t) a) / sin(a) + q'' sin(g) / sin(a) + 2 e' (g' cos(g) - a' cos(a) sin(g) / sin(a))
+              + 2 p' (a' - g') sin(g) + (t'' a + 2 t' a') o + a'' (t o - f sin(g) / sin(a))
+              + a'^2 q sin(g) / sin(a) - g'^2 r
+
+    As the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
+    The code uses closed forms of the factors, in which sin(a) cancels.
     """
-    angle, start, ahead = path = arc(p.value, q.value)
-    turned = t.value * angle
-    sine, cosine = np.sin(turned), np.cos(turned)
-    ahead_at_end = ahead * np.cos(angle) - start * np.sin(angle)
-    angle_rate = dot(q.rate, ahead_at_end) - dot(p.rate, ahead)
-    across = q.rate - p.rate * np.cos(angle) - ahead_at_end * angle_rate
-    whole = 0.5 * length(q.value - start) * length(q.value + start)
-    share = np.divide(sine, whole, out=np.broadcast_to(t.value, whole.shape).copy(), where=whole > 0.0)
-    onward = ahead * cosine - start * sine
-    rate = p.rate * cosine + across * share + onward * (t.rate * angle + t.value * angle_rate)
-    return WithRate(path.at(t.value), rate)
+    turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
+    (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across
+    cosine, sine, whole, share = turning.cosine, turning.sine, turning.whole, turning.share
+    turned_rate = t.rate * angle + t.value * angle_rate
+    value = turning.path.at(t.value)
+    rate = p.rate * cosine + across * share + turning.onward * turned_rate
+    per_sine = np.divide(angle, whole, out=np.ones_like(angle), where=whole > 0.0)
+    # (t cos(g) - cos(a) sin(g) / sin(a)) / sin(a).
+    opened = (1.0 - t.value * t.value) * angle / 2.0 * per_sine * per_sine * _sinc_drop(angle, t.value)
+    # sin(a) times the second derivative of a.
+    angle_change = (
+        whole * (dot(q.change, turning.ahead_at_end) - dot(p.change, ahead))
+        + dot(across, q.rate * np.cos(angle) - p.rate)
+        - whole * whole * dot(p.rate, q.rate)
+    )
+    change = (
+        p.change * (cosine - np.cos(angle) * share)
+        + q.change * share
+        + 2.0 * across * (t.rate * per_sine * cosine + angle_rate * opened)
+        + 2.0 * p.rate * ((angle_rate - turned_rate) * sine)
+        + turning.onward * (t.change * angle + 2.0 * t.rate * angle_rate)
+        + angle_change * (ahead * opened + p.value * ((1.0 - t.value) * share))
+        + q.value * (angle_rate * angle_rate * share)
+        - value * (turned_rate * turned_rate)
+    )
+    return WithDerivatives(value, rate, change)
+
+
+def _sinc_drop(angle: Float64Array, t: Float64Array) -> Float64Array:
+    """Return (sinc((1-t) a) - sinc((1+t) a)) / a², with sinc(x) = sin(x) / x."""
+    near, far = (1.0 - t) ** 2, (1.0 + t) ** 2
+    square = angle * angle
+    # Below this angle the difference loses digits. The next term of the series is (2 a)¹² / 13!, below 1e-13 of the
+    # first.
+    small = angle < 0.5
+    series = np.zeros_like(angle)
+    divisor, near_power, far_power = 1.0, np.ones_like(angle), np.ones_like(angle)
+    power = np.ones_like(angle)
+    for order in range(1, 8):
+        divisor *= -(2.0 * order) * (2.0 * order + 1.0)
+        near_power, far_power = near_power * near, far_power * far
+        series += (near_power - far_power) / divisor * power
+        power = power * square
+    difference = np.sinc((1.0 - t) * angle / np.pi) - np.sinc((1.0 + t) * angle / np.pi)
+    return np.where(small, series, difference / np.where(small, 1.0, square))

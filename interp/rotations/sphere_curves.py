@@ -5,8 +5,8 @@ All three are nested slerps. Evaluated directly, each arc costs two sines, and e
 multiplications. This module uses the Gram form instead. A sample is a weighted sum of the four controls of its segment.
 The weights need only the angles of the arcs, whose cosines are weighted sums of the six dot products of the controls.
 No intermediate quaternion is computed, and terms that depend only on the segment are computed once. Derivatives of the
-weights give angular velocities, and differences of these give angular accelerations. Only near-antipodal arcs, where a
-cosine does not determine the angle accurately enough, are evaluated as slerps.
+weights give angular velocities. Only second derivatives and near-antipodal arcs, where a cosine does not determine the
+angle accurately enough, are evaluated as slerps.
 """
 
 from __future__ import annotations
@@ -32,10 +32,6 @@ _MOST_COSINE = 1.0 - 2.0**-53
 # Down to this angle, in radians, `_turning_share` loses four digits of an equally small term. Below this angle, the
 # series is accurate.
 _SMALL_ANGLE = 1e-2
-
-# The derivative at the middle of seven samples. The step balances the errors of rounding and of the polynomial.
-_STEP = 1.5e-3
-_DIFFERENCES = [(k * _STEP, weight / _STEP) for k, weight in ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))]
 
 
 def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
@@ -153,8 +149,8 @@ class GramCurve(ABC):
         """Return the weights of the four controls at u, and the cosines of the arcs between moving points."""
 
     @abstractmethod
-    def nested(self, segment: IndexArray, u: Float64Array) -> sphere.WithRate:
-        """Return quaternions and their derivatives with respect to u, each (4, samples), from nested slerps."""
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
+        """Return quaternions and two derivatives with respect to u, each (4, samples), from nested slerps."""
 
     def _controls_of(self, segment: IndexArray) -> Iterator[Float64Array]:
         """Provide the four controls, each (4, samples), when needed.
@@ -170,7 +166,7 @@ class GramCurve(ABC):
         if self._any_steep or any(cosine.min(initial=1.0) < _LEAST_COSINE for cosine in cosines):
             least = np.minimum.reduce(cosines)
             careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
-            values[:, careful] = self.nested(segment[careful], u[careful]).value
+            values[:, careful] = self.value_and_derivatives(segment[careful], u[careful]).value
         return values
 
     def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -184,7 +180,7 @@ class GramCurve(ABC):
             careful |= cosine.value < _LEAST_COSINE
         if careful.any():
             at = np.flatnonzero(careful)
-            values[:, at], rates[:, at] = self.nested(segment[at], u[at])
+            values[:, at], rates[:, at], _ = self.value_and_derivatives(segment[at], u[at])
         return values, rates
 
 
@@ -220,11 +216,11 @@ class DeCasteljau(GramCurve):
         y0, y1, y2 = x0 * f0_0, x0 * f0_1 + x1 * f1_1, x1 * f1_2
         return (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2), (e0_e1, e1_e2, f0_f1)
 
-    def nested(self, segment: IndexArray, u: Float64Array) -> sphere.WithRate:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         at = local_parameter(u)
         points = [constant_points(control) for control in self._controls.take(segment, axis=2)]
         while len(points) > 1:
-            points = [sphere.slerp_with_rate(points[i], points[i + 1], at) for i in range(len(points) - 1)]
+            points = [sphere.slerp_with_derivatives(points[i], points[i + 1], at) for i in range(len(points) - 1)]
         return points[0]
 
 
@@ -250,11 +246,13 @@ class Squad(GramCurve):
         x0, x1 = _weights_of_cosine(e0_e1, _between(u))
         return (x0 * a0, x1 * a1, x1 * b1, x0 * b0), (e0_e1,)
 
-    def nested(self, segment: IndexArray, u: Float64Array) -> sphere.WithRate:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
         at = local_parameter(u)
-        blend = sphere.WithRate(2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
-        return sphere.slerp_with_rate(sphere.slerp_with_rate(c0, c3, at), sphere.slerp_with_rate(c1, c2, at), blend)
+        blend = sphere.WithDerivatives(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
+        return sphere.slerp_with_derivatives(
+            sphere.slerp_with_derivatives(c0, c3, at), sphere.slerp_with_derivatives(c1, c2, at), blend
+        )
 
 
 def _between(u: _Number) -> _Number:
@@ -311,14 +309,16 @@ class Blend(GramCurve):
         weights = (leaves * c1 + between * a, leaves * s1, arrives * s2, between * b + arrives * c2)
         return weights, (left_arc, right_arc, across)
 
-    def nested(self, segment: IndexArray, u: Float64Array) -> sphere.WithRate:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         parts = self._parts.take(segment, axis=1)
         start, end, leaving, arriving, (constant, slope) = np.split(parts, [4, 8, 11, 14])
         at = local_parameter(u)
-        between = sphere.slerp_with_rate(constant_points(start), constant_points(end), at)
-        left = sphere.slerp_with_rate(_turning_points(start, leaving, u), between, at)
-        right = sphere.slerp_with_rate(between, _turning_points(end, arriving, u - 1.0), at)
-        return sphere.slerp_with_rate(left, right, sphere.WithRate(constant + slope * u, slope))
+        between = sphere.slerp_with_derivatives(constant_points(start), constant_points(end), at)
+        left = sphere.slerp_with_derivatives(_turning_points(start, leaving, u), between, at)
+        right = sphere.slerp_with_derivatives(between, _turning_points(end, arriving, u - 1.0), at)
+        return sphere.slerp_with_derivatives(
+            left, right, sphere.WithDerivatives(constant + slope * u, slope, np.zeros_like(u))
+        )
 
 
 def _turning(speed: Float64Array, u: _Number, origin: float) -> tuple[_Number, _Number]:
@@ -336,11 +336,11 @@ def _linear(constant: Float64Array, slope: Float64Array, u: _Number) -> _Number:
     return constant + slope * u
 
 
-def _turning_points(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithRate:
+def _turning_points(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithDerivatives:
     """Return quaternions that rotate from q at constant angular velocities."""
     value = sphere.product(sphere.exp(u * velocity / 2.0), q)
     half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
-    return sphere.WithRate(value, sphere.product(half, value))
+    return sphere.WithDerivatives(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 
 
 class RotationSegments:
@@ -368,18 +368,19 @@ class RotationSegments:
             # q' = w q / 2 with the angular velocity w in the parent's frame.
             velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
             return velocity if self.long_turns is None else self.long_turns.add_to_velocities(velocity, segment, u)
-        differences = [
-            weight * (self.evaluate(segment, u + step, 1) - self.evaluate(segment, u - step, 1))
-            for step, weight in _DIFFERENCES
-        ]
-        acceleration: Float64Array = np.add.reduce(differences)
-        return acceleration
+        values, rates, changes = self._curve.value_and_derivatives(segment, u)
+        # The rest of w', 2 q' q'*, is a scalar without a vector part.
+        acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
+        if self.long_turns is None:
+            return acceleration
+        velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
+        return self.long_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
 
-def constant_points(points: Float64Array) -> sphere.WithRate:
-    return sphere.WithRate(points, np.zeros_like(points))
+def constant_points(points: Float64Array) -> sphere.WithDerivatives:
+    return sphere.WithDerivatives(points, np.zeros_like(points), np.zeros_like(points))
 
 
-def local_parameter(u: Float64Array) -> sphere.WithRate:
-    """Return the local parameter with its derivative with respect to itself, 1."""
-    return sphere.WithRate(u, np.ones_like(u))
+def local_parameter(u: Float64Array) -> sphere.WithDerivatives:
+    """Return the local parameter with its derivatives with respect to itself, 1 and 0."""
+    return sphere.WithDerivatives(u, np.ones_like(u), np.zeros_like(u))

@@ -191,33 +191,39 @@ def test_it_holds_outside_the_keys_and_at_the_last_key_is_the_incoming_one():
 @pytest.mark.parametrize("apart", [0.0, 1e-200, 1e-12, 1e-8, 1e-4, 0.49, 0.51, 1.0, 3.0])
 def test_moving_slerp_agrees_with_differences_at_50_digits_down_to_no_arc(apart):
     generator = np.random.default_rng(17)
-    p, q, p_rate, q_rate = generator.normal(size=(4, 4))
+    p, q, p_rate, q_rate, p_change, q_change = generator.normal(size=(6, 4))
     p /= np.linalg.norm(p)
     q = p * np.cos(apart) + (q - p * (p @ q)) / np.linalg.norm(q - p * (p @ q)) * np.sin(apart)
 
-    def on_sphere(start, rate):
-        # A normalized line is a path on the sphere with any derivative.
+    def on_sphere(start, rate, change):
+        # A normalized parabola is a path on the sphere with any first and second derivatives.
         def at(h):
-            point = [mp.mpf(a) + h * mp.mpf(b) for a, b in zip(start, rate, strict=True)]
+            point = [
+                mp.mpf(a) + h * mp.mpf(b) + h * h / 2 * mp.mpf(c) for a, b, c in zip(start, rate, change, strict=True)
+            ]
             return [x / exact.length(point) for x in point]
 
         return at
 
-    paths = [on_sphere(p, p_rate), on_sphere(q, q_rate)]
-    t, t_rate = 0.3, 0.7
+    paths = [on_sphere(p, p_rate, p_change), on_sphere(q, q_rate, q_change)]
+    t, t_rate, t_change = 0.3, 0.7, -0.4
     track = exact.Track([0.0], np.ones((1, 4)), np.zeros((5, 1)))
 
     def point(h):
         h = mp.mpf(h)
-        return track.slerp(paths[0](h), paths[1](h), mp.mpf(t) + h * mp.mpf(t_rate))
+        return track.slerp(paths[0](h), paths[1](h), mp.mpf(t) + h * mp.mpf(t_rate) + h * h / 2 * mp.mpf(t_change))
 
     def moving(path):
-        rows = path(mp.mpf(0)), exact.derivative(path, 0.0, 1)
-        return sphere.WithRate(*(np.array([float(x) for x in row])[:, np.newaxis] for row in rows))
+        value = [float(x) for x in path(mp.mpf(0))]
+        derivatives = [[float(x) for x in exact.derivative(path, 0.0, nu)] for nu in (1, 2)]
+        return sphere.WithDerivatives(*(np.array(row)[:, np.newaxis] for row in (value, *derivatives)))
 
     ends = [moving(path) for path in paths]
-    found = sphere.slerp_with_rate(ends[0], ends[1], sphere.WithRate(np.array([t]), np.array([t_rate])))
-    for values, expected in zip(found, (point(0), exact.derivative(point, 0.0, 1)), strict=True):
+    found = sphere.slerp_with_derivatives(
+        ends[0], ends[1], sphere.WithDerivatives(*(np.array([x]) for x in (t, t_rate, t_change)))
+    )
+    for nu, values in enumerate(found):
+        expected = point(0) if nu == 0 else exact.derivative(point, 0.0, nu)
         # Rounding differences of 1e-16 at the ends can tilt an arc of this length, but not the derivatives at its ends.
         np.testing.assert_allclose(
             values[:, 0], np.array([float(x) for x in expected]), rtol=0, atol=1e-12 / (np.pi - apart) ** 3

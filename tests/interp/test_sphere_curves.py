@@ -27,7 +27,7 @@ def test_rates_are_those_of_the_slerps(kind, largest):
     u = np.tile(np.concatenate([NEAR, 1.0 - NEAR, generator.uniform(0.0, 1.0, 20)]), 39)
     curve = spline.prepared.curve._curve
     values, rates = curve.value_and_rate(segment, u)
-    expected = curve.nested(segment, u)
+    expected = curve.value_and_derivatives(segment, u)
     assert np.abs(values - expected.value).max() < 1e-14
     assert np.abs(rates - expected.rate).max() < 2e-14
 
