@@ -71,7 +71,8 @@ def _draw_level(
     row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
     row.operator("tcb.frame_function_remove", text="", icon="X").level = level
     column = layout.column(align=True)
-    ends: Any = fcurve.range()
-    draw_text(column, context, iface_("Frames {:g} to {:g}", *ends), icon="BLANK1")
+    if len(fcurve.keyframe_points):
+        ends: Any = fcurve.range()
+        draw_text(column, context, iface_("Frames {:g} to {:g}", *ends), icon="BLANK1")
     action: Any = fcurve.id_data
     draw_text(column, context, iface_("Graph Editor: Frame Function in {:s}", action.name), icon="BLANK1")

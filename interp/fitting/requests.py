@@ -28,9 +28,9 @@ class Request:
         Mask of the segments to fit, indexed by their first keys, for example the segments affected by an edit. The last
         value is ignored. If None, all segments are fitted.
     tolerance : float or None
-        For curves, the maximum error, above 0. For rotations, an angle in radians. Errors of
-        `curves.VALUE_TOLERANCE` times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles
-        ignore the tolerance and are as accurate as possible.
+        For curves, the maximum error, above 0. For rotations, an angle in radians. Errors of `curves.VALUE_TOLERANCE`
+        times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles ignore the tolerance and
+        are as accurate as possible.
     other_keys : array_like of float, or None
         For curves, frames of other keys of the same track. Knots stay half a frame away from these keys, as they do
         from the keys of the spline.

@@ -190,11 +190,43 @@ OTHERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 """Contents that another version may have written. Each function takes rows and a track, and returns others."""
 
+IMPOSSIBLE: dict[str, Callable[[Any, Any], Any]] = {
+    "rows not in order": lambda rows, state: (rows[::-1].copy(), state),
+    **{f"a row's {name}": row(name, value) for name, value in (("numbers", np.nan), ("co", np.inf), ("type", 77))},
+    "a row's float": row("period", np.nan),
+    "a row's interpolation": row("interpolation", 200),
+    "a path": lambda rows, state: (rows, replace(state, path="")),
+    "an own key's value": own("value", np.nan),
+    "an own key's place": own("co", np.inf),
+    "an own key's handle": own("handle_right", np.nan),
+    "an own key's interpolation": own("interpolation", 200),
+    "an own key's handle type": own("handle_left_type", 9),
+    "an own key's placed handles": own("placed", 200),
+    "a saved key's place": saved("co", np.nan),
+    "a saved key's handle": saved("handle_left", np.inf),
+    "a saved key's interpolation": saved("interpolation", 200),
+    "a saved key's handle type": saved("handle_right_type", 9),
+    "a saved key's type": saved("type", 77),
+    "a saved key's selection": saved("flags", 64),
+    "an extrapolation": baked(lambda channel: replace(channel, extrapolation="OTHER")),
+    "a written extrapolation": written(extrapolation="OTHER"),
+    "fewer than no keys": written(count=-1),
+    "a value before the bake": baked(lambda channel: replace(channel, rest=np.nan)),
+    "a text before the bake": baked(lambda channel: replace(channel, rest="1.0")),
+    "edited is none": baked(lambda channel: replace(channel, edited=None)),
+    "repeats is none": baked(lambda channel: replace(channel, repeats=None)),
+    "an index": lambda rows, state: (
+        rows,
+        replace(state, bake=replace(state.bake, channels={-1 - i: c for i, c in state.bake.channels.items()})),
+    ),
+}
+"""Contents that no version writes. Each function takes rows and a track, and returns others."""
+
 
 def write_others(animation, item: bpy.types.Object, name: str) -> None:
     """Write other contents of the first track, with the right checksums."""
     store, action = animation.store.table.custom_property, item.animation_data.action
     before = store.read_table(action)
-    rows, state = OTHERS[name](before.rows, next(iter(before.tracks.values())).state)
+    rows, state = (OTHERS | IMPOSSIBLE)[name](before.rows, next(iter(before.tracks.values())).state)
     store.write(action, before, replace(before.with_tracks([state], []), rows=rows))
     forget(animation)

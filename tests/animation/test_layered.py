@@ -31,8 +31,8 @@ def ball() -> bpy.types.Object:
 
 
 def table_of(item: bpy.types.Object) -> object:
-    action = item.animation_data.action
-    return {name: repr(value) for name, value in action.get("tcb_animation", {}).items()}
+    table: Any = item.animation_data.action.get("tcb_animation")
+    return table.to_dict() if table else {}
 
 
 def is_said(text: str) -> bool:

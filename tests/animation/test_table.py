@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -33,7 +34,7 @@ from tests.animation.curves import (
     new_object,
     snapshot,
 )
-from tests.animation.damage import DAMAGE, OF_A_TRACK, OTHERS, WHOLE, damaged, forget, write_others
+from tests.animation.damage import DAMAGE, IMPOSSIBLE, OF_A_TRACK, OTHERS, WHOLE, damaged, forget, write_others
 from tests.animation.editors import editor, mark_selected
 from tests.animation.properties import RENAMES, custom, keys_of, rig
 from tests.lines_run import lines_run
@@ -729,6 +730,21 @@ def test_a_table_of_what_could_have_been_written_does_no_harm(tcb_animation, fil
     for fcurve in fcurves(ball):
         floats = [np.frombuffer(each, np.float32) for each in bits(fcurve).values() if isinstance(each, bytes)]
         assert np.isfinite(np.concatenate(floats)).all()
+
+
+@pytest.mark.parametrize("others", IMPOSSIBLE)
+def test_values_that_no_table_has_are_damage(tcb_animation, files, others: str) -> None:
+    animation = tcb_animation.animation
+    bpy.ops.wm.open_mainfile(filepath=files[True])
+    ball = bpy.data.objects["Ball"]
+    write_others(animation, ball, others)
+    before = snapshot(ball)
+    for verb in ("bake", "free", "restore"):
+        message = refusal_of(animation, partial(getattr(animation, verb), ball))
+        assert re.search(r'"Ball".*damaged \(.+\). Delete it with Remove TCB', message)
+    assert snapshot(ball) == before
+    assert any("damaged" in str(note) for note in animation.remove(ball).notes)
+    assert not has_table(ball)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

@@ -41,6 +41,12 @@ def test_whole_turns_count(animation):
     )
 
 
+@pytest.mark.parametrize("method", ["TCB", "HERMITE"])
+def test_ten_whole_turns_count(animation, method):
+    item = turning(animation, [0, 3600], method=method)
+    assert angles(animation, item, [5.0, 10.0]) == pytest.approx([1800, 3600], abs=1e-3)
+
+
 def test_cycles_show_the_turns_of_their_first_round(animation):
     item = turning(animation, [0, 40, 10, 90], cycle="REPEAT")
     assert angles(animation, item, [65.0, 70.0, 85.0]) == pytest.approx(angles(animation, item, [5.0, 10.0, 25.0]))

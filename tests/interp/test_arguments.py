@@ -348,9 +348,19 @@ def test_other_keys_are_finite_numbers_and_known_fits_are_such():
         handles.fit_handles([Request(SPLINE)], {})
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, None])
-def test_the_tolerance_of_a_fit_is_above_0(wrong):
-    with pytest.raises(ValueError, match="tolerance must be above 0"):
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (0.0, ValueError),
+        (-1.0, ValueError),
+        (np.nan, ValueError),
+        (None, TypeError),
+        ("x", TypeError),
+        ([1], TypeError),
+    ],
+)
+def test_the_tolerance_of_a_fit_is_a_number_above_0(wrong, error):
+    with pytest.raises(error, match=r"^tolerance must be "):
         curves.fit_many([Request(SPLINE, tolerance=wrong)])
 
 

@@ -17,12 +17,13 @@ unreadable, the other tracks can be used.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import bpy
 import numpy as np
@@ -80,7 +81,18 @@ SAVED = np.dtype(
     ]
 )
 """One of the animator's keys on a baked track, with all attributes. `flags` contains one bit per selection flag."""
+_COUNTS = {
+    "interpolation": 16,
+    "easing": 4,
+    "handle_left_type": 5,
+    "handle_right_type": 5,
+    "type": 8,
+    "placed": 64,
+    "flags": 8,
+}
+"""Number of possible values for each field of a key."""
 Extrapolation = Literal["CONSTANT", "LINEAR"]
+_EXTRAPOLATIONS = get_args(Extrapolation)
 Written = npt.NDArray[np.void]
 """Records of dtype OWN, ordered by frame."""
 SavedKeys = npt.NDArray[np.void]
@@ -340,8 +352,13 @@ def _read(stored: Any, before: Table) -> Table:
         # Data are missing, or another program has changed them.
         raise ValueError("stamp")
     contents = dict(stored["contents"].items())
-    tracks = {}
+    rows, tracks = np.frombuffer(words, dtype=ROW), {}
+    if (rows["identity"][1:] <= rows["identity"][:-1]).any():
+        raise ValueError("rows")
+    _check_keys(rows)
     for identity, slot, path, plays, checksum in json.loads(index):
+        if not isinstance(path, str) or not path or not 0 <= plays <= _BAKED + _APPROXIMATE:
+            raise ValueError("tracks")
         try:
             content = _bytes(contents[str(identity)])
         except (KeyError, TypeError):
@@ -349,7 +366,7 @@ def _read(stored: Any, before: Table) -> Table:
         track = StoredTrack(identity, slot, path, plays, checksum, content)
         known = before.tracks.get(identity)
         tracks[identity] = known if known is not None and known == track else track
-    return Table(np.frombuffer(words, dtype=ROW), tracks, stamp)
+    return Table(rows, tracks, stamp)
 
 
 def _bytes(words: Any) -> bytes:
@@ -486,7 +503,37 @@ def _state(track: StoredTrack) -> TrackState:
             baked[index] = BakedChannel(keys, extrapolation, rest, repeats, written, edited)
         bake = Bake(baked, head["bake"]["digest"], from_text(head["bake"]["options"]))
     error = head["error"] and Error(*head["error"])
-    return TrackState(track.identity, track.slot, track.path, settings, channels, error, bake)
+    state = TrackState(track.identity, track.slot, track.path, settings, channels, error, bake)
+    _check(state)
+    return state
+
+
+def _check(state: TrackState) -> None:
+    """Raise ValueError or TypeError if another version or program stored values that no track has."""
+    baked = {} if state.bake is None else state.bake.channels
+    for index, channel in (*state.channels.items(), *baked.items()):
+        if index < 0 or channel.extrapolation not in _EXTRAPOLATIONS or not isinstance(channel.edited, bool):
+            raise ValueError("channel")
+    for channel in state.channels.values():
+        _check_keys(channel.own)
+    for bake in baked.values():
+        written = bake.written
+        if written.count < 0 or written.extrapolation not in _EXTRAPOLATIONS or not isinstance(bake.repeats, bool):
+            raise ValueError("bake")
+        if not math.isfinite(bake.rest or 0.0):
+            raise ValueError("rest")
+        _check_keys(bake.keys)
+
+
+def _check_keys(keys: npt.NDArray[np.void]) -> None:
+    """Raise ValueError if records of keys contain a number or an enum value that no key can have."""
+    for name in keys.dtype.names or ():
+        # The floats for Back and Elastic of the animator's keys can have any bits.
+        is_free = keys.dtype == SAVED and name in ("back", "amplitude", "period")
+        if keys.dtype[name].base.kind == "f" and not is_free and not np.isfinite(keys[name]).all():
+            raise ValueError(name)
+        if name in _COUNTS and (keys[name] >= _COUNTS[name]).any():
+            raise ValueError(name)
 
 
 def remove_table(action: Any) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from ... import ease
+from ...arguments import checked_sample_frame
 from ...batch import BLOCK
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
@@ -267,10 +268,13 @@ class Strands:
 
 
 def _checked_tolerance(request: Request) -> float:
-    """Return the tolerance, or raise ValueError."""
-    if request.tolerance is None or not request.tolerance > 0.0:
-        raise ValueError(f"tolerance must be above 0 when curves are fitted, not {request.tolerance!r}")
-    return request.tolerance
+    """Return the tolerance, or raise TypeError or ValueError."""
+    if request.tolerance is None:
+        raise TypeError("tolerance must be a number when curves are fitted, not None")
+    tolerance = checked_sample_frame("tolerance", request.tolerance)
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be above 0, not {tolerance:g}")
+    return tolerance
 
 
 def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
