@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion
+from scipy.spatial.transform import Rotation
 
 from tests.all_pairs import all_pairs, each_once
 from tests.animation import reference
@@ -25,6 +26,7 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    orientations,
     play,
     rotation_path,
     snapshot,
@@ -267,6 +269,31 @@ def test_keys_that_stand_at_a_gimbal_lock_bake_without_a_turn_too_many(animation
     for index in range(3):
         values = [curve(thing, "rotation_euler", index).evaluate(frame) for frame in range(11)]
         assert np.abs(np.diff(values)).max() < 0.7
+
+
+@pytest.mark.parametrize(
+    ("mode", "rows"),
+    [
+        # Without rotation, any axis represents the key.
+        ("AXIS_ANGLE", [(1, 1, 0, 0), (0, 0.01, -1, 0), (45, 0.01, 1, 0)]),
+        # In gimbal lock, x and z may change together.
+        ("XYZ", [(0, 89, 0), (-89, 90, -89), (89, 45, 89)]),
+    ],
+)
+def test_next_to_a_key_with_undetermined_values_the_rotation_stays_right(animation, mode: str, rows) -> None:
+    """The values before the key and the values after it are closest to different equivalents of the key's values."""
+    angles = 1 if mode == "AXIS_ANGLE" else 3
+    rows = [(*map(math.radians, row[:angles]), *row[angles:]) for row in rows]
+    corner = {"continuity": [0.0, -1.0, 0.0]}
+    thing, plain = new_object("Thing", mode), new_object("Plain", "QUATERNION")
+    keys = keyed(animation, thing, mode, [0.0, 10.0, 20.0], rows, **corner)
+    keyed(animation, plain, "QUATERNION", [0.0, 10.0, 20.0], [each.value for each in keys], **corner)
+    for item in (thing, plain):
+        animation.choose(item, "rotation", path="SHORTEST")
+        animation.bake(item)
+    frames = [8.5, 9.5, 10.5, 11.5]
+    turns = Rotation.from_matrix(orientations(thing, frames)).inv() * Rotation.from_matrix(orientations(plain, frames))
+    assert np.degrees(turns.magnitude()).max() < 0.1
 
 
 def test_shortest_path_takes_the_short_way_between_euler_keys(animation) -> None:
