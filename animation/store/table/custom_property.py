@@ -511,7 +511,8 @@ def _state(track: StoredTrack) -> TrackState:
 def _check(state: TrackState) -> None:
     """Raise ValueError or TypeError if another version or program stored values that no track has."""
     baked = {} if state.bake is None else state.bake.channels
-    for index, channel in (*state.channels.items(), *baked.items()):
+    every: list[tuple[int, Channel | BakedChannel]] = [*state.channels.items(), *baked.items()]
+    for index, channel in every:
         if index < 0 or channel.extrapolation not in _EXTRAPOLATIONS or not isinstance(channel.edited, bool):
             raise ValueError("channel")
     for channel in state.channels.values():
