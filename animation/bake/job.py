@@ -14,7 +14,7 @@ from ...interp import KeysError
 from ..datablocks import name_of, users_of_each
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
-from ..live.meaning_of_edits import with_implied
+from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.frame_functions import functions_of
@@ -236,7 +236,8 @@ def _add_tracks(
     by handles.
     """
     left_out = []
-    for (track, reason), own in zip(to_bake, own_keys, strict=True):
+    implied = may_imply([track for track, _ in to_bake], own_keys)
+    for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
         try:
             if not own:
                 raise AnimationError(reason or track.finding("NO_KEYS"))
@@ -244,8 +245,9 @@ def _add_tracks(
             whole = completed(track, own) if complete and options.output == "HANDLES" else own
             if whole is not own:
                 job.completed.append(track)
-            whole, notes = with_implied(track, whole, options.defaults)
-            job.notes += notes
+            if implies or whole is not own:
+                whole, notes = with_implied(track, whole, options.defaults)
+                job.notes += notes
             job.tracks.append(TrackBake(track, job.channels, whole, options))
         except AnimationError as error:
             left_out.append((track, error))

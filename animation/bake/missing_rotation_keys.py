@@ -124,8 +124,6 @@ def _with_missing(own: OwnKeys | None, fresh: OwnKeys) -> OwnKeys:
     """Merge new keys into a channel at frames where the channel has no key."""
     if own is not None:
         fresh = fresh.take(~is_among(fresh.keys.frames, own.keys.frames))
-        if not fresh.count:
-            return own
     every = fresh if own is None else own_end_to_end([own, fresh])
     order = np.argsort(every.keys.frames, kind="stable")
     return every.take(order).with_(rows=np.arange(len(order)), as_read=None)

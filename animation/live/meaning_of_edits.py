@@ -17,7 +17,7 @@ a neighboring key is inserted in Blender and then deleted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,17 +35,19 @@ from ..fcurves.keyframes import (
     BoolArray,
     Float32Array,
     Float64Array,
+    Joined,
     Keyframes,
     both,
     read,
+    read_joined,
 )
 from ..records import record
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys
+from ..store.own_keys import OwnKeys, own_end_to_end
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.table import key_identity
 from ..store.table import rows as rows_
-from ..store.table.custom_property import Written
+from ..store.table.custom_property import OWN, Written
 from ..store.tracks import Track
 from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
@@ -79,35 +81,69 @@ _Goals = dict[int, dict[str, _Goal]]
 """Goals by row of the key, then by side."""
 
 
+def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
+    """Return, for each track, whether edits can imply parameters of the animator's keys.
+
+    Edits can imply parameters only if keys have changed since they were written, or if a handle of an unmoved key was
+    moved while the key or the handle was selected.
+    """
+    places, owns, written = [], [], []
+    result = [False] * len(tracks)
+    for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
+        if track.is_baked or track.state is None or not track.state.channels:
+            continue
+        before = [written_keys(track, index) for index in channels]
+        known = [each for each in before if each is not None]
+        own = [*channels.values()]
+        if len(known) < len(own) or [*map(len, known)] != [each.count for each in own]:
+            result[number] = True
+            continue
+        places += [number] * len(own)
+        owns += own
+        written += known
+    if places:
+        together, wrote = own_end_to_end(owns), rows_.Columns(rows_.joined(written, OWN))
+        joined = Joined(together.keys, list(map(len, written)))
+        implies = together.identities != wrote["identity"]
+        stand = _stands(joined.keys, wrote)
+        may_be_dragged, flags = _may_be_dragged(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
+        may_be_dragged &= flags[0] | flags[1]
+        if np.count_nonzero(may_be_dragged):
+            implies |= may_be_dragged & _have_other_handles(together, wrote)
+        for row in np.flatnonzero(joined.sums(implies)).tolist():
+            result[places[row]] = True
+    return result
+
+
+def _have_other_handles(together: OwnKeys, written: rows_.Fields) -> BoolArray:
+    """Return a mask of the keys whose handles may have been moved since they were placed.
+
+    If the positions are unknown, all elements are true.
+    """
+    now = together.as_read
+    if now is None:
+        return np.ones(len(written), dtype=np.bool_)
+    return _is_moved(now, written, SIDES[0], LEFT_PLACED) | _is_moved(now, written, SIDES[1], RIGHT_PLACED)
+
+
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
     """Give the animator's keys the parameters implied by edits since the last bake.
 
     Return the keys, with notes on failures. `defaults` contains the parameters of keys that have none of their own.
     """
-    notes: list[Finding] = []
-    if not track.is_played_by_handles or _are_as_written(track, own):
-        return own, notes
     result = with_mirrored(track, own, defaults)
+    notes: list[Finding] = []
+    if track.is_baked or track.state is None or not track.state.channels:
+        return result, notes
+    bends = _bends(track)
     for components in _played_together(track, result):
         part = {index: result[index] for index in components}
-        goals = _goals(track, part, result)
-        if goals and _bends(track):
+        goals = _goals(track, part, result, bends)
+        if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
-        else:
-            dragged = [row for row, sides in goals.items() if any(goal.dragged for goal in sides.values())]
-            notes += [_note_on_key(track, part, row, "HANDLE_FIXED") for row in dragged]
+        elif goals:
+            notes += [_note_on_key(track, part, row, "HANDLE_FIXED") for row in goals]
     return result, notes
-
-
-def _are_as_written(track: Track, own: OwnChannels) -> bool:
-    """Return whether the keys and their handles are exactly as they were written."""
-    for index, keys in own.items():
-        written, now = written_keys(track, index), keys.as_read
-        if written is None or now is None or keys.identities.tobytes() != written["identity"].tobytes():
-            return False
-        if any(getattr(now, name).tobytes() != written[name].tobytes() for name in ("co", *SIDES)):
-            return False
-    return True
 
 
 def _bends(track: Track) -> bool:
@@ -115,9 +151,9 @@ def _bends(track: Track) -> bool:
     return bends_by_parameters(track, track.settings) and function_of(track) is None
 
 
-def _goals(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
+def _goals(track: Track, own: OwnChannels, every: OwnChannels, bends: bool) -> _Goals:
     """Return the goals at keys, for channels with a common spline. `every` contains all channels of the track."""
-    return _dragged(track, own, every) | _inserted(track, own)
+    return _dragged(track, own, every) | (_inserted(track, own) if bends else {})
 
 
 def are_implied(track: Track, own: OwnChannels) -> bool:
@@ -125,12 +161,12 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
 
     The next bake would reverse or replace any parameters set before it.
     """
-    if track.is_baked:
+    if not may_imply([track], [own])[0]:
         return False
     if any(len(mirrored_rows(track, index, each)) for index, each in own.items()):
         return True
     groups = _played_together(track, own) if _bends(track) else []
-    return any(_goals(track, {index: own[index] for index in part}, own) for part in groups)
+    return any(_goals(track, {index: own[index] for index in part}, own, bends=True) for part in groups)
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
@@ -146,9 +182,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
     """Return the goals defined by dragged handles. `every` contains all channels of the track."""
     stand = {index: _stand(track, index, each) for index, each in every.items()}
     moved = not all(each.all() for each in stand.values())
-    sides = {
-        index: _sides_dragged(written_keys(track, index), each, stand[index], moved) for index, each in own.items()
-    }
+    sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
     if not any(rows.any() for each in sides.values() for rows in each):
         return {}
     keys = {index: read(track.channels[index]) for index in own}
@@ -172,22 +206,24 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
     return _stands(own.keys, written)
 
 
-def _sides_dragged(written: Written | None, own: OwnKeys, stand: BoolArray, moved: bool) -> tuple[BoolArray, BoolArray]:
+def _sides_dragged(
+    track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
+) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the channel's keys whose left handles were dragged, and a mask for right handles.
 
     `moved` is true if any key of the track has moved since the keys were written.
     """
+    written, fcurve = written_keys(track, index), track.channels[index]
     none = np.zeros(own.count, dtype=np.bool_)
-    if written is None or own.as_read is None or not stand.any():
+    if written is None or not stand.any():
         return none, none
-    keys = own.keys
-    # Scaling values moves the handles of keys with value 0, but not the keys.
-    may_be_dragged = stand & ~keys.select_control_point if moved else stand
+    may_be_dragged, flags = _may_be_dragged(own.keys, stand, np.bool_(not moved))
+    if not (may_be_dragged & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
+        return none, none
+    now = read_joined([fcurve], (*SIDES, *(f"{side}_type" for side in SIDES))).keys
     left, right = (
-        may_be_dragged & (keys.select_control_point | is_selected) & _is_moved(own.as_read, written, name, placed)
-        for name, is_selected, placed in zip(
-            SIDES, (keys.select_left_handle, keys.select_right_handle), (LEFT_PLACED, RIGHT_PLACED), strict=True
-        )
+        may_be_dragged & selected & _is_moved(now, written, name, placed)
+        for name, selected, placed in zip(SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
 
@@ -196,6 +232,21 @@ def _stands(keys: Keyframes, written: rows_.Fields) -> BoolArray:
     """Return a mask of the keys that still have the frames and values that were written."""
     stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return stands
+
+
+def _may_be_dragged(
+    keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
+) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
+    """Return a mask of the keys whose handles may have been dragged, and masks of selected left and right handles.
+
+    `stand` is a mask of the keys that have not moved. `all_stand` is true if no key of the track has moved.
+    """
+    # Scaling values moves the handles of keys with value 0, but not the keys.
+    may_be_dragged = stand & (all_stand | ~keys.select_control_point)
+    return may_be_dragged, (
+        keys.select_left_handle | keys.select_control_point,
+        keys.select_right_handle | keys.select_control_point,
+    )
 
 
 def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) -> BoolArray:

@@ -73,7 +73,8 @@ class OwnArrays:
     placed : array of uint8, shape (n,)
         Flags, from the table and `restored_keys.py`, of placed handles and of keys with equivalent values on the curve.
     as_read : Keyframes or None
-        The same keys, as read from the animator's curves. None for keys with other rows than on the curves.
+        The same keys, as read from the animator's curves. Attributes that are rarely edited may be from the last update
+        by Live.
     """
 
     keys: Keyframes

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import bpy
@@ -87,6 +88,20 @@ def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, 
     # Each component has its own parameters.
     assert parameters(animation, ball, row, index=1) == [0, 0, 0]
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(ball, "location"))
+
+
+def test_selected_keys_are_not_compared_one_by_one_unless_a_handle_is_elsewhere(animation, ball) -> None:
+    edits = importlib.import_module(f"{animation.__name__}.live.meaning_of_edits")
+    read = animation.store.own_keys.read_own_keys
+    for selected in (True, False):
+        for fcurve in fcurves(ball):
+            for point in fcurve.keyframe_points:
+                point.select_control_point = point.select_left_handle = point.select_right_handle = selected
+        track = animation.find_track(ball, "location")
+        assert edits.may_imply([track], [read(track)]) == [False]
+    drag(ball, 1, "left", (7, 2))
+    track = animation.find_track(ball, "location")
+    assert edits.may_imply([track], [read(track)]) == [True]
 
 
 def test_both_handles_of_a_key_are_taken(animation, ball) -> None:
