@@ -482,10 +482,19 @@ def test_a_slider_moved_on_with_escape_at_hand_still_takes_back_to_the_last_bit(
     assert scene.tcb.tension == shown
 
 
-def test_what_is_not_live_is_not_baked_by_a_drag(cube, scene, event):
-    bpy.ops.tcb.enable()
-    bpy.ops.tcb.bake()
-    before = [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
+def test_a_drag_bakes_a_baked_track_again_without_live(cube, scene, event, tcb_animation):
+    tcb_animation.animation.enable(cube, keep_look=False)
+    tcb_animation.animation.bake(cube)
+    assert not cube.animation_data.action.tcb_live
+    before = values_of(cube)
     event(presses=True)
     scene.tcb.tension = 0.5
-    assert [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)] == before
+    dragged = values_of(cube)
+    assert dragged != before
+    tcb_animation.animation.bake(cube)
+    assert values_of(cube) == dragged
+
+
+def values_of(cube):
+    """Return values of the baked curve at every quarter of a frame."""
+    return [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
