@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interp import Keys, rotations
-from interp.batch import Method, Spline
+from interp.base_spline import Method, Spline
 from interp.splines import METHODS
 
 mpl.use("Agg")

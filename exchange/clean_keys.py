@@ -13,7 +13,7 @@ from ..animation.bake.plans.sample_frames import APART as LEAST_APART
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..formats.three_ds import Track
 from ..interp import rotations
-from ..interp.batch import Cycle
+from ..interp.base_spline import Cycle
 from ..interp.keys import HIGHEST, LOWEST
 from .conversion import Conversion, Frame
 

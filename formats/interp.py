@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING or __package__ == "formats":
     # In a checkout on the module path, `formats` and `interp` are top-level packages.
     from interp import rotations
-    from interp.batch import Cycle
+    from interp.base_spline import Cycle
     from interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
     from interp.messages import Text, n_
 else:
     from ..interp import rotations
-    from ..interp.batch import Cycle
+    from ..interp.base_spline import Cycle
     from ..interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
     from ..interp.messages import Text, n_
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations
-from .batch import Spline
+from .base_spline import Spline
 from .spline_batch import evaluate_many
 
 _HIGHEST_ORDER = 2

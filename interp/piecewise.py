@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_choice
-from .batch import BaseSpline, Curve, Spline, checked_splines, end_to_end
+from .base_spline import BaseSpline, Curve, Spline, checked_splines, end_to_end
 from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere

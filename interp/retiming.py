@@ -16,7 +16,7 @@ from numpy.polynomial import legendre
 
 from . import ease
 from .arguments import checked_choice, checked_row, checked_sample_frames
-from .batch import Spline, checked_derivative
+from .base_spline import Spline, checked_derivative
 from .key_batch import BoolArray, IndexArray
 from .keys import Float64Array, finite
 from .spline_batch import SplineBatch, evaluate_many

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_row
-from .batch import Prepared, Spline, checked_derivative, checked_splines
+from .base_spline import Prepared, Spline, checked_derivative, checked_splines
 from .keys import Float64Array
 
 _FEW = 16

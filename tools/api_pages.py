@@ -65,7 +65,7 @@ TURNS = (
 FUNCTIONS = {"retiming.ConstantSpeed"}
 """Callable classes that are not splines."""
 FOR_BATCHES = {"batch", "chords", "curve", "prepared", "with_keys"}
-"""Attributes of splines that only `interp.batch` uses."""
+"""Attributes of splines that only `interp.base_spline` uses."""
 CITED = re.compile(r'docs/formulas,\s+("[^"]+"(?:,?\s+(?:and\s+)?"[^"]+")*)')
 """Headings of docs/formulas as named in docstrings."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
@@ -214,13 +214,12 @@ SPLINE_PAGES = ("tcb", "lightwave_kochanek_bartels", "cubic")
 def interp_pages() -> dict[str, str]:
     """Return the texts of the pages of docs/reference/interp, by file name."""
     interp, rotations = importlib.import_module("interp"), interp_module("rotations")
-    base, retiming, fitting = interp_module("base_splines"), interp_module("retiming"), interp_module("fitting")
-    batch = interp_module("batch")
+    retiming, fitting = interp_module("retiming"), interp_module("fitting")
     bases = {
-        "components.BaseSpline": batch.BaseSpline,
-        "components.ComponentSpline": base.ComponentSpline,
-        "components.Derivative": batch.Derivative,
-        "components.TurnedSpline": interp_module("rotations.orientations").TurnedSpline,
+        "base_spline.BaseSpline": interp_module("base_spline").BaseSpline,
+        "base_spline.Derivative": interp_module("base_spline").Derivative,
+        "component_spline.ComponentSpline": interp_module("component_spline").ComponentSpline,
+        "rotations.orientations.TurnedSpline": interp_module("rotations.orientations").TurnedSpline,
     }
     turns = {f"rotations.{name}": getattr(rotations, name) for name in TURNS}
     others = {f"rotations.{name}": getattr(rotations, name) for name in rotations.__all__ if name not in TURNS}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
-from ...interp.batch import BaseSpline
+from ...interp.base_spline import BaseSpline
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.fitting.requests import Request

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...interp import SplineBatch, rotations
-from ...interp.batch import Spline
+from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
 from ..bake.plans.splines import TrackSpline, last_place
 from ..fcurves.keyframes import Float64Array

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import rotations
-from ...interp.batch import Cycle
+from ...interp.base_spline import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding

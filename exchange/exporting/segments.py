@@ -19,7 +19,7 @@ from ...animation.bake.plans.splines import TrackSpline
 from ...animation.fcurves.keyframes import Float64Array
 from ...interp import Keys as SplineKeys
 from ...interp import evaluate_many, rotations
-from ...interp.batch import Spline, end_to_end
+from ...interp.base_spline import Spline, end_to_end
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import PARAMETERS
 from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline

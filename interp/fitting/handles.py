@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ease
-from ..batch import BLOCK
+from ..base_spline import BLOCK
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere

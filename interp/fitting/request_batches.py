@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Curve, end_to_end
+from ..base_spline import Curve, end_to_end
 from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import Float64Array, finite
 from ..keys import numbers as checked_numbers

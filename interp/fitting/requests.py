@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from ..batch import Spline
+from ..base_spline import Spline
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from .. import ease
-from ..batch import end_to_end
+from ..base_spline import end_to_end
 from ..hermite_basis import HermiteWeights, hermite_weights
 from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import HIGHEST, Float64Array

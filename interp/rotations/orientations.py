@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_choice
-from ..batch import BaseSpline, Cycle
+from ..base_spline import BaseSpline, Cycle
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_

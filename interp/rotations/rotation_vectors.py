@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..batch import Cycle, end_to_end
+from ..base_spline import Cycle, end_to_end
 from ..hermite_basis import hermite_powers
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys

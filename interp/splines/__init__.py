@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..batch import Method
+    from ..base_spline import Method
 
     METHODS: dict[str, Method]
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..cubic_equations import SETTLED, matrices
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
@@ -101,8 +101,8 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. The spline passes through the first and last keys of a track, but through none
-        of the keys of a loop.
+        See `component_spline.ComponentSpline`. The spline passes through the first and last keys of a track, but
+        through none of the keys of a loop.
 
     Notes
     -----

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
-from ..batch import Method
+from ..base_spline import Method
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
@@ -46,7 +46,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`.
+        See `component_spline.ComponentSpline`.
 
     Notes
     -----

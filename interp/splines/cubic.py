@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
@@ -35,8 +35,8 @@ class NaturalVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. The first and second derivatives of a loop are continuous across the seam. A
-        loop of two keys repeats instead.
+        See `component_spline.ComponentSpline`. The first and second derivatives of a loop are continuous across the
+        seam. A loop of two keys repeats instead.
 
     Notes
     -----

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, checked_velocities
@@ -32,7 +32,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. A loop is smooth across the seam if its first and last keys have equal
+        See `component_spline.ComponentSpline`. A loop is smooth across the seam if its first and last keys have equal
         velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
         Velocities per frame. If None, the motion is at rest at each key.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
@@ -41,7 +41,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. A loop repeats, because a polynomial does not return to its first key.
+        See `component_spline.ComponentSpline`. A loop repeats, because a polynomial does not return to its first key.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
@@ -28,7 +28,7 @@ class LightWaveSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. LightWave does not support ease.
+        See `component_spline.ComponentSpline`. LightWave does not support ease.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class KochanekBartelsSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`.
+        See `component_spline.ComponentSpline`.
 
     Notes
     -----

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
-from ..batch import Method
+from ..base_spline import Method
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..messages import n_
@@ -24,7 +24,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`. Loops also have corners at keys.
+        See `component_spline.ComponentSpline`. Loops also have corners at keys.
 
     Notes
     -----

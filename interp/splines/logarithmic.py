@@ -12,8 +12,8 @@ from typing import cast
 
 import numpy as np
 
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
@@ -32,7 +32,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `components.ComponentSpline`.
+        See `component_spline.ComponentSpline`.
 
     Raises
     ------

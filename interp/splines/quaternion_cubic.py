@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys

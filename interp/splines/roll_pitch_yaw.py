@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import rotations
 from ..arguments import checked_choice
-from ..batch import Curve, Cycle, Method, Spline, checked_keys, end_to_end
+from ..base_spline import Curve, Cycle, Method, Spline, checked_keys, end_to_end
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import Method
+from ..base_spline import Method
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_

@@ -14,8 +14,8 @@ import numpy as np
 
 from .. import rotations
 from ..arguments import checked_choice
-from ..base_splines import ComponentSpline
-from ..batch import Cycle, Method
+from ..base_spline import Cycle, Method
+from ..component_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys

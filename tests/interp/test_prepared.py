@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
-from interp.batch import BaseSpline
+from interp.base_spline import BaseSpline
 from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
 from interp.splines import METHODS, cubic, hermite, lagrange, linear, logarithmic, tcb

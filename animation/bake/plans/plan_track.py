@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....interp.batch import Cycle
+from ....interp.base_spline import Cycle
 from ...errors import Finding
 from ...fcurves.cycles_modifier import repeats
 from ...fcurves.frames import union

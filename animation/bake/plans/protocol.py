@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from ....interp.batch import Cycle, Spline
+from ....interp.base_spline import Cycle, Spline
 from ....interp.fitting import Request
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit
 from ....interp.fitting.handles import Handles

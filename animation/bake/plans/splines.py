@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....interp import Keys, KeysError, rotations
-from ....interp.batch import Spline
+from ....interp.base_spline import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....interp import KeysError
-from ....interp.batch import Spline
+from ....interp.base_spline import Spline
 from ...errors import AnimationError
 from ...fcurves.frames import SAME_FRAME, are_apart
 from ...fcurves.keyframes import Float32Array, Float64Array

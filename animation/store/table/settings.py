@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....interp.batch import Cycle
+from ....interp.base_spline import Cycle
 from ....interp.rotations.orientations import Path
 from ....interp.splines import tcb
 from ....interp.tcb_tangents import Ends

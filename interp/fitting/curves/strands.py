@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ease
 from ...arguments import checked_sample_frame
-from ...batch import BLOCK
+from ...base_spline import BLOCK
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation

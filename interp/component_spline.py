@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 
-from .batch import BaseSpline
+from .base_spline import BaseSpline
 from .cubics import Cubics, PiecewisePolynomial, polynomials
 from .keys import Float64Array
 
