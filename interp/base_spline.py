@@ -24,8 +24,8 @@ from . import cycles
 from .arguments import checked_choice, checked_sample_frames, checked_whole
 from .key_batch import IndexArray, KeyBatch
 from .keys import FARTHEST, Float64Array, Keys, freeze
+from .local_parameter import LocalParameter
 from .messages import n_
-from .timing import Timing
 
 if TYPE_CHECKING:
     from typing import Self
@@ -277,13 +277,13 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
 class Prepared:
     """Splines with the same `Spline.batch`, ready for evaluation.
 
-    `tracks` contains the concatenated keys, `curve` the segments, and `timing` their local parameters.
+    `tracks` contains the concatenated keys, `curve` the segments, and `local_parameter` their local parameters.
     """
 
     def __init__(self, splines: Sequence[Spline]) -> None:
         self.tracks = end_to_end(splines)
         self.curve = type(splines[0]).curve(splines, self.tracks)
-        self.timing = Timing(self.tracks)
+        self.local_parameter = LocalParameter(self.tracks)
         self._cycles = [spline.cycle != "SINGLE" for spline in splines]
         self._ends_segment, self._ends_track = np.zeros((2, len(self.tracks.frames)), dtype=np.bool_)
         has_segments = self.tracks.last > self.tracks.first
@@ -323,7 +323,7 @@ class Prepared:
             segment = 0
         if extrapolate and self._ends_track[segment]:
             segment -= 1
-        u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
+        u, *rates = self.local_parameter.at_one(frame, segment, nu, extrapolate)
         return _by_frame(self._one, segment, u, rates, nu)
 
     def _evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
@@ -332,7 +332,7 @@ class Prepared:
 
     def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
         """Return values or derivatives per frame, shape (components, samples)."""
-        u, *rates = self.timing.at(frames, segment, nu, extrapolate)
+        u, *rates = self.local_parameter.at(frames, segment, nu, extrapolate)
         return _by_frame(self.curve.evaluate, segment, u, rates, nu)
 
     def _look_up(

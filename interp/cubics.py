@@ -14,7 +14,7 @@ from .cycles import wrapped_frames
 from .hermite_basis import hermite_powers
 from .key_batch import IndexArray, KeyBatch
 from .keys import Float64Array
-from .timing import Timing
+from .local_parameter import LocalParameter
 
 if TYPE_CHECKING:
     from typing import Self
@@ -181,7 +181,9 @@ class PiecewisePolynomial:
         return whole
 
 
-def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: float | None) -> PiecewisePolynomial:
+def polynomials(
+    cubics: Cubics, local_parameter: LocalParameter, frames: Float64Array, period: float | None
+) -> PiecewisePolynomial:
     """Return the cubics of one track, including ease, as polynomials in the frame. Eased pieces have degree 6.
 
     An eased segment has three pieces, in which the local parameter is a parabola, a line and a parabola
@@ -191,7 +193,8 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
     if len(frames) == 1:
         return PiecewisePolynomial(c0[np.newaxis], np.append(frames, frames + 1.0), np.stack([c0, c0], axis=1))
     segment = np.arange(len(frames) - 1)
-    length, leave, arrive = timing.length[segment], timing.ease_from[segment], timing.ease_to[segment]
+    length = local_parameter.length[segment]
+    leave, arrive = local_parameter.ease_from[segment], local_parameter.ease_to[segment]
     # The start of each piece as a rounded frame, and relative to its segment.
     starts = np.stack([np.zeros_like(leave), leave, 1.0 - arrive])
     is_piece = np.stack([leave > 0.0, leave < 1.0 - arrive, arrive > 0.0])
@@ -230,4 +233,5 @@ def polynomials(cubics: Cubics, timing: Timing, frames: Float64Array, period: fl
     c = np.stack(rows[degree::-1])
     outside = np.zeros((len(c), 2, c.shape[2]))
     outside[-1] = c0[[0, -1]]
-    return PiecewisePolynomial(c, x, outside, (bool(timing.ease_from[0] > 0.0), bool(timing.ease_to[-2] > 0.0)), period)
+    eased = bool(local_parameter.ease_from[0] > 0.0), bool(local_parameter.ease_to[-2] > 0.0)
+    return PiecewisePolynomial(c, x, outside, eased, period)

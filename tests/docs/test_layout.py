@@ -25,7 +25,7 @@ ORDER = (
         "interp/arguments",
         "interp/cycles",
         "interp/key_batch",
-        "interp/timing",
+        "interp/local_parameter",
         "interp/base_spline",
         "interp/spline_batch",
         "interp/hermite_basis",

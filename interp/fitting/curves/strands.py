@@ -19,8 +19,8 @@ from ...arguments import checked_sample_frame
 from ...base_spline import BLOCK
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
+from ...local_parameter import LocalParameter
 from ...rotations.representations import RotationRepresentation
-from ...timing import Timing
 from ..request_batches import batch
 from ..requests import Request
 
@@ -169,7 +169,7 @@ class Strands:
     def __init__(self, requests: Sequence[Request]) -> None:
         self.requests = requests
         self.representation, self.tracks, self._curve, self.numbers, segment = batch(requests)
-        self._timing = Timing(self.tracks)
+        self._local_parameter = LocalParameter(self.tracks)
         counts = self.tracks.last - self.tracks.first + 1
         shared = 1 if self.representation is not None else self.channels
         self.component = np.tile(np.arange(shared), len(segment))
@@ -226,7 +226,7 @@ class Strands:
         for start in range(0, max(len(frames), 1), BLOCK):
             block = slice(start, start + BLOCK)
             own = segment[block]
-            u, *rates = self._timing.at(frames[block], own, nu)
+            u, *rates = self._local_parameter.at(frames[block], own, nu)
             values = self._curve.evaluate(own, u, nu)
             if self.representation is None:
                 values = values[self.component[strand[block]], np.arange(len(own))][np.newaxis]

@@ -10,7 +10,7 @@ from .key_batch import IndexArray, KeyBatch
 from .keys import Float64Array
 
 
-class Timing:
+class LocalParameter:
     """The local parameter of every segment as a function of the frame, including ease.
 
     Source: docs/formulas, "Local parameter".
