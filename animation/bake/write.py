@@ -13,10 +13,10 @@ from ..fcurves.selection_flags import selecting
 from ..report import Report
 from ..store.paths import remove_strays
 from ..store.table.custom_property import update
+from .bake_report import count_track, note_of_one_bake
 from .job import Job
 from .locks import lock_groups
 from .put_back import free_tracks
-from .report_figures import count_track, note_of_one_bake
 from .world_space_samples import WorldMotion, depth
 from .write_baked_keys import write_bakes
 from .write_handles import write_handles
