@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 
 from ..animation.store.table.custom_property import has_baked_tracks
 from ..ui import selection
-from ..ui.live import edits_of_baked
+from ..ui.live import attempts_to_edit_baked
 from ..ui.live.messages import forget_notes, has_notes
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
@@ -60,9 +60,9 @@ class TCB_OT_edit_tried(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if self.edit == "KEY":
-            edits_of_baked.explain_keying(context)
+            attempts_to_edit_baked.explain_keying(context)
         elif self.edit == "DRAG":
-            edits_of_baked.explain_drag(context)
+            attempts_to_edit_baked.explain_drag(context)
         else:
-            edits_of_baked.explain_locked_keys(context, is_moved=self.edit == "MOVE")
+            attempts_to_edit_baked.explain_locked_keys(context, is_moved=self.edit == "MOVE")
         return {"PASS_THROUGH"}

@@ -38,7 +38,7 @@ from ..preferences import completes_rotations
 from ..redraw import redraw_editors
 from ..result_notes import keep_result_notes
 from ..sliders import slider_drag
-from . import edits_of_baked
+from . import attempts_to_edit_baked
 from .editing import is_editing
 from .messages import forget_all_notes, forget_notes, keep_notes
 from .scenes import defaults_for, scenes_with
@@ -81,7 +81,7 @@ def _forget_all() -> None:
     watches.clear()
     forget_preview()
     slider_drag.forget()
-    edits_of_baked.clear()
+    attempts_to_edit_baked.clear()
     forget_all_notes()
 
 
@@ -176,7 +176,7 @@ def is_busy() -> bool:
 
 def is_pending() -> bool:
     """Return whether an update may be pending: actions are marked or not fully compared."""
-    return bool(_state.marked or _state.unsure or edits_of_baked.is_pending())
+    return bool(_state.marked or _state.unsure or attempts_to_edit_baked.is_pending())
 
 
 def is_due() -> bool:
@@ -193,8 +193,8 @@ def tick(at_once: bool = False) -> float | None:
         return None
     if is_busy() or is_dragged(QUIET):
         return _RETRY
-    if edits_of_baked.is_pending():
-        edits_of_baked.explain_attempts()
+    if attempts_to_edit_baked.is_pending():
+        attempts_to_edit_baked.explain_attempts()
     if _state.marked:
         _flush_soon()
         return QUIET
@@ -216,7 +216,7 @@ def _before_frame_change(*_args: object) -> None:
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
-    edits_of_baked.note_frame_change()
+    attempts_to_edit_baked.note_frame_change()
     if depsgraph is None:
         return
     if depsgraph.id_type_updated("ACTION"):
@@ -230,8 +230,8 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     if depsgraph.mode != "VIEWPORT":
         return
     if not bpy.app.background:
-        edits_of_baked.note_update(depsgraph, is_editing())
-        if edits_of_baked.is_pending():
+        attempts_to_edit_baked.note_update(depsgraph, is_editing())
+        if attempts_to_edit_baked.is_pending():
             _tick_soon()
     edited = []
     if depsgraph.id_type_updated("OBJECT") and not is_busy():

@@ -16,9 +16,9 @@ KEYS = [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 0))]
 @pytest.fixture
 def live(tcb_animation, scene):
     module = tcb_animation.ui.live
-    module.edits_of_baked.clear()
+    module.attempts_to_edit_baked.clear()
     yield module
-    module.edits_of_baked.clear()
+    module.attempts_to_edit_baked.clear()
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def cube(scene):
 def explained(live, *items):
     """Return the notes on the objects' actions after Blender has reported an edit of objects."""
     bpy.context.view_layer.update()
-    live.edits_of_baked.note_update(SimpleNamespace(id_type_updated=lambda kind: kind == "OBJECT"), False)
-    live.edits_of_baked.explain_attempts()
+    live.attempts_to_edit_baked.note_update(SimpleNamespace(id_type_updated=lambda kind: kind == "OBJECT"), False)
+    live.attempts_to_edit_baked.explain_attempts()
     return [[str(note) for note in live.messages.notes_of(item.animation_data.action)] for item in items]
 
 
@@ -44,7 +44,7 @@ def test_a_moved_baked_object_is_explained_once(live, cube):
     cube.location.x += 1.0
     [[note]] = explained(live, cube)
     assert "Cube" in note
-    assert live.edits_of_baked.is_pending() is False
+    assert live.attempts_to_edit_baked.is_pending() is False
     live.messages.forget_all_notes()
     assert explained(live, cube) == [[]]
     cube.location.x += 1.0
@@ -94,9 +94,9 @@ def test_the_message_is_removed_from_a_workspace_that_the_user_has_left(live, cu
     # Without a main loop, Blender does not switch workspaces.
     windows = [SimpleNamespace(workspace=left)]
     monkeypatch.setattr(live.baked_message, "windows", lambda: windows)
-    live.edits_of_baked.explain_keying(bpy.context)
+    live.attempts_to_edit_baked.explain_keying(bpy.context)
     assert list(texts) == [left]
     assert "Cube" in texts[left]
     windows[0].workspace = shown
-    live.edits_of_baked.clear()
+    live.attempts_to_edit_baked.clear()
     assert texts == {left: None}
