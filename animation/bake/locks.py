@@ -8,11 +8,12 @@ transforms is therefore locked only if location, rotation and scale are all bake
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
 import bpy
 
+from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..store.table.custom_property import Table
 from ..store.tracks import Track
@@ -45,15 +46,20 @@ def lock_groups(channels: Channels, table: Table) -> None:
             group.lock = True
 
 
-def lock_again(channels: Channels, baked: Sequence[Track], unlocked: Sequence[Track], is_changed: bool) -> None:
-    """Lock tracks that have been unlocked since the bake, and their groups.
+def lock_again(
+    channels: Channels, baked: Sequence[Track], not_outside: Callable[[list[Track]], list[Track]], is_changed: bool
+) -> list[Finding]:
+    """Lock tracks that have been unlocked since the bake, and their groups, and return a note.
 
-    `baked` contains all baked tracks in the channels. `is_changed` is true if new channels may have changed the groups.
+    Tracks that `not_outside` omits, because they were edited outside TCB, stay unlocked. `is_changed` is true if new
+    channels may have changed the groups.
     """
+    unlocked = not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
     for track in unlocked:
         lock(baked_curves(track))
     if baked and (unlocked or is_changed):
         lock_groups(channels, baked[0].table)
+    return [Finding("LOCKED_AGAIN", arguments=(len(unlocked),))] if unlocked else []
 
 
 def baked_curves(track: Track) -> list[bpy.types.FCurve]:

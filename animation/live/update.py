@@ -24,7 +24,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.locks import baked_curves, is_locked, lock_again
+from ..bake.locks import lock_again
 from ..bake.pipeline import rebake
 from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
@@ -171,6 +171,14 @@ class Watch:
             (self.outside.add if is_outside else self.outside.discard)(path)
         return [track for track in tracks if not outside[track.path]]
 
+    def lock_again(self, channels: Channels) -> list[Finding]:
+        """Lock unlocked baked channels again if their curves are unchanged since the bake, and return a note."""
+        baked = [track for track in self.tracks.values() if track.bake is not None and track.path not in self.outside]
+        # The fast check does not find all edits, so `not_outside` compares unlocked tracks again.
+        notes = lock_again(channels, baked, self.not_outside, self.has_new_curves)
+        self.has_new_curves = False
+        return notes
+
     def _points_of(self, tracks: Iterable[Track]) -> list[Points]:
         return [self.points[track.path] for track in tracks]
 
@@ -261,7 +269,7 @@ def refresh(
             watch.is_live = options_for is not None
         report.notes, watch.news = [*report.notes, *watch.news], []
         report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for, complete))
-        report.add(_locked_again(watch, channels))
+        report.notes += watch.lock_again(channels)
     return report
 
 
@@ -350,19 +358,6 @@ def _update_tracks(
     report = rebake(watch.users, channels, used, options, complete=complete)
     refused = {error.track for error in report.errors}
     watch.take(channels, [track for track in present if track.path not in refused], report)
-    return report
-
-
-def _locked_again(watch: Watch, channels: Channels) -> Report:
-    """Lock unlocked baked channels again if their curves are unchanged since the bake."""
-    report = Report()
-    baked = [track for track in watch.tracks.values() if track.bake is not None and track.path not in watch.outside]
-    # The fast check does not find all edits.
-    unlocked = watch.not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
-    lock_again(channels, baked, unlocked, watch.has_new_curves)
-    watch.has_new_curves = False
-    if unlocked:
-        report.notes.append(Finding("LOCKED_AGAIN", arguments=(len(unlocked),)))
     return report
 
 
