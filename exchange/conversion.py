@@ -19,6 +19,11 @@ from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
 from ..interp import rotations
 
+DEGREES_MM = 2400.0
+"""The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
+WATTS = 1000.0
+"""The power of a light with multiplier 1. Blender's own importer sets this power, because 3D Studio lights do not fade
+with distance."""
 _FLOAT32 = 1e-6
 """Relative tolerance, because Blender's properties round values to float32."""
 

@@ -21,9 +21,8 @@ from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
-from ..conversion import Conversion, Frame
-from ..importing.new_objects import WATTS
-from ..importing.plan_objects import DEGREES_MM, DUMMY, note
+from ..conversion import DEGREES_MM, WATTS, Conversion, Frame
+from ..importing.plan_objects import DUMMY, note
 from ..left_out import left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
 from ..options import EXPORT

@@ -13,13 +13,11 @@ from ...animation.errors import Finding
 from ...animation.steps import Steps
 from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
-from ..conversion import Conversion
+from ..conversion import WATTS, Conversion
 from ..imported_state import PROPERTIES as SOURCES
 from ..mesh_import import make_mesh
 from .plan_objects import Planned, note
 
-WATTS = 1000.0
-"""Power that Blender's own importer sets for lights, because 3D Studio lights do not fade with distance."""
 AXES = "3DS Axes"
 
 _VALUES = (

@@ -18,7 +18,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
 from ..clean_keys import AddNote, Keys, are_told_apart, turn_keys, vector_keys
-from ..conversion import Conversion, Frame
+from ..conversion import DEGREES_MM, Conversion, Frame
 from ..mesh_import import local_points, mirrors
 from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
 
@@ -26,8 +26,6 @@ DUMMY = b"$$$DUMMY"
 TARGET = ".Target"
 _TARGETS = tuple(TARGET_KINDS.values())
 _UNLINKS = 0x700
-DEGREES_MM = 2400.0
-"""The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
 
 _LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
 """Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6 degrees."""
