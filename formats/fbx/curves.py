@@ -20,6 +20,8 @@ _CONSTANT, _CUBIC = 0x2, 0x8
 _NEXT, _TCB, _USER = 0x100, 0x200, 0x400
 _CLAMP, _TIME_INDEPENDENT, _CLAMP_PROGRESSIVE = 0x1000, 0x2000, 0x4000
 _WEIGHTED_RIGHT, _WEIGHTED_NEXT_LEFT = 0x1000000, 0x2000000
+_HOLDS = (ord("C"), b"C")
+"""The type of extrapolation that holds an end value."""
 _THIRD = 0.333333
 """The value that FBX uses for a third."""
 _WEIGHT_UNIT = 1e-4
@@ -56,6 +58,16 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     # If several keys have the same time, only the last is played.
     last = np.append(np.diff(seconds) > 0.0, True)
     return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
+
+
+def is_extrapolated(record: Record) -> bool:
+    """Return whether a curve does not hold its end values outside its keys."""
+    for name in ("Pre-Extrapolation", "Post-Extrapolation"):
+        side = record.find(name)
+        kind = side.find("Type") if side else None
+        if kind is not None and kind.values and kind.values[0] not in _HOLDS:
+            return True
+    return False
 
 
 def _error(record: Record, fault: str) -> MotionError:

@@ -13,7 +13,7 @@ import numpy as np
 from ..interp import Float64Array, n_, rotations
 from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
 from .binary import Record, read_records
-from .curves import read_curve
+from .curves import is_extrapolated, read_curve
 from .layers import Layer, LayerCurves
 from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
 
@@ -23,7 +23,6 @@ _OLD_DEFINITION = 127
 _FIRST_WITH_DEFINITION = 1004
 _CHANNELS = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
 _NAMES = {(PREFIX + name).encode(): name for name in LOCAL_PROPERTIES}
-_CONSTANT = ord("C")
 Properties = Mapping[str, list[Any]]
 _NO_PROPERTIES: Properties = {}
 _Curves = dict[int, dict[str, list[LayerCurves]]]
@@ -165,7 +164,7 @@ class _Scene:
             if channel is not None and found[channel] is None:
                 record = self.objects[connection.child]
                 found[channel] = read_curve(record, self.ticks)
-                if _is_extrapolated(record):
+                if is_extrapolated(record):
                     notes.append(n_("extrapolation of curves is not supported: the first and last values are held"))
         return LayerCurves(layer, tuple(found), defaults)
 
@@ -226,16 +225,6 @@ def _name(record: Record) -> str:
     values: Iterable[object] = record.values
     text = next((value for value in values if isinstance(value, bytes)), b"")
     return text.split(b"\0\1")[0].decode("utf-8", "replace")
-
-
-def _is_extrapolated(record: Record) -> bool:
-    """Return whether the curve does not simply hold its end values outside its keys."""
-    for name in ("Pre-Extrapolation", "Post-Extrapolation"):
-        side = record.find(name)
-        kind = side.find("Type") if side else None
-        if kind is not None and kind.values and kind.values[0] not in (_CONSTANT, b"C"):
-            return True
-    return False
 
 
 def _to_blender(settings: Properties) -> Float64Array:
