@@ -24,9 +24,9 @@ from ..ui import bake_properties, selection
 from ..ui.bake_properties import BakeOptions
 from ..ui.live import baked_message, handlers
 from ..ui.live.editing import is_editing
+from ..ui.operator_results import Status, finish, for_each, poll_selection
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
-from ..ui.reporting import Status, finish, for_each, poll_selection
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection
 

@@ -13,9 +13,9 @@ from ..animation.number_text import size_text
 from ..animation.track_names import track_name
 from ..animation.translation import rpt_, translated
 from ..ui import findings, selection
+from ..ui.operator_results import SHOWN_NOTES, Status, poll_active, report_notes
 from ..ui.option_properties import CustomRange
 from ..ui.redraw import redraw_editors
-from ..ui.reporting import SHOWN_NOTES, Status, poll_active, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):

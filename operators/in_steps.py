@@ -16,7 +16,7 @@ import bpy
 from ..animation import AnimationError
 from ..animation.steps import Result, Steps, collector_paused
 from ..animation.translation import iface_, n_, rpt_, translated
-from ..ui.reporting import Status
+from ..ui.operator_results import Status
 
 _AT_ONCE = 1.0
 """Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""

@@ -20,8 +20,8 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.chosen_keys import chosen_keys
+from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.redraw import show_in_headers
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.sliders.key_fields import DESCRIPTIONS
 from ..ui.sliders.modifier_keys import typed_after
 from ..ui.sliders.numbers_of_50 import from_50, of_50

@@ -24,8 +24,16 @@ from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor, shown_keys
+from ..ui.operator_results import (
+    NO_OWN_KEY_SELECTED,
+    Status,
+    finish,
+    for_each_of,
+    for_each_track,
+    poll_keys,
+    poll_selection,
+)
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 from ..ui.sliders.key_fields import Of50, parameter
 from ..ui.sliders.numbers_of_50 import shown_names
 from ..ui.sliders.shared_number import is_mixed

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import shown_and_selected_keys
-from ..ui.reporting import NO_OWN_KEY_SELECTED, Status, finish, for_each, for_each_of, poll_keys, poll_selection
+from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each, for_each_of, poll_keys, poll_selection
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
 """Message of grayed-out buttons that need TCB tracks."""

@@ -16,9 +16,9 @@ from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
 from ..ui.live import handlers
+from ..ui.operator_results import Status, poll_selection, report_notes
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status, poll_selection, report_notes
 from ..ui.result_notes import keep_result_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData

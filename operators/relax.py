@@ -19,9 +19,9 @@ from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import iface_, n_, translated
 from ..ui import findings, selection
+from ..ui.operator_results import Status, poll_active, report_notes
 from ..ui.option_properties import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status, poll_active, report_notes
 from ..ui.result_notes import keep_result_notes
 from .checks import active_part
 from .in_steps import Progress

@@ -13,8 +13,8 @@ from ..animation import AnimationError, restore_curves
 from ..animation.options import RESTORE_CURVES
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import rpt_
+from ..ui.operator_results import Status, finish
 from ..ui.option_properties import property_of
-from ..ui.reporting import Status, finish
 from .files import path_of
 from .in_steps import Progress
 

@@ -17,9 +17,9 @@ from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection
+from ..ui.operator_results import Status, finish, for_each, poll_active
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
-from ..ui.reporting import Status, finish, for_each, poll_active
 from .files import path_of, read_file, write_file
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection

@@ -14,9 +14,9 @@ from ..animation.options import RETIME, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
+from ..ui.operator_results import Status, finish, for_each_track, poll_selection
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.reporting import Status, finish, for_each_track, poll_selection
 from ..ui.track_text import shown_state
 
 

@@ -14,7 +14,7 @@ from ..animation.report import Report
 from ..animation.translation import iface_, n_
 from . import selection
 from .chosen_keys import chosen_keys
-from .reporting import for_each_of
+from .operator_results import for_each_of
 
 SUBFOLDER = "tcb_animation/key"
 _DEFAULT = "Smooth"

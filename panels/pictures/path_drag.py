@@ -24,8 +24,8 @@ from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
+from ...ui.operator_results import Status
 from ...ui.redraw import show_in_headers
-from ...ui.reporting import Status
 from ...ui.sliders.modifier_keys import typed_after
 from . import overlay
 from .path_pick import Picked, Shown, end_of, frame_near, pick, tangent_of

@@ -13,8 +13,8 @@ from ...animation.on_path.keys import delete_key, insert_key
 from ...animation.on_path.points import Spot
 from ...animation.translation import rpt_
 from ...ui.live import handlers
+from ...ui.operator_results import Status
 from ...ui.redraw import redraw_editors
-from ...ui.reporting import Status
 from . import overlay
 from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, see, under_mouse
 
