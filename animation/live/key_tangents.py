@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, tcb_of_tangents
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..fcurves.keyframes import SIDES, Float64Array
@@ -111,7 +111,7 @@ class KeyTangents:
         """Return whether an ease defines the velocity of any component on this side of the key."""
         return any(key.is_eased(side) for key in self._keys)
 
-    def best_parameters(self, goals: Mapping[str, Float64Array], stays: float = OTHER_STAYS) -> BestParameters | None:
+    def best_parameters(self, goals: Mapping[str, Float64Array], stays: float) -> BestParameters | None:
         """Return the parameters that best fit the goal tangents, given by side.
 
         Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
