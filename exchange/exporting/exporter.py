@@ -23,15 +23,15 @@ from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import DEGREES_MM, WATTS, Conversion, Frame
 from ..importing.plan_objects import DUMMY, note
-from ..left_out import left_of_objects
+from ..left_out_counts import left_of_objects
 from ..mesh_export import GEOMETRY, mesh_of
 from ..options import EXPORT
 from ..report import Exchanged, count_written
 from ..rotation_modes import MAX_NAME
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
 from .gathered import Gathered, find_source, target_of, upright_spaces
-from .instances import Instances
 from .matrices import Matrices, looked_at, reason_to_sample
+from .names_and_instances import Instances
 from .nodes import Writer
 from .played_frames import frames_of
 from .track_keys import SampleLimit

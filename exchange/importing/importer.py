@@ -25,7 +25,7 @@ from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import as_converted, remember
-from ..left_out import left_of_file
+from ..left_out_counts import left_of_file
 from ..options import IMPORT
 from ..report import Exchanged
 from ..rotation_modes import Choices

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write instances of meshes. The file contains each mesh once, and an instance name for each of its objects."""
+"""Choose the names of nodes, and find instances of meshes.
+
+The file contains each mesh once, and an instance name for each of its objects. Dummies have an instance name too.
+"""
 
 from __future__ import annotations
 
