@@ -16,7 +16,9 @@ from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys
 from ..conversion import Conversion, Frame
 from ..imported_state import DamagedStateError, recall
-from ..importing.plan_objects import Planned, add_keys, node_name
+from ..importing.plan_objects import node_name
+from ..importing.plan_tracks import add_keys
+from ..importing.planned import Planned
 from ..importing.set_properties import AIM, ROLL_CONSTRAINT
 
 _SAME_AXIS = 1e-6

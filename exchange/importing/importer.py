@@ -31,7 +31,8 @@ from ..report import Exchanged
 from ..rotation_modes import Choices
 from .match_objects import match_objects, note_differences, reason_left
 from .new_objects import Made, make_axes, make_objects
-from .plan_objects import Planned, note, plan
+from .plan_objects import note, plan
+from .planned import Planned
 from .set_properties import Applied, apply
 
 _FAR = 1.0

@@ -14,7 +14,8 @@ import numpy as np
 from ...animation.errors import Finding, size_of
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
-from .plan_objects import TARGET, Planned, note
+from .plan_objects import TARGET, note
+from .planned import Planned
 from .set_properties import AIM, ROLL_CONSTRAINT
 
 _NUMBER = re.compile(r"\.\d{3,}$")

@@ -16,7 +16,8 @@ from ...interp import rotations
 from ..conversion import WATTS, Conversion
 from ..imported_state import PROPERTIES as SOURCES
 from ..mesh_import import make_mesh
-from .plan_objects import Planned, note
+from .plan_objects import note
+from .planned import Planned
 
 AXES = "3DS Axes"
 

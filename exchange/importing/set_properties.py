@@ -26,7 +26,8 @@ from ...animation.store.table.settings import Settings
 from ...animation.store.tracks import find_tracks
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
-from .plan_objects import Planned, note
+from .plan_objects import note
+from .planned import Planned
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
 """End of the expression of a lens. Half the sensor width precedes it as a number, because Blender would detect a
