@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .checks.conditions import Checks as Checks, Violation as Violation, check as check
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .datablocks import of_file as of_file, of_object as of_object
+    from .edit.apply_and_remove import apply as apply, remove as remove
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world
     from .edit.enable import enable as enable, enable_many as enable_many
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         find_rotation_faults as find_rotation_faults,
         fix_rotations as fix_rotations,
     )
+    from .edit.free_and_restore import free as free, restore as restore
     from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
     from .edit.key_whole import key_whole as key_whole
     from .edit.many import (
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
         restore_many as restore_many,
     )
     from .edit.parameters.key_set import key_set as key_set
-    from .edit.restore import apply as apply, free as free, remove as remove, restore as restore
     from .edit.table_export import export_table as export_table
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
@@ -88,11 +89,13 @@ _MODULES = {
     ".checks.conditions": ("Checks", "Violation", "check"),
     ".checks.joints": ("Gap", "joint_gap"),
     ".datablocks": ("of_file", "of_object"),
+    ".edit.apply_and_remove": ("apply", "remove"),
     ".edit.bake": ("bake", "bake_many"),
     ".edit.bake_in_world": ("bake_in_world",),
     ".edit.enable": ("enable", "enable_many"),
     ".edit.enable_and_bake": ("enable_and_bake",),
     ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations"),
+    ".edit.free_and_restore": ("free", "restore"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
     ".edit.key_whole": ("key_whole",),
     ".edit.many": (
@@ -106,7 +109,6 @@ _MODULES = {
         "restore_many",
     ),
     ".edit.parameters.key_set": ("key_set",),
-    ".edit.restore": ("apply", "free", "remove", "restore"),
     ".edit.table_export": ("export_table",),
     ".edit.table_import": ("TableKeys", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),

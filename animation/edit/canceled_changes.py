@@ -13,7 +13,7 @@ from ..fcurves.keyframes import Keyframes, extrapolate, read_joined, write
 from ..records import record
 from ..store.table.custom_property import TrackState, read_table, update
 from ..store.tracks import Track
-from .restore import remove_entries
+from .work_on_tracks import remove_entries
 
 
 @record(eq=False)

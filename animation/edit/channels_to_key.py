@@ -16,7 +16,7 @@ from ..sampling.properties import driven_components
 from ..store.edited_outside import edited_outside
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from .restore import remove_tracks
+from .apply_and_remove import remove_tracks
 
 _BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
 _TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")

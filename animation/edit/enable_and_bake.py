@@ -17,8 +17,8 @@ from ..steps import Progress, run_steps
 from ..store.action_and_strips import editable_sets
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track, find_tracks
+from .apply_and_remove import remove_tracks
 from .enable import MAX_CHANGE, enable_many
-from .restore import remove_tracks
 
 _Selected = Mapping[bpy.types.ID, Iterable[str] | None]
 

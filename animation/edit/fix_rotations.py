@@ -32,7 +32,7 @@ from ..report import Report
 from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
-from .restore import restore_if_played
+from .free_and_restore import restore_if_played
 
 Turns = Literal["KEEP", "SHORTEST"]
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]

@@ -22,8 +22,8 @@ from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track, find_tracks
+from .free_and_restore import restore_if_played
 from .parameters.write_parameters import NAMES, Change, write_numbers
-from .restore import restore_if_played
 
 
 @checked

@@ -19,10 +19,11 @@ from ..arguments import Datablocks, by_datablock, checked
 from ..errors import AnimationError
 from ..options import FIX_ROTATIONS, FREE
 from ..report import Report
+from .apply_and_remove import apply, remove
 from .fix_rotations import Turns, fix_rotations
+from .free_and_restore import free, restore
 from .key_whole import key_whole
 from .parameters.key_set import key_set
-from .restore import apply, free, remove, restore
 from .track_settings import choose
 
 _P = ParamSpec("_P")

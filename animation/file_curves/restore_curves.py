@@ -18,8 +18,8 @@ from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import Float64Array
 from ..arguments import Positive, checked
 from ..datablocks import HAS_SLOTS, animation_data, frame_rate, name_of
+from ..edit.apply_and_remove import remove_tracks
 from ..edit.enable import enable_many
-from ..edit.restore import remove_tracks
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME

@@ -20,7 +20,7 @@ from ...interp.fitting.reduction import (
 )
 from ..bake.pipeline import bake
 from ..datablocks import name_of
-from ..edit.restore import apply
+from ..edit.apply_and_remove import apply
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.frames import SAME_FRAME, union

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Apply and Remove, which delete the parameters.
+
+*Apply* keeps the current curves. *Remove* returns the animator's curves to their state before TCB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable
+
+import bpy
+import numpy as np
+
+from ..arguments import checked
+from ..bake.locks import unlock
+from ..fcurves.channels import Channels
+from ..fcurves.cycles_modifier import remove_cycles, repeat
+from ..fcurves.frames import union
+from ..fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    KEY_TYPE,
+    BoolArray,
+    Keyframes,
+    read,
+    write,
+)
+from ..report import Report
+from ..store.own_keys import key_frames, read_all_own_keys, read_own_keys
+from ..store.paths import give_name, take_name
+from ..store.record_rows import remove_traces
+from ..store.table import key_identity
+from ..store.tracks import Track, looks_baked
+from .free_and_restore import count_key_frames, restore_played_tracks
+from .work_on_tracks import Done, Task, work_on
+
+
+@checked
+def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Keep the motion as plain animation, and remove all TCB data.
+
+    Placed handles are kept, generated keys become ordinary keys, and baked channels are unlocked. Baked curves that
+    were edited outside TCB are kept unchanged.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the tracks.
+    prefixes : iterable of str, optional
+        Convert only tracks whose paths start with one of the prefixes.
+
+    Returns
+    -------
+    Report
+        Counts of the tracks and keys that are now plain. Tracks that can't be changed are listed in `errors`.
+
+    Raises
+    ------
+    AnimationError
+        No track is TCB, no TCB track can be changed, or the datablock can't be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball, output="HANDLES")
+    >>> animation.apply(ball).tracks
+    2
+    """
+    return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _make_plain, takes_edited=True))
+
+
+def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+    return [_apply_track(channels, datablock, track) for track in tracks]
+
+
+def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> Done | None:
+    if not track.enabled and track.frame_curve is None:
+        return None
+    _remove_function(channels, datablock, track)
+    if not track.channels:
+        return Done(0, "CHANNELS_GONE")
+    bake, kept = track.bake, read_own_keys(track)
+    for index, fcurve in track.channels.items():
+        remove_cycles(fcurve)
+        if bake is not None:
+            _make_generated_plain(fcurve)
+            remove_traces(fcurve)
+        else:
+            remove_traces(fcurve, kept.get(index))
+    if bake is not None:
+        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+    return Done(count_key_frames(kept.values()), "")
+
+
+def _make_plain(_channels: Channels, track: Track) -> str:
+    """Convert the keys on the track's curves to ordinary keys, and unlock the curves."""
+    is_baked = looks_baked(track)
+    for fcurve in track.channels.values():
+        remove_cycles(fcurve)
+        if is_baked and fcurve.lock:
+            _make_generated_plain(fcurve)
+            unlock([fcurve])
+        remove_traces(fcurve)
+    return "KEPT_CURVES"
+
+
+def _make_generated_plain(fcurve: bpy.types.FCurve) -> None:
+    keys = read(fcurve)
+    write(fcurve, _with_plain(keys, _are_generated(keys)))
+
+
+@checked
+def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore tracks, and remove their parameters and settings, as if they had never been TCB.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the tracks.
+    prefixes : iterable of str, optional
+        Remove only tracks whose paths start with one of the prefixes.
+
+    Returns
+    -------
+    Report
+        Counts of the tracks and keys that are plain again. Tracks that can't be changed are listed in `errors`.
+
+    Raises
+    ------
+    AnimationError
+        No track is TCB, no TCB track can be changed, or the datablock can't be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.remove(ball, ["location"]).tracks
+    1
+    """
+    return work_on(datablock, Task(_remove, "NO_TCB_TRACK", prefixes, _strip))
+
+
+def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
+    """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
+
+    For example, the path `size` does not match `size_y`, whereas the prefix `size` does. `only` is the identity of the
+    F-curves to search.
+    """
+
+    def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+        curves = [track.frame_curve for track in tracks]
+        for track in tracks:
+            track.frame_curve = None
+        done = _remove(channels, owner, tracks)
+        for track, curve in zip(tracks, curves, strict=True):
+            track.frame_curve = curve
+            if curve is not None:
+                give_name(owner, track.path)
+        return done
+
+    return work_on(datablock, Task(work, "", None, _strip, paths=paths), only)
+
+
+def _remove(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+    done = restore_played_tracks(channels, datablock, tracks)
+    for number, track in enumerate(tracks):
+        if done[number] is None and (track.enabled or track.frame_curve is not None):
+            done[number] = Done(len(key_frames(track)), "")
+        _remove_function(channels, datablock, track)
+    enabled = [track for track in tracks if track.enabled]
+    for track, every in zip(enabled, read_all_own_keys(enabled), strict=True):
+        for index, own in every.items():
+            remove_traces(track.channels[index], own)
+    return done
+
+
+def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
+    """Remove the track's own frame function."""
+    if track.frame_curve is not None:
+        channels.remove(track.frame_curve)
+        track.frame_curve = None
+    take_name(datablock, track.path)
+
+
+def _strip(channels: Channels, track: Track) -> str:
+    """Remove generated keys and identities from the track's curves, and unlock the curves. Keep the animator's keys."""
+    if looks_baked(track):
+        _remove_generated(channels, track)
+    for fcurve in track.channels.values():
+        repeat(fcurve, wanted=False)
+        remove_traces(fcurve)
+    return "KEPT_IDENTIFIED_KEYS"
+
+
+def _remove_generated(channels: Channels, track: Track) -> None:
+    """Remove generated keys, and unlock the channels.
+
+    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels
+    therefore keep keys at frames where any channel has one of the animator's keys.
+    """
+    locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
+    unlock(track.channels[index] for index in locked)
+    generated = {index: _are_generated(keys) for index, keys in locked.items()}
+    frames = union([keys.frames[~generated[index]] for index, keys in locked.items()])
+    for index, keys in locked.items():
+        needed = np.isin(keys.frames, frames) & (track.is_rotation | generated[index].all())
+        kept = ~generated[index] | needed
+        if kept.any():
+            write(track.channels[index], _with_plain(keys, generated[index]).take(kept))
+        else:
+            channels.remove(track.channels.pop(index))
+
+
+def _are_generated(keys: Keyframes) -> BoolArray:
+    """Return a mask of the generated keys of a baked curve."""
+    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~key_identity.carry_identities(keys)
+    return generated
+
+
+def _with_plain(keys: Keyframes, generated: BoolArray) -> Keyframes:
+    """Return the keys. Generated keys become ordinary keys with the float attributes of new keys."""
+    plain = {"amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD, "back": DEFAULT_BACK}
+    floats = {name: np.where(generated, np.float32(value), getattr(keys, name)) for name, value in plain.items()}
+    return keys.with_(type=np.where(generated, np.uint8(KEY_TYPE["KEYFRAME"]), keys.type), **floats)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Free Bake and Restore.
+
+*Free Bake* restores the animator's keys as they were before the bake. *Restore* returns the animator's curves to their
+state before TCB, and keeps the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import compress
+
+import bpy
+
+from ..arguments import checked
+from ..bake.pipeline import rebake
+from ..bake.put_back import free_tracks, restore_tracks
+from ..fcurves.channels import Channels
+from ..fcurves.frames import union
+from ..options import FREE
+from ..report import Report
+from ..store.action_and_strips import editable_sets
+from ..store.own_keys import OwnKeys
+from ..store.table.custom_property import Bake, read_table, update
+from ..store.table.stored_bake_options import Options
+from ..store.tracks import Track, find_tracks
+from .work_on_tracks import Done, Task, work_on
+
+
+@checked
+def free(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
+) -> Report:
+    """Free the bake of the datablock's tracks, that is, restore the animator's keys and unlock the channels.
+
+    Each track returns to its state before the bake, either played by handles or off.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The baked datablock.
+    prefixes : iterable of str, optional
+        Free only tracks whose paths start with one of the prefixes.
+    discard_edits : bool
+        Also free tracks whose baked curves were edited outside TCB, and discard these edits.
+
+    Returns
+    -------
+    Report
+        Counts of freed tracks and keys. Tracks that can't be changed are listed in `errors`.
+
+    Raises
+    ------
+    AnimationError
+        Nothing is baked, no track can be freed, or the datablock can't be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.free(ball).tracks
+    2
+    >>> animation.free(ball)
+    Traceback (most recent call last):
+    AnimationError: "Ball": no track is baked
+    """
+    report = work_on(datablock, Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits))
+    _play_freed(datablock, prefixes, report)
+    return report
+
+
+def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
+    """Update the handles of freed tracks whose keys were edited while the tracks were baked."""
+    for channels in editable_sets(datablock, takes_plain=False).sets:
+        if not read_table(channels.action).has_unplaced:
+            continue
+        tracks = [
+            track
+            for track in find_tracks(datablock, channels, prefixes)
+            if track.is_played_by_handles and track.state is not None and not track.state.channels
+        ]
+        if tracks:
+            done = rebake([datablock], channels, tracks, Options(output="HANDLES"))
+            report.errors += done.errors
+            report.notes += done.notes
+
+
+def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+    done = [Done(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
+    free_tracks(channels, [track for track in tracks if track.is_baked])
+    return done
+
+
+def _count_saved(bake: Bake) -> int:
+    """Return the number of frames at which a bake has saved keys."""
+    return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
+
+
+@checked
+def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore the F-curves of the datablock's tracks to their state without TCB, but keep later edits.
+
+    Parameters and settings are kept. If no track of the action is still played, Live is turned off.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the tracks.
+    prefixes : iterable of str, optional
+        Restore only tracks whose paths start with one of the prefixes.
+
+    Returns
+    -------
+    Report
+        Counts of restored tracks and keys. Tracks that can't be changed are listed in `errors`.
+
+    Raises
+    ------
+    AnimationError
+        No track is baked or played by handles, no track can be restored, or the datablock can't be edited. Nothing was
+        changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.restore(ball).tracks
+    2
+    >>> animation.restore(ball)
+    Traceback (most recent call last):
+    AnimationError: "Ball": no track is baked or played by handles
+    """
+    return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes))
+
+
+def restore_played_tracks(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+    """Restore the tracks that a bake or handles play. Return their results, and None for other tracks."""
+    played = [track.is_played for track in tracks]
+    every = iter(restore_tracks(channels, list(compress(tracks, played))))
+    return [Done(count_key_frames(next(every).values()), "") if is_played else None for is_played in played]
+
+
+def restore_if_played(channels: Channels, track: Track) -> None:
+    """Restore a track if a bake or handles play it."""
+    if track.is_played:
+        restore_tracks(channels, [track])
+        assert track.state is not None
+        update(channels.action, states=[track.state])
+
+
+def count_key_frames(own: Iterable[OwnKeys]) -> int:
+    """Return the number of frames at which the channels have keys."""
+    return len(union([each.keys.frames for each in own]))
