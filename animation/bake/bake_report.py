@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import bpy
 import numpy as np
 
 from ..errors import Finding, size_of
@@ -38,12 +39,17 @@ def count_track(report: Report, bake: TrackBake) -> None:
 
 
 def _modifier_notes(track: Track) -> list[Finding]:
-    """Return one note per type of F-curve modifier."""
+    """Return one note per type of F-curve modifier that acts on the track."""
     components: dict[str, list[str]] = {}
     for fcurve in [fcurve for fcurve in track.channels.values() if len(fcurve.modifiers)]:
-        for kind in sorted({modifier.type for modifier in fcurve.modifiers} - {"CYCLES"}):
+        for kind in sorted(_acting_modifiers(fcurve) - {"CYCLES"}):
             components.setdefault(kind, []).append(str(fcurve.array_index))
     return [track.finding("MODIFIERS", kind, ", ".join(found)) for kind, found in components.items()]
+
+
+def _acting_modifiers(fcurve: bpy.types.FCurve) -> set[str]:
+    """Return the types of the modifiers that are not muted."""
+    return {modifier.type for modifier in fcurve.modifiers if not modifier.mute}
 
 
 def _handle_error(bake: TrackBake) -> HandleError:
@@ -82,7 +88,7 @@ def _goes_on_otherwise(bake: TrackBake) -> bool:
     ends = [keys for keys in bake.baked.channels if not keys.holds_outside]
     at_ends = [index for keys in ends if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components]
     return any(
-        index in bake.own and track.extrapolation(index) == "LINEAR" and not track.channels[index].modifiers
+        index in bake.own and track.extrapolation(index) == "LINEAR" and not _acting_modifiers(track.channels[index])
         for index in at_ends
     )
 
@@ -94,7 +100,7 @@ def _is_held(bake: TrackBake) -> bool:
         return False
     held = [index for keys in bake.baked.channels if keys.holds_outside for index in keys.components]
     for index, own in bake.own.items():
-        if index not in held or track.extrapolation(index) != "LINEAR" or track.channels[index].modifiers:
+        if index not in held or track.extrapolation(index) != "LINEAR" or _acting_modifiers(track.channels[index]):
             continue
         ends = own.keys.take(np.array([0, -1]))
         outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)

@@ -457,4 +457,5 @@ def _other_state(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherStat
 
 def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
     settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
-    return (*settings, *[modifier.type for modifier in fcurve.modifiers]) if len(fcurve.modifiers) else settings
+    modifiers = [(modifier.type, modifier.mute) for modifier in fcurve.modifiers] if len(fcurve.modifiers) else []
+    return (*settings, *modifiers)

@@ -244,6 +244,15 @@ def test_a_bake_that_leaves_an_end_to_blender_holds_no_values(animation, output:
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {"LINEAR"}
 
 
+@pytest.mark.parametrize("muted", [True, False])
+def test_values_that_a_bake_holds_are_noted_unless_a_modifier_acts(animation, muted: bool) -> None:
+    thing = plain(extrapolation="LINEAR")
+    for fcurve in fcurves(thing):
+        fcurve.modifiers.new("LIMITS").mute = muted
+    animation.enable(thing, keep_look=False)
+    assert any(note.code == "HELD_OUTSIDE" for note in animation.bake(thing).notes) == muted
+
+
 @pytest.mark.parametrize(("output", "what"), each_once(["SAMPLES", "CURVES"], ["location", *MODES]))
 def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animation, what: str, output: str) -> None:
     thing = new_object("Thing", "XYZ" if what == "location" else what)

@@ -210,6 +210,16 @@ def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
     assert said(animation, ball) == [BACK]
 
 
+def test_the_note_on_a_modifier_ends_when_the_modifier_is_muted(animation, ball) -> None:
+    modifier = curve(ball, "scale").modifiers.new("NOISE")
+    curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
+    let_time_pass(animation)
+    assert len(said(animation, ball)) == 1
+    modifier.mute = True
+    let_time_pass(animation)
+    assert said(animation, ball) == []
+
+
 def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited(animation, ball) -> None:
     curve(ball, "scale").modifiers.new("NOISE")
     curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0

@@ -162,6 +162,13 @@ def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:
     assert not any("CYCLES" in str(note) for note in animation.bake(thing).notes)
 
 
+def test_a_muted_modifier_is_not_reported(animation, thing) -> None:
+    curve(thing, "location").modifiers.new("NOISE").mute = True
+    curve(thing, "location", 1).modifiers.new("STEPPED")
+    (note,) = [note for note in animation.bake(thing).notes if note.code == "MODIFIERS"]
+    assert note.arguments == ("STEPPED", "1")
+
+
 def test_a_zero_quaternion(animation) -> None:
     item = new_object("Ball", "QUATERNION")
     key(item, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0, 0, 0, 0)), (20, (0, 1, 0, 0))])
