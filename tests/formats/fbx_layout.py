@@ -32,6 +32,8 @@ class KeyCurve:
     values: Sequence[float]
     flags: Sequence[int]
     data: Sequence[Sequence[float]] = ()
+    after: str = ""
+    """The letter of the extrapolation after the last key, if the file names one."""
 
 
 @dataclass
@@ -118,9 +120,10 @@ def curve_record(number: int, curve: KeyCurve) -> Record:
         "KeyAttrDataFloat": data,
         "KeyAttrRefCount": np.ones(count, dtype=np.int32),
     }
-    return Record(
-        "AnimationCurve", [number, b"AnimCurve\0\1AnimCurve", b""], [Record(k, [v]) for k, v in arrays.items()]
-    )
+    inner = [Record(name, [array]) for name, array in arrays.items()]
+    if curve.after:
+        inner.append(Record("Post-Extrapolation", (), [Record("Type", [ord(curve.after)])]))
+    return Record("AnimationCurve", [number, b"AnimCurve\0\1AnimCurve", b""], inner)
 
 
 def scene_bytes(models: Sequence[Model], version: int = 7400) -> bytes:

@@ -58,6 +58,13 @@ def test_tcb_keys_play_what_motionbuilder_plays() -> None:
     np.testing.assert_allclose(curve(np.arange(61) / 24.0), TCB_VALUES, atol=2e-6)
 
 
+@pytest.mark.parametrize(("after", "is_noted"), [("", False), ("C", False), ("K", True), ("R", True), ("M", True)])
+def test_one_note_reports_curves_that_do_not_hold_their_end_values(after: str, is_noted: bool) -> None:
+    curve = KeyCurve(TIMES, VALUES, [LINEAR] * 4, after=after)
+    file = fbx.read(scene_bytes([Model("Box", curves={"Lcl Translation": (curve, curve, None)})]))
+    assert len(file.notes) == is_noted
+
+
 def test_user_slopes_are_those_of_hermites_cubic() -> None:
     slopes = [(1.0, 2.0), (-3.0, 0.5), (2.0, -1.0), (0.0, 0.0)]
     curve = curve_of(KeyCurve(TIMES, VALUES, [CUBIC | USER | 0x800] * 4, [(a, b, 0, 0) for a, b in slopes]))
