@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File menu entries for 3D Studio files, tables, and curves from other files.
 
-3D Studio files can also be dropped on the viewport.
+3D Studio files can also be dropped on the 3D viewport and on the Outliner.
 """
 
 from __future__ import annotations

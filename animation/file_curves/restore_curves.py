@@ -82,7 +82,7 @@ def restore_curves(
     rotation_tolerance : float
         Maximum deviation of rotations, in radians.
     use_tcb : bool
-        Enable TCB on tracks if parameters reproduce the motion within the tolerances.
+        Enable TCB on tracks of assigned actions if parameters reproduce the motion within the tolerances.
     progress : callable, optional
         Called with the number of finished steps and the total number of steps.
 
