@@ -115,7 +115,8 @@ def test_what_comes_back_is_keyed_and_moves_as_what_was_given(give: Export, tmp_
     after = views()
     assert after.keys() == before.keys()
     for at, numbers in before.items():
-        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=2e-6), at
+        # Files and F-curves round angles to float32, and the fits of handles differ slightly between processors.
+        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=5e-6), at
     for kept in SCENES[name]().nodes:
         node = next(node for node in given.nodes if (node.kind, object_name(node)) == (kept.kind, kept.name))
         for one in kept.tracks:
