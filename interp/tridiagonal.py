@@ -22,27 +22,33 @@ _STEPS = 7
 
 def solve(
     before: Float64Array,
-    own: Float64Array,
+    diagonal: Float64Array,
     after: Float64Array,
-    right: Float64Array,
+    right_side: Float64Array,
     previous: IndexArray,
     following: IndexArray,
 ) -> Float64Array:
-    """Return x, shape (b, c, K), with ``before x[previous] + own x + after x[following] = right``.
+    """Return x, shape (b, c, K), with ``before x[previous] + diagonal x + after x[following] = right_side``.
 
-    `before`, `own` and `after` have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The norms of
-    `before` and `after` must add up to at most half the norm of `own` in every row, unless one of them is 0. `before`
-    is 0 at a key without a previous key, and `after` is 0 at a key without a next key. `right` has the shape (b, c, K).
+    `before`, `diagonal` and `after` have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The
+    norms of `before` and `after` must add up to at most half the norm of `diagonal` in every row, unless one of them is
+    0. `before` is 0 at a key without a previous key, and `after` is 0 at a key without a next key. `right_side` has the
+    shape (b, c, K).
     """
     for _ in range(_STEPS):
-        inverse = _inverse(own)
-        left = times(before, inverse[:, :, previous])
-        far = times(after, inverse[:, :, following])
-        right = right - times(left, right[:, :, previous]) - times(far, right[:, :, following])
-        own = own - times(left, after[:, :, previous]) - times(far, before[:, :, following])
-        before, after = -times(left, before[:, :, previous]), -times(far, after[:, :, following])
+        inverse = _inverse(diagonal)
+        factor_before = times(before, inverse[:, :, previous])
+        factor_after = times(after, inverse[:, :, following])
+        right_side = (
+            right_side
+            - times(factor_before, right_side[:, :, previous])
+            - times(factor_after, right_side[:, :, following])
+        )
+        diagonal = diagonal - times(factor_before, after[:, :, previous]) - times(factor_after, before[:, :, following])
+        before = -times(factor_before, before[:, :, previous])
+        after = -times(factor_after, after[:, :, following])
         previous, following = previous[previous], following[following]
-    return times(_inverse(own), right)
+    return times(_inverse(diagonal), right_side)
 
 
 def times(a: Float64Array, b: Float64Array) -> Float64Array:
@@ -57,7 +63,7 @@ def _inverse(a: Float64Array) -> Float64Array:
     """Return the inverses of numbers or 3 x 3 matrices."""
     if len(a) == 1:
         return 1.0 / a
-    rows = np.stack([cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])], axis=1)
-    determinant = a[0, 0] * rows[0, 0] + a[0, 1] * rows[1, 0] + a[0, 2] * rows[2, 0]
-    inverse: Float64Array = rows / determinant
+    adjugate = np.stack([cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])], axis=1)
+    determinant = a[0, 0] * adjugate[0, 0] + a[0, 1] * adjugate[1, 0] + a[0, 2] * adjugate[2, 0]
+    inverse: Float64Array = adjugate / determinant
     return inverse

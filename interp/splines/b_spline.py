@@ -18,10 +18,10 @@ import numpy as np
 
 from ..base_spline import Cycle, Method
 from ..component_spline import ComponentSpline
-from ..cubic_equations import SETTLED, matrices
+from ..cubic_rotation_equations import SETTLED, largest_in_tracks, matrices, unsolved_error
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys, KeysError
+from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # The longest step of Newton's method, in radians. The linearization is valid only for smaller turns.
 _LONGEST_STEP = 0.5
 # Enough steps for controls that are several full turns away from their keys.
-_MOST_ITERATIONS = 80
+_MAX_ITERATIONS = 80
 
 
 class _Weights(NamedTuple):
@@ -57,17 +57,19 @@ class _Weights(NamedTuple):
         # The segment of a last key has no length and no motion, so any length is correct.
         length[tracks.last] = 1.0
         before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
-        further_before, further_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
-        around = before + length + after
-        near, far = before / around, (before + length) / around
-        into, out_of = before / (before + length), length / (length + after)
-        first = (1.0 - into) * length / (further_before + before + length)
-        middle = np.stack([into * near, near, far, far + out_of * (1.0 - far)])
-        last = out_of * length / (length + after + further_after)
+        two_before, two_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
+        three_lengths = before + length + after
+        start_share, end_share = before / three_lengths, (before + length) / three_lengths
+        share_before, share_after = before / (before + length), length / (length + after)
+        first = (1.0 - share_before) * length / (two_before + before + length)
+        middle = np.stack(
+            [share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)]
+        )
+        last = share_after * length / (length + after + two_after)
         # The segment that begins at the last key of a loop is the first segment.
-        same = np.arange(len(length))
-        same[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
-        return cls(first[same], middle[:, same], last[same])
+        segment = np.arange(len(length))
+        segment[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
+        return cls(first[segment], middle[:, segment], last[segment])
 
     def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
         """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
@@ -87,11 +89,12 @@ class _Weights(NamedTuple):
 def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
     """Return the segment `offset` places after each segment, across a loop's seam or mirrored at other ends."""
     counts = tracks.last - tracks.first + 1
-    first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
+    first, segment_count = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
     index = np.arange(len(tracks.frames)) - first + offset
-    mirrored = np.where(index < 0, -1 - index, np.where(index >= number, 2 * number - 1 - index, index))
-    around = np.where(np.repeat(tracks.looped, counts), np.mod(index, number), mirrored)
-    segments: IndexArray = first + np.clip(around, 0, number - 1)
+    mirrored_at_last = np.where(index >= segment_count, 2 * segment_count - 1 - index, index)
+    mirrored = np.where(index < 0, -1 - index, mirrored_at_last)
+    inside = np.where(np.repeat(tracks.looped, counts), np.mod(index, segment_count), mirrored)
+    segments: IndexArray = first + np.clip(inside, 0, segment_count - 1)
     return segments
 
 
@@ -122,7 +125,7 @@ class VectorSpline(ComponentSpline):
         chords = keys[:, end] - keys
         weights = _Weights.of(tracks)
         before, after = chords[:, _segments(tracks, -1)], chords[:, _segments(tracks, 1)]
-        b0, b1, b2, b3 = (keys + weights.middle[number] * chords for number in range(4))
+        b0, b1, b2, b3 = (keys + weight * chords for weight in weights.middle)
         b0 -= weights.first * before
         b3 += weights.last * after
         first, last = tracks.open
@@ -267,61 +270,65 @@ class _CumulativeTurns:
 def _controls(
     tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: _Weights
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them.
+    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them."""
+    controls, turns = keys, onward
+    counts = tracks.last - tracks.first + 1
+    is_unsolved = np.ones(len(tracks.first), dtype=np.bool_)
+    for _ in range(_MAX_ITERATIONS):
+        step = _newton_step(tracks, keys, controls, turns, weights)
+        # A solved track does not change while others continue, so its result does not depend on them.
+        may_move = np.repeat(is_unsolved, counts)
+        longest = largest_in_tracks(step, tracks)
+        shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, longest, out=np.ones_like(longest), where=longest > 0.0))
+        step = np.where(may_move, step * np.repeat(shortening, counts), 0.0)
+        controls = np.where(may_move, sphere.product(controls, sphere.exp(step / 2.0)), controls)
+        changes = rate_of_velocity(-turns, step[:, tracks.segment_end]) - rate_of_velocity(turns, step)
+        turns = np.where(may_move, _turns_near(turns + changes, controls, tracks), turns)
+        is_unsolved &= ~(longest <= SETTLED)
+        if not is_unsolved.any():
+            return controls, turns
+    fault = n_(
+        "the rotation between neighboring keys changes too much for a B-spline through them. Insert a key between them"
+    )
+    raise unsolved_error(fault, tracks, is_unsolved, step)
+
+
+def _newton_step(
+    tracks: KeyBatch, keys: Float64Array, controls: Float64Array, turns: Float64Array, weights: _Weights
+) -> Float64Array:
+    """Return the turn (3, K) of each control, in its own frame, that brings the linearized spline to all keys.
 
     At a key, the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the key's control and the
     turn t2 from it to the next control.
     """
-    before_key, after_key = tracks.segments_beside
-    inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-    first, middle = np.where(inner, weights.first, 0.0), np.where(inner, weights.middle[0], 0.0)
-    control, turns = keys, onward
-    counts = tracks.last - tracks.first + 1
-    unsolved = np.ones(len(tracks.first), dtype=np.bool_)
-    for _ in range(_MOST_ITERATIONS):
-        into, out_of = turns[:, before_key], turns[:, after_key]
-        back, on = first * into, middle * out_of
-        met = sphere.product(sphere.product(control, sphere.exp(-back / 2.0)), sphere.exp(on / 2.0))
-        missing = np.where(inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(met), keys)), 0.0)
-        # The derivatives of the turn at the key with respect to a turn of each control, multiplied from the right.
-        back_rate = first * times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, -into))
-        own = times(matrices(turned, -on), matrices(turned, back) - back_rate)
-        own -= middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, out_of))
-        from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
-        before = first * times(matrices(turned, -on), from_before)
-        after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
-        # If the matrix is singular, the step is NaN, and the error is raised below.
-        with np.errstate(all="ignore"):
-            step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
-        # A solved track does not change while others continue, so its result does not depend on them.
-        going = np.repeat(unsolved, counts)
-        moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
-        shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, moved, out=np.ones_like(moved), where=moved > 0.0))
-        step = np.where(going, step * np.repeat(shortening, counts), 0.0)
-        control = np.where(going, sphere.product(control, sphere.exp(step / 2.0)), control)
-        rate = rate_of_velocity(-turns, step[:, tracks.segment_end]) - rate_of_velocity(turns, step)
-        turns = np.where(going, _turns_near(turns + rate, control, tracks), turns)
-        unsolved &= ~(moved <= SETTLED)
-        if not unsolved.any():
-            return control, turns
-    track = int(np.argmax(unsolved))
-    own_keys = slice(tracks.first[track], tracks.last[track] + 1)
-    key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
-    frame = float(tracks.frames[own_keys][key])
-    fault = n_(
-        "the rotation between neighboring keys changes too much for a B-spline through them. Insert a key between them"
-    )
-    raise KeysError(fault, key, frame)
+    segment_before, segment_after = tracks.segments_beside
+    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    first, middle = np.where(is_inner, weights.first, 0.0), np.where(is_inner, weights.middle[0], 0.0)
+    turn_before, turn_after = turns[:, segment_before], turns[:, segment_after]
+    back, ahead = first * turn_before, middle * turn_after
+    spline_at_keys = sphere.product(sphere.product(controls, sphere.exp(-back / 2.0)), sphere.exp(ahead / 2.0))
+    errors = np.where(is_inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(spline_at_keys), keys)), 0.0)
+    # The derivatives of the turn at the key with respect to a turn of each control, multiplied from the right.
+    turned_by_ahead = matrices(turned, -ahead)
+    velocity_of_back, velocity_of_ahead = matrices(velocity_of_exp, back), matrices(velocity_of_exp, -ahead)
+    back_rate = first * times(velocity_of_back, matrices(rate_of_velocity, -turn_before))
+    diagonal = times(turned_by_ahead, matrices(turned, back) - back_rate)
+    diagonal -= middle * times(velocity_of_ahead, matrices(rate_of_velocity, turn_after))
+    before = first * times(turned_by_ahead, times(velocity_of_back, matrices(rate_of_velocity, turn_before)))
+    after = middle * times(velocity_of_ahead, matrices(rate_of_velocity, -turn_after))
+    # If the matrix is singular, the step is NaN, and the track stays unsolved.
+    with np.errstate(all="ignore"):
+        return solve(before, diagonal, after, errors[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
 
 
-def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> Float64Array:
-    """Return the turns from control to control, in each control's own frame, with the full turns of nearby turns."""
-    onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
-    size = sphere.length(onward)
-    axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)
+def _turns_near(estimates: Float64Array, controls: Float64Array, tracks: KeyBatch) -> Float64Array:
+    """Return the turns from control to control, in each control's own frame, with the full turns of the estimates."""
+    onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(controls), controls[:, tracks.segment_end]))
+    angles = sphere.length(onward)
+    axes = np.divide(onward, angles, out=np.zeros_like(onward), where=angles > 0.0)
     # Only two full turns restore the sign of a quaternion.
-    missing = np.rint((sphere.dot(axis, near) - size) / (4.0 * np.pi))
-    turns: Float64Array = onward + axis * (4.0 * np.pi * missing)
+    double_turns = np.rint((sphere.dot(axes, estimates) - angles) / (4.0 * np.pi))
+    turns: Float64Array = onward + axes * (4.0 * np.pi * double_turns)
     turns[:, tracks.last] = 0.0
     return turns
 

@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from ..base_spline import Cycle, Method
 from ..component_spline import ComponentSpline
-from ..cubic_equations import Condition, End, EndName, c2_slopes, c2_slopes_with_ends, c2_velocities, checked_ends
+from ..cubic_ends import Condition, End, EndName, c2_slopes_with_ends, checked_ends
+from ..cubic_equations import c2_slopes
+from ..cubic_rotation_equations import c2_velocities
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Keys
@@ -119,7 +121,7 @@ class VectorSpline(ComponentSpline):
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         values = tracks.columns
-        return Cubics.through(tracks, values, c2_slopes_with_ends(tracks, values, [each.ends for each in splines]))
+        return Cubics.through(tracks, values, c2_slopes_with_ends(tracks, values, [spline.ends for spline in splines]))
 
 
 class NaturalRotationSpline(SolvedSpline):
