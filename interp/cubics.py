@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Segments that are cubics in the local parameter, with any number of components, and polynomials in the frame."""
+"""Cubic segments in the local parameter, and the same motion as piecewise polynomials in the frame."""
 
 from __future__ import annotations
 
 from math import factorial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -119,31 +119,26 @@ class PiecewisePolynomial:
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
         """Evaluate a derivative of any order. The result has the shape of `frames` plus an axis of components."""
         at = checked_sample_frames("frames", frames)
-        row = at.ravel()
+        samples = at.ravel()
         first, last = float(self.x[0]), float(self.x[-1])
         if self._period is not None:
-            row = wrapped_frames(row, first, last)
-        piece = np.clip(np.searchsorted(self.x, row, side="right") - 1, 0, self.c.shape[1] - 1)
-        values = self._evaluated(self.c[:, piece], row - self.x[piece], nu)
-        for side, beyond, start in ((0, row < first, first), (1, row > last, last)):
+            samples = wrapped_frames(samples, first, last)
+        piece = np.clip(np.searchsorted(self.x, samples, side="right") - 1, 0, self.c.shape[1] - 1)
+        values = _polynomials_at(self.c[:, piece], samples - self.x[piece], nu)
+        for side, is_beyond, end in ((0, samples < first, first), (1, samples > last, last)):
             if self._eased[side] or not extrapolate:
-                values[beyond] = self._evaluated(self._outside[:, [side]], row[beyond] - start, nu)
+                values[is_beyond] = _polynomials_at(self._outside[:, [side]], samples[is_beyond] - end, nu)
         return values.reshape(*at.shape, self.c.shape[2])
-
-    @staticmethod
-    def _evaluated(c: Float64Array, along: Float64Array, nu: int) -> Float64Array:
-        """Return a derivative of the polynomials, shape (samples, d)."""
-        result = np.zeros((len(along), c.shape[2]))
-        for power in range(len(c) - 1, checked_whole("nu", nu) - 1, -1):
-            result = result * along[:, np.newaxis] + c[len(c) - 1 - power] * (factorial(power) / factorial(power - nu))
-        return result
 
     def derivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th derivative."""
         c, outside = self.c, self._outside
         for _ in range(checked_whole("n", n)):
             powers = np.arange(len(c) - 1, 0, -1.0)[:, np.newaxis, np.newaxis]
-            c, outside = (a[:-1] * powers if len(a) > 1 else np.zeros_like(a) for a in (c, outside))
+            c, outside = (
+                coefficients[:-1] * powers if len(coefficients) > 1 else np.zeros_like(coefficients)
+                for coefficients in (c, outside)
+            )
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
@@ -156,82 +151,113 @@ class PiecewisePolynomial:
         """
         if self._period is not None:
             raise ValueError("a cycle has no piecewise antiderivative. Use integrate instead")
-        c, outside, length = self.c, self._outside, np.diff(self.x)
+        c, outside, lengths = self.c, self._outside, np.diff(self.x)
         for _ in range(checked_whole("n", n)):
             powers = np.arange(len(c), 0, -1.0)[:, np.newaxis, np.newaxis]
-            c, outside = (np.concatenate([a / powers, np.zeros_like(a[:1])]) for a in (c, outside))
-            whole = np.zeros(c.shape[1:])
-            for each in c:
-                whole = whole * length[:, np.newaxis] + each
-            grown = np.cumsum(whole, axis=0)
-            c[-1, 1:], outside[-1, 1] = grown[:-1], grown[-1]
+            c, outside = (
+                np.concatenate([coefficients / powers, np.zeros_like(coefficients[:1])])
+                for coefficients in (c, outside)
+            )
+            integrals_at_ends = np.cumsum(_polynomials_at(c, lengths, 0), axis=0)
+            c[-1, 1:], outside[-1, 1] = integrals_at_ends[:-1], integrals_at_ends[-1]
         return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral of the motion, including cycles, from frame `a` to frame `b`, shape (d,)."""
         ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
-        inner = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
+        one_period = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:
-            start, end = inner(ends, 0, extrapolate)
+            start, end = one_period(ends, 0, extrapolate)
         else:
-            first = self.x[0]
-            periods = np.floor((ends - first) / self._period)
-            start, end = inner(ends - periods * self._period) + periods[:, np.newaxis] * inner(self.x[-1])
-        whole: Float64Array = end - start
-        return whole
+            periods = np.floor((ends - self.x[0]) / self._period)
+            start, end = one_period(ends - periods * self._period) + periods[:, np.newaxis] * one_period(self.x[-1])
+        integral: Float64Array = end - start
+        return integral
+
+
+def _polynomials_at(c: Float64Array, offsets: Float64Array, nu: int) -> Float64Array:
+    """Return derivatives (m, d) of polynomials (k, m, d), highest power first, at offsets (m,) from their starts."""
+    result = np.zeros((len(offsets), c.shape[2]))
+    for power in range(len(c) - 1, checked_whole("nu", nu) - 1, -1):
+        result = result * offsets[:, np.newaxis] + c[len(c) - 1 - power] * (factorial(power) / factorial(power - nu))
+    return result
 
 
 def polynomials(
     cubics: Cubics, local_parameter: LocalParameter, frames: Float64Array, period: float | None
 ) -> PiecewisePolynomial:
-    """Return the cubics of one track, including ease, as polynomials in the frame. Eased pieces have degree 6.
-
-    An eased segment has three pieces, in which the local parameter is a parabola, a line and a parabola
-    (docs/formulas, "Ease").
-    """
-    c0, c1, c2, c3 = cubics.coefficients.transpose(0, 2, 1)
+    """Return the cubics of one track, including ease, as polynomials in the frame. Eased pieces have degree 6."""
+    coefficients = cubics.coefficients.transpose(0, 2, 1)
+    first_and_last = coefficients[0][[0, -1]]
     if len(frames) == 1:
-        return PiecewisePolynomial(c0[np.newaxis], np.append(frames, frames + 1.0), np.stack([c0, c0], axis=1))
-    segment = np.arange(len(frames) - 1)
-    length = local_parameter.length[segment]
-    leave, arrive = local_parameter.ease_from[segment], local_parameter.ease_to[segment]
-    # The start of each piece as a rounded frame, and relative to its segment.
-    starts = np.stack([np.zeros_like(leave), leave, 1.0 - arrive])
-    is_piece = np.stack([leave > 0.0, leave < 1.0 - arrive, arrive > 0.0])
-    index, part = np.nonzero(is_piece.T)
-    x = np.minimum(frames[index] + starts[part, index] * length[index], frames[index + 1])
-    has_length = np.diff(x, append=frames[-1]) > 0.0
-    index, part, x = index[has_length], part[has_length], x[has_length]
-    length, leave, arrive = length[index], leave[index], arrive[index]
-    s = (x - frames[index]) / length
-    # The local parameter in powers of the offset from that start.
-    pace = 2.0 / (2.0 - leave - arrive)
-    none = np.zeros_like(s)
-    out_of = np.divide(0.5 * pace, leave, out=none.copy(), where=part == 0)
-    into = np.divide(0.5 * pace, arrive, out=none.copy(), where=part == 2)
+        return PiecewisePolynomial(coefficients[:1], np.append(frames, frames + 1.0), first_and_last[np.newaxis])
+    pieces = _eased_pieces(local_parameter, frames)
+    c = _composed(coefficients[:, pieces.segment], pieces.parameter)
+    outside = np.zeros((len(c), 2, c.shape[2]))
+    outside[-1] = first_and_last
+    eased = bool(local_parameter.ease_from[0] > 0.0), bool(local_parameter.ease_to[-2] > 0.0)
+    return PiecewisePolynomial(c, np.append(pieces.start, frames[-1]), outside, eased, period)
+
+
+class _EasedPieces(NamedTuple):
+    """The m pieces of a track in which the local parameter is a polynomial in the frame."""
+
+    start: Float64Array
+    """The frames at which the pieces start, shape (m,)."""
+    segment: IndexArray
+    """The segments that contain the pieces, shape (m,)."""
+    parameter: Float64Array
+    """Coefficients of the local parameter for powers 0 to 2 of the frame, relative to the start, shape (3, m)."""
+
+
+def _eased_pieces(local_parameter: LocalParameter, frames: Float64Array) -> _EasedPieces:
+    """Return the pieces of a track. An eased segment has a parabola, a line and a parabola (docs/formulas, "Ease")."""
+    segments = slice(0, len(frames) - 1)
+    length, ease_from, ease_to = (
+        local_parameter.length[segments],
+        local_parameter.ease_from[segments],
+        local_parameter.ease_to[segments],
+    )
+    starts = np.stack([np.zeros_like(ease_from), ease_from, 1.0 - ease_to])
+    has_shape = np.stack([ease_from > 0.0, ease_from < 1.0 - ease_to, ease_to > 0.0])
+    segment, shape = np.nonzero(has_shape.T)
+    start = np.minimum(frames[segment] + starts[shape, segment] * length[segment], frames[segment + 1])
+    has_length = np.diff(start, append=frames[-1]) > 0.0
+    segment, shape, start = segment[has_length], shape[has_length], start[has_length]
+    length, ease_from, ease_to = length[segment], ease_from[segment], ease_to[segment]
+    # The rounded start relative to the segment, for a local parameter that is exact at the rounded frame.
+    s = (start - frames[segment]) / length
     rest = 1.0 - s
+    pace = 2.0 / (2.0 - ease_from - ease_to)
+    zeros = np.zeros_like(s)
+    out_of_key = np.divide(0.5 * pace, ease_from, out=zeros.copy(), where=shape == 0)
+    into_key = np.divide(0.5 * pace, ease_to, out=zeros.copy(), where=shape == 2)
     parameter = np.choose(
-        part,
+        shape,
         [
-            [out_of * s * s, 2.0 * out_of * s, out_of],
-            [pace * (s - 0.5 * leave), pace, none],
-            [1.0 - into * rest * rest, 2.0 * into * rest, -into],
+            [out_of_key * s * s, 2.0 * out_of_key * s, out_of_key],
+            [pace * (s - 0.5 * ease_from), pace, zeros],
+            [1.0 - into_key * rest * rest, 2.0 * into_key * rest, -into_key],
         ],
     )
-    s0, s1, s2 = (parameter / length ** np.arange(3.0)[:, np.newaxis])[..., np.newaxis]
-    x = np.append(x, frames[-1])
-    rows = [c3[index]]
-    for constant in (c2, c1, c0):
-        grown = np.zeros((len(rows) + 2, *rows[0].shape))
+    return _EasedPieces(start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis])
+
+
+def _composed(cubics: Float64Array, parameter: Float64Array) -> Float64Array:
+    """Return cubics (4, m, d) in a parameter (3, m) that is a parabola in the frame, as polynomials in the frame.
+
+    The arguments have the lowest power first. The result, of degree 3 or 6, has the highest power first.
+    """
+    s0, s1, s2 = parameter[..., np.newaxis]
+    rows = [cubics[3]]
+    # Horner's rule, with multiplication of polynomials.
+    for coefficient in cubics[2::-1]:
+        product = np.zeros((len(rows) + 2, *rows[0].shape))
         for power, row in enumerate(rows):
-            grown[power] += row * s0
-            grown[power + 1] += row * s1
-            grown[power + 2] += row * s2
-        grown[0] += constant[index]
-        rows = list(grown)
+            product[power] += row * s0
+            product[power + 1] += row * s1
+            product[power + 2] += row * s2
+        product[0] += coefficient
+        rows = list(product)
     degree = 6 if s2.any() else 3
-    c = np.stack(rows[degree::-1])
-    outside = np.zeros((len(c), 2, c.shape[2]))
-    outside[-1] = c0[[0, -1]]
-    eased = bool(local_parameter.ease_from[0] > 0.0), bool(local_parameter.ease_to[-2] > 0.0)
-    return PiecewisePolynomial(c, x, outside, eased, period)
+    return np.stack(rows[degree::-1])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
-_NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
+_HALF_TURN_ABOUT_X = np.array([[0.0], [1.0], [0.0], [0.0]])
 """The rotation that Blender plays for a quaternion of length 0."""
 
 
@@ -52,6 +52,8 @@ class PiecewiseSpline(BaseSpline):
     ValueError
         If the splines cannot follow each other, or the cycle is neither SINGLE nor REPEAT.
 
+    Examples
+    --------
     >>> from tcb_splines import Keys, tcb
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
     >>> PiecewiseSpline(runs)([5, 10, 15, 20]).ravel()
@@ -76,22 +78,17 @@ class PiecewiseSpline(BaseSpline):
         gaps: npt.ArrayLike | None = None,
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
-        self._set(cycle=cycle, runs=tuple(checked_splines("runs", runs)))
-        if not self.runs:
-            raise ValueError("a piecewise spline needs at least one run of keys")
-        if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):
-            raise ValueError("all runs of a piecewise spline must have the same method and must not cycle")
+        self._set(cycle=cycle, runs=_checked_runs(runs))
         self._set(_curve=between)
         self._set(_representation=None if representation is None else rotation_representation(representation))
         keys = [run.keys for run in self.runs]
-        self._set(ends=np.cumsum([len(each) for each in keys]) - 1)
-        within = np.empty(0, dtype=np.intp) if gaps is None else np.asarray(gaps, dtype=np.intp)
-        self._set(gaps=np.union1d(self.ends[:-1], within))
-        parameters = np.concatenate([each.parameters for each in keys], axis=1)
+        self._set(ends=np.cumsum([len(run_keys) for run_keys in keys]) - 1)
+        given_gaps = np.empty(0, dtype=np.intp) if gaps is None else np.asarray(gaps, dtype=np.intp)
+        self._set(gaps=np.union1d(self.ends[:-1], given_gaps))
+        parameters = np.concatenate([run_keys.parameters for run_keys in keys], axis=1)
         parameters[EASE_FROM, self.gaps] = parameters[EASE_TO, self.gaps + 1] = 0.0
-        frames, values = (
-            np.concatenate(arrays) for arrays in ([each.frames for each in keys], [each.values for each in keys])
-        )
+        frames = np.concatenate([run_keys.frames for run_keys in keys])
+        values = np.concatenate([run_keys.values for run_keys in keys])
         self._set(keys=Keys(frames, values, *parameters))
 
     @property
@@ -136,60 +133,73 @@ class PiecewiseSpline(BaseSpline):
         """Return the segments of all splines, including the segments between runs."""
         runs = [run for spline in splines for run in spline.runs]
         is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
-        gaps: list[_Gaps] = []
-        owner = np.full(len(tracks.frames), -1)
-        number = np.zeros(len(tracks.frames), dtype=np.intp)
+        gap_curves: list[_GapCurve] = []
+        curve_index = np.full(len(tracks.frames), -1)
+        gap_segment = np.zeros(len(tracks.frames), dtype=np.intp)
         for spline, first in zip(splines, tracks.first.tolist(), strict=True):
-            at = first + spline.gaps
-            is_between[at] = is_between[first + spline.ends[-1]] = True
+            gaps = first + spline.gaps
+            is_between[gaps] = is_between[first + spline.ends[-1]] = True
             if spline._curve is not None:
-                owner[at], number[at] = len(gaps), np.arange(len(at))
-                gaps.append(_Gaps(spline._curve, spline._representation))
-        return _PiecewiseCurve(type(runs[0]).curve(runs, end_to_end(runs)), is_between, gaps, owner, number)
+                curve_index[gaps], gap_segment[gaps] = len(gap_curves), np.arange(len(gaps))
+                gap_curves.append(_GapCurve(spline._curve, spline._representation))
+        run_curve = type(runs[0]).curve(runs, end_to_end(runs))
+        return _PiecewiseCurve(run_curve, is_between, gap_curves, curve_index, gap_segment)
 
 
-@dataclass(frozen=True)
-class _Gaps:
-    """The curves between the runs of one spline."""
-
-    curve: Curve
-    representation: RotationRepresentation | None
-
-    def evaluate(self, gap: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        if self.representation is None:
-            return self.curve.evaluate(gap, u, nu)
-        numbers = self.curve.evaluate(gap, u, 0)
-        if nu:
-            return angular_motion(
-                self.representation, numbers, *(self.curve.evaluate(gap, u, order) for order in (1, 2))
-            )[nu - 1]
-        q = self.representation.orientation(numbers)
-        size = sphere.length(q)
-        unit: Float64Array = np.divide(q, size, out=np.broadcast_to(_NO_LENGTH, q.shape).copy(), where=size > 0.0)
-        return unit
+def _checked_runs(runs: Sequence[Spline]) -> tuple[Spline, ...]:
+    """Return the runs, or raise TypeError or ValueError if they cannot follow each other."""
+    splines = tuple(checked_splines("runs", runs))
+    if not splines:
+        raise ValueError("a piecewise spline needs at least one run of keys")
+    if len({run.batch for run in splines}) > 1 or any(run.cycle != "SINGLE" for run in splines):
+        raise ValueError("all runs of a piecewise spline must have the same method and must not cycle")
+    return splines
 
 
 @dataclass(frozen=True)
 class _PiecewiseCurve:
     """Segments of runs, and segments between runs."""
 
-    runs: Curve
+    run_curve: Curve
     is_between: BoolArray
-    gaps: Sequence[_Gaps]
-    owner: IndexArray
-    """The gap of each segment, or -1 for segments of runs."""
-    number: IndexArray
-    """The index of the segment within its gap."""
+    """A mask of the segments in which no run plays, including held segments."""
+    gap_curves: Sequence[_GapCurve]
+    curve_index: IndexArray
+    """The index of each segment's curve in `gap_curves`, or -1 for segments of runs and held segments."""
+    gap_segment: IndexArray
+    """The index of the segment within its gap curve."""
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        between, owner = self.is_between[segment], self.owner[segment]
-        values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)
+        is_between, curve_index = self.is_between[segment], self.curve_index[segment]
+        values = self.run_curve.evaluate(segment, np.where(is_between, 0.0, u), nu)
         if nu:
-            values = np.where(between, 0.0, values)
-        for index in np.unique(owner[owner >= 0]).tolist():
-            own = owner == index
-            values[:, own] = self.gaps[index].evaluate(self.number[segment[own]], np.maximum(u[own], 0.0), nu)
+            values = np.where(is_between, 0.0, values)
+        for index in np.unique(curve_index[curve_index >= 0]).tolist():
+            samples = curve_index == index
+            gap_segment = self.gap_segment[segment[samples]]
+            values[:, samples] = self.gap_curves[index].evaluate(gap_segment, np.maximum(u[samples], 0.0), nu)
         # The value is also held before a first run of one key.
         if nu:
-            values[:, between & (u < 0.0)] = 0.0
+            values[:, is_between & (u < 0.0)] = 0.0
         return values
+
+
+@dataclass(frozen=True)
+class _GapCurve:
+    """The curve between the runs of one spline, converted from channels to rotations if they have a representation."""
+
+    curve: Curve
+    representation: RotationRepresentation | None
+
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
+        channels = self.curve.evaluate(segment, u, nu if self.representation is None else 0)
+        if self.representation is None:
+            return channels
+        if nu:
+            rates, changes = self.curve.evaluate(segment, u, 1), self.curve.evaluate(segment, u, 2)
+            return angular_motion(self.representation, channels, rates, changes)[nu - 1]
+        q = self.representation.orientation(channels)
+        length = sphere.length(q)
+        of_no_length = np.broadcast_to(_HALF_TURN_ABOUT_X, q.shape).copy()
+        unit: Float64Array = np.divide(q, length, out=of_no_length, where=length > 0.0)
+        return unit

@@ -118,20 +118,26 @@ class SplineBatch(Sequence["Spline"]):
         for spline in self._splines:
             checked_derivative(spline, nu)
         results: dict[int, Float64Array] = {}
-        for number, (indices, prepared) in enumerate(self._groups):
+        for group, (indices, _) in enumerate(self._groups):
             if separate is None and len(shared) == 1 and self._are_quick_alone(indices):
                 frame = shared.item()
                 for index in indices:
                     value = self._splines[index].prepared.evaluate_one(frame, nu, extrapolate)
                     results[index] = value[np.newaxis]
-                continue
-            if prepared is None:
-                splines = [self._splines[index] for index in indices]
-                prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
-                self._groups[number] = indices, prepared
-            samples = shared if separate is None else [separate[index] for index in indices]
-            results.update(zip(indices, prepared.evaluate(samples, nu, extrapolate), strict=True))
+            else:
+                samples = shared if separate is None else [separate[index] for index in indices]
+                values = self._prepared(group).evaluate(samples, nu, extrapolate)
+                results.update(zip(indices, values, strict=True))
         return [results[index] for index in range(len(self))]
+
+    def _prepared(self, group: int) -> Prepared:
+        """Return the segments of a group of splines, which are computed on first use."""
+        indices, prepared = self._groups[group]
+        if prepared is None:
+            splines = [self._splines[index] for index in indices]
+            prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
+            self._groups[group] = indices, prepared
+        return prepared
 
     def _are_quick_alone(self, indices: Sequence[int]) -> bool:
         """Return whether the splines are few and all prepared, which makes evaluating them one by one faster."""
@@ -145,15 +151,15 @@ def _checked_frames(
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
         return checked_row("frames", cast(npt.ArrayLike, frames)), None
-    several = list(cast(Sequence[npt.ArrayLike], frames))
-    if len(several) != count:
-        raise ValueError(f"frames must have one array per spline: got {len(several)} arrays for {count} splines")
+    arrays = list(cast(Sequence[npt.ArrayLike], frames))
+    if len(arrays) != count:
+        raise ValueError(f"frames must have one array per spline: got {len(arrays)} arrays for {count} splines")
     # Tracks keyed at the same frames share an array, which is checked once.
-    rows: dict[int, Float64Array] = {}
-    for index, each in enumerate(several):
-        if id(each) not in rows:
-            rows[id(each)] = checked_row(f"frames[{index}]", each)
-    return np.empty(0), [rows[id(each)] for each in several]
+    checked_arrays: dict[int, Float64Array] = {}
+    for index, array in enumerate(arrays):
+        if id(array) not in checked_arrays:
+            checked_arrays[id(array)] = checked_row(f"frames[{index}]", array)
+    return np.empty(0), [checked_arrays[id(array)] for array in arrays]
 
 
 def _holds_arrays(frames: object) -> bool:
