@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 UNKNOWN_ORDER = "EULER"
 """The name for Euler angles of unknown order, for which only full turns are known to be equivalent."""
 GAIN = 1e-5
-"""The smallest improvement that counts, because float32 keys round half turns to either side."""
+"""The smallest reduction of the distance that counts, because float32 keys round half turns to either side."""
 
 
 class Maps(NamedTuple):
@@ -47,13 +47,14 @@ class Maps(NamedTuple):
 
     @property
     def changed(self) -> BoolArray:
-        """Return whether each channel of each key changes, shape (n, c)."""
+        """Return a mask of the channels and keys that change, shape (n, c)."""
         changed: BoolArray = (self.factors != 1.0) | (self.terms != 0.0)
         return changed
 
     def of_keys(self, keys: BoolArray) -> Maps:
         """Return the changes restricted to a mask of keys, shape (n,). The values of the other keys do not change."""
-        return Maps(np.where(keys[:, np.newaxis], self.factors, 1.0), np.where(keys[:, np.newaxis], self.terms, 0.0))
+        rows = keys[:, np.newaxis]
+        return Maps(np.where(rows, self.factors, 1.0), np.where(rows, self.terms, 0.0))
 
 
 def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Maps:
@@ -78,14 +79,15 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
     array([[190.,   0.,   0.],
            [ 10.,  10.,   0.]])
     """
-    own, chain = numbers("values", values), numbers("before", before)
+    key_values, targets = numbers("values", values), numbers("before", before)
     if name == UNKNOWN_ORDER:
-        maps = Maps(np.ones_like(own), 2.0 * np.pi * np.rint((chain - own) / (2.0 * np.pi)))
+        maps = Maps(np.ones_like(key_values), 2.0 * np.pi * np.rint((targets - key_values) / (2.0 * np.pi)))
     else:
-        factors, terms = rotation_representation(name).map_to_nearest(own.T, chain.T)
+        factors, terms = rotation_representation(name).map_to_nearest(key_values.T, targets.T)
         maps = Maps(factors.T, terms.T)
-    gain = np.linalg.norm(own - chain, axis=-1) - np.linalg.norm(maps.applied(own) - chain, axis=-1)
-    return maps.of_keys(gain > GAIN)
+    distances = np.linalg.norm(key_values - targets, axis=-1)
+    new_distances = np.linalg.norm(maps.applied(key_values) - targets, axis=-1)
+    return maps.of_keys(distances - new_distances > GAIN)
 
 
 def chained(steps: Maps) -> Maps:

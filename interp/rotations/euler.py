@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -66,18 +66,36 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     >>> np.degrees(rotations.to_euler([0.8, 0.6, 0, 0]))
     array([73.739795,  0.      ,  0.      ])
     """
-    middle, half_sum, half_difference, locked_sum, locked_difference = euler_halves(
-        components_first(numbers("q", q, 4)), order
+    halves = euler_halves(components_first(numbers("q", q, 4)), order)
+    determined = halves._replace(
+        half_sum=np.where(halves.sum_unknown, 0.0, halves.half_sum),
+        half_difference=np.where(halves.difference_unknown, 0.0, halves.half_difference),
     )
-    half_sum, half_difference = np.where(locked_sum, 0.0, half_sum), np.where(locked_difference, 0.0, half_difference)
-    angles = euler_of_halves(middle, half_sum, half_difference, order)
-    return components_last(np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi)
+    return components_last(np.remainder(determined.angles(order) + np.pi, 2.0 * np.pi) - np.pi)
 
 
-def euler_halves(
-    q: Float64Array, order: str
-) -> tuple[Float64Array, Float64Array, Float64Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the middle angle, half the sum and difference of the outer angles, and masks where these are undetermined.
+class EulerHalves(NamedTuple):
+    """The middle angle of Euler angles, and half the sum and difference of the outer angles."""
+
+    middle: Float64Array
+    half_sum: Float64Array
+    half_difference: Float64Array
+    sum_unknown: npt.NDArray[np.bool_]
+    difference_unknown: npt.NDArray[np.bool_]
+    """Masks of orientations in gimbal lock, which do not determine the sum or the difference."""
+
+    def angles(self, order: str) -> Float64Array:
+        """Return the Euler angles, shape (3, …)."""
+        i, j, k, sign = axes_of(order)
+        angles = np.empty((3, *self.middle.shape))
+        angles[i] = self.half_sum - self.half_difference
+        angles[j] = self.middle
+        angles[k] = sign * (self.half_sum + self.half_difference)
+        return angles
+
+
+def euler_halves(q: Float64Array, order: str) -> EulerHalves:
+    """Return the middle angle and half the sum and difference of the outer angles for quaternions (4, …).
 
     Let a/2, b/2, c/2 be the half angles of an order i, j, k with sign s. Then w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c
     +- a)/2), and q[i], s q[k] give the sines. The lengths of these two polar pairs determine b, and their angles
@@ -88,23 +106,20 @@ def euler_halves(
     sum_cosine, sum_sine = q[0] - middle, first + last
     difference_cosine, difference_sine = q[0] + middle, last - first
     sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
-    return (
-        2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0,
-        np.arctan2(sum_sine, sum_cosine),
-        np.arctan2(difference_sine, difference_cosine),
-        sum_size < UNKNOWN,
-        difference_size < UNKNOWN,
+    return EulerHalves(
+        middle=2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0,
+        half_sum=np.arctan2(sum_sine, sum_cosine),
+        half_difference=np.arctan2(difference_sine, difference_cosine),
+        sum_unknown=sum_size < UNKNOWN,
+        difference_unknown=difference_size < UNKNOWN,
     )
 
 
-def euler_of_halves(
-    middle: Float64Array, half_sum: Float64Array, half_difference: Float64Array, order: str
-) -> Float64Array:
-    """Return Euler angles (3, …) from the result of `euler_halves`."""
-    i, j, k, sign = axes_of(order)
-    angles = np.empty((3, *middle.shape))
-    angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)
-    return angles
+def other_euler(angles: Float64Array, middle: int) -> Float64Array:
+    """Return the other Euler angles (3, …) of the same orientations. `middle` is the axis of the middle rotation."""
+    other = angles + np.pi
+    other[middle] = np.pi - angles[middle]
+    return other
 
 
 def wrapped(angles: Float64Array) -> Float64Array:

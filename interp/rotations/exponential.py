@@ -35,39 +35,6 @@ def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
     return result
 
 
-def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return (1 - cos) / angle² and (angle - sin) / angle³, the factors of the left Jacobian of SO(3)."""
-    square = angle * angle
-    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0. The next term of the series used there is angle⁴ /
-    # 5040.
-    small = angle < 1e-2
-    cube = np.where(small, 1.0, square * angle)
-    second = np.where(small, (1.0 - square / 20.0) / 6.0, (angle - np.sin(angle)) / cube)
-    return 0.5 * np.sinc(angle / (2.0 * np.pi)) ** 2, second
-
-
-def _jacobian_rates(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the derivatives of the factors of `_jacobian` with respect to the angle, divided by the angle."""
-    square = angle * angle
-    # The closed forms lose the digits of 1 / angle⁴. Below this angle the next terms of the series are below 1e-16.
-    small = angle < 1.0
-    divisor = np.where(small, 1.0, square)
-    first, second = _jacobian(angle)
-    first_series, second_series = np.zeros_like(angle), np.zeros_like(angle)
-    power = np.ones_like(angle)
-    factorial, sign = 6.0, -1.0
-    for order in range(1, 9):
-        factorial *= 2.0 * order + 2.0
-        first_series += sign * (2.0 * order) / factorial * power
-        factorial *= 2.0 * order + 3.0
-        second_series += sign * (2.0 * order) / factorial * power
-        power, sign = power * square, -sign
-    return (
-        np.where(small, first_series, (1.0 - 2.0 * first) / divisor - second),
-        np.where(small, second_series, (first - 3.0 * second) / divisor),
-    )
-
-
 def velocity_of_exp(turn: Float64Array, rate: Float64Array) -> Float64Array:
     """Return the angular velocity of exp(turn(u) / 2) in the parent's frame (left Jacobian of SO(3) times rate)."""
     first, second = _jacobian(sphere.length(turn))
@@ -88,17 +55,50 @@ def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64A
     )
 
 
+def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return (1 - cos) / angle² and (angle - sin) / angle³, the factors of the left Jacobian of SO(3)."""
+    square = angle * angle
+    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0. The next term of the series used there is angle⁴ /
+    # 5040.
+    is_small = angle < 1e-2
+    cube = np.where(is_small, 1.0, square * angle)
+    second = np.where(is_small, (1.0 - square / 20.0) / 6.0, (angle - np.sin(angle)) / cube)
+    return 0.5 * np.sinc(angle / (2.0 * np.pi)) ** 2, second
+
+
+def _jacobian_rates(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the derivatives of the factors of `_jacobian` with respect to the angle, divided by the angle."""
+    square = angle * angle
+    # The closed forms lose the digits of 1 / angle⁴. Below this angle the next terms of the series are below 1e-16.
+    is_small = angle < 1.0
+    divisor = np.where(is_small, 1.0, square)
+    first, second = _jacobian(angle)
+    first_series, second_series = np.zeros_like(angle), np.zeros_like(angle)
+    power = np.ones_like(angle)
+    factorial, sign = 6.0, -1.0
+    for order in range(1, 9):
+        factorial *= 2.0 * order + 2.0
+        first_series += sign * (2.0 * order) / factorial * power
+        factorial *= 2.0 * order + 3.0
+        second_series += sign * (2.0 * order) / factorial * power
+        power, sign = power * square, -sign
+    return (
+        np.where(is_small, first_series, (1.0 - 2.0 * first) / divisor - second),
+        np.where(is_small, second_series, (first - 3.0 * second) / divisor),
+    )
+
+
 def rate_of_velocity(turn: Float64Array, velocity: Float64Array) -> Float64Array:
     """Return the derivative of a rotation vector from the angular velocity in the parent's frame.
 
     The function is the inverse of `velocity_of_exp` for turns of less than 360 degrees. The Jacobian is singular at a
     full turn.
     """
-    half = 0.5 * sphere.length(turn)
+    x = 0.5 * sphere.length(turn)
     # (1 - x cot x) / (2 x)² loses digits near 0, where it is 1/12. The loss hardly matters there, because the
     # expression is multiplied by the squared turn.
-    small = half < 1e-4
-    safe = np.where(small, 1.0, half)
-    factor = np.where(small, 1.0 / 12.0, (1.0 - safe / np.tan(safe)) / (4.0 * safe * safe))
+    is_small = x < 1e-4
+    x = np.where(is_small, 1.0, x)
+    factor = np.where(is_small, 1.0 / 12.0, (1.0 - x / np.tan(x)) / (4.0 * x * x))
     across = cross(turn, velocity)
     return velocity - 0.5 * across + factor * cross(turn, across)

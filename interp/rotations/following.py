@@ -6,10 +6,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..key_batch import BoolArray
 from ..keys import Float64Array, numbers
 from . import sphere
-from .euler import Order, axes_of, euler_halves, euler_of_halves, from_euler, wrapped
-from .quaternions import UNKNOWN, components_first, components_last, flips, to_axis_angle, unit_vectors, unroll_signs
+from .euler import Order, axes_of, euler_halves, from_euler, other_euler, wrapped
+from .quaternions import (
+    UNKNOWN,
+    components_first,
+    components_last,
+    cumulative_signs,
+    to_axis_angle,
+    unit_vectors,
+    unroll_signs,
+)
 
 
 def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
@@ -46,41 +55,43 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     samples = numbers("q", q, 4)
     if samples.ndim == 1:
         return follow_euler(samples[np.newaxis], order, start).reshape(3)
-    begin = np.broadcast_to(numbers("start", start, 3), (*samples.shape[:-2], 3))
-    principal, mirrored = begin.copy(), np.abs(wrapped(begin[..., j])) > np.pi / 2.0
-    principal[mirrored] = _other_euler(components_first(begin[mirrored]), j).T
-    sequence = components_first(
-        unroll_signs(np.concatenate([from_euler(principal, order)[..., np.newaxis, :], samples], axis=-2))
-    )
-    middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(sequence, order)
-    outer, inner = sign * principal[..., k] / 2.0, principal[..., i] / 2.0
-    half_sum[..., 0], half_difference[..., 0] = outer + inner, outer - inner
-    angles = euler_of_halves(
-        middle, _filled_forward(half_sum, sum_unknown), _filled_forward(half_difference, difference_unknown), order
-    )
-    other = _other_euler(angles, j)
-    stay = np.abs(wrapped(angles[..., 1:] - angles[..., :-1])).sum(axis=0)
-    change = np.abs(wrapped(other[..., 1:] - angles[..., :-1])).sum(axis=0)
-    exchanged = (np.cumsum(change < stay, axis=-1) + mirrored[..., np.newaxis]) % 2 == 1
+    start_angles = np.broadcast_to(numbers("start", start, 3), (*samples.shape[:-2], 3))
+    # The path is first computed with middle angles from -90 to 90 degrees, where `euler_halves` finds them.
+    principal_start = start_angles.copy()
+    starts_at_other = np.abs(wrapped(start_angles[..., j])) > np.pi / 2.0
+    principal_start[starts_at_other] = other_euler(components_first(start_angles[starts_at_other]), j).T
+    start_quaternions = from_euler(principal_start, order)[..., np.newaxis, :]
+    sequence = components_first(unroll_signs(np.concatenate([start_quaternions, samples], axis=-2)))
+    halves = euler_halves(sequence, order)
+    outer, inner = sign * principal_start[..., k] / 2.0, principal_start[..., i] / 2.0
+    halves.half_sum[..., 0], halves.half_difference[..., 0] = outer + inner, outer - inner
+    angles = halves._replace(
+        half_sum=_filled_forward(halves.half_sum, halves.sum_unknown),
+        half_difference=_filled_forward(halves.half_difference, halves.difference_unknown),
+    ).angles(order)
+    other = other_euler(angles, j)
+    is_other = _exchanges(angles, other, starts_at_other)
     chosen = np.empty_like(angles)
-    chosen[..., 0] = components_first(begin)
-    chosen[..., 1:] = np.where(exchanged, other[..., 1:], angles[..., 1:])
+    chosen[..., 0] = components_first(start_angles)
+    chosen[..., 1:] = np.where(is_other, other[..., 1:], angles[..., 1:])
     return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
 
 
-def _other_euler(angles: Float64Array, middle: int) -> Float64Array:
-    """Return the alternative triples (3, …) of the same orientations."""
-    other = angles + np.pi
-    other[middle] = np.pi - angles[middle]
-    return other
+def _exchanges(angles: Float64Array, other: Float64Array, starts_at_other: BoolArray) -> BoolArray:
+    """Return a mask (…, m) of the samples whose other angles continue the path of m + 1 samples (3, …, m + 1)."""
+    change = np.abs(wrapped(angles[..., 1:] - angles[..., :-1])).sum(axis=0)
+    change_with_exchange = np.abs(wrapped(other[..., 1:] - angles[..., :-1])).sum(axis=0)
+    exchange_count = np.cumsum(change_with_exchange < change, axis=-1) + starts_at_other[..., np.newaxis]
+    is_other: BoolArray = exchange_count % 2 == 1
+    return is_other
 
 
-def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Float64Array:
-    """Replace unknown values with the previous known value on the last axis, or else with the first known value."""
-    if not unknown.any():
+def _filled_forward(values: Float64Array, is_unknown: BoolArray) -> Float64Array:
+    """Replace unknown values with the previous known value on the last axis, or else with the first value."""
+    if not is_unknown.any():
         return values
-    index = np.where(unknown, 0, np.arange(values.shape[-1]))
-    return np.take_along_axis(values, np.maximum.accumulate(index, axis=-1), axis=-1)
+    known_index = np.where(is_unknown, 0, np.arange(values.shape[-1]))
+    return np.take_along_axis(values, np.maximum.accumulate(known_index, axis=-1), axis=-1)
 
 
 def follow_axis_angle(
@@ -113,14 +124,14 @@ def follow_axis_angle(
     if samples.ndim == 1:
         axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
         return axes[0], angles[0]
-    axis, angle = to_axis_angle(samples)
-    begin, size = unit_vectors(np.broadcast_to(numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3)))
-    begin = np.where(size[..., np.newaxis] > 0.0, begin, np.array([0.0, 1.0, 0.0]))
+    sample_axes, sample_angles = to_axis_angle(samples)
+    first_axis, length = unit_vectors(np.broadcast_to(numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3)))
+    first_axis = np.where(length[..., np.newaxis] > 0.0, first_axis, np.array([0.0, 1.0, 0.0]))
     sine = sphere.length(components_first(samples)[1:])
-    unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
-    axes = components_first(np.concatenate([begin[..., np.newaxis, :], axis], axis=-2))
-    axes = np.stack([_filled_forward(row, unknown) for row in axes])
-    signs = flips(sphere.dot(axes[..., 1:], axes[..., :-1]))
-    first = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
-    angles = np.unwrap(np.concatenate([first, angle * signs], axis=-1), axis=-1)[..., 1:]
+    is_unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
+    axes = components_first(np.concatenate([first_axis[..., np.newaxis, :], sample_axes], axis=-2))
+    axes = np.stack([_filled_forward(component, is_unknown) for component in axes])
+    signs = cumulative_signs(sphere.dot(axes[..., 1:], axes[..., :-1]))
+    first_angle = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
+    angles = np.unwrap(np.concatenate([first_angle, sample_angles * signs], axis=-1), axis=-1)[..., 1:]
     return components_last(axes[..., 1:] * signs), angles

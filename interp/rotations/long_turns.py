@@ -29,17 +29,22 @@ class LongTurns:
     def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
         self._length = sphere.length(chords)
         self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
-        self._leaving, self._arriving = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
-        self._start = outgoing - self.axis * self._leaving
+        self._outgoing_along, self._incoming_along = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
+        self._outgoing_across = outgoing - self.axis * self._outgoing_along
         # The turn along the axis is applied after the turn across the axis, and therefore rotates the end of that turn.
-        self._end = turned(-chords, incoming - self.axis * self._arriving)
-        self._turns: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
+        self._incoming_across = turned(-chords, incoming - self.axis * self._incoming_along)
+        self._has_turn: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
 
     def turns(self, segment: IndexArray, u: Float64Array, nu: int = 0) -> tuple[Float64Array, Float64Array]:
         """Return the turns along and across the axis as rotation vectors (3, samples), or derivatives of order `nu`."""
-        rise, leave, arrive = hermite_weights(u, nu)
-        along = self._length[segment] * rise + self._leaving[segment] * leave + self._arriving[segment] * arrive
-        return self.axis[:, segment] * along, self._start[:, segment] * leave + self._end[:, segment] * arrive
+        chord, leaving, arriving = hermite_weights(u, nu)
+        angle = (
+            self._length[segment] * chord
+            + self._outgoing_along[segment] * leaving
+            + self._incoming_along[segment] * arriving
+        )
+        across = self._outgoing_across[:, segment] * leaving + self._incoming_across[:, segment] * arriving
+        return self.axis[:, segment] * angle, across
 
     def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
@@ -48,45 +53,47 @@ class LongTurns:
         and otherwise accurate enough to count full turns.
         """
         along, across = self.turns(segment, u)
-        winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-        rest = 2.0 * sphere.log(sphere.product(sphere.conjugate(winding), turns.T))
-        return (along + across + rest).T
+        long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+        remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
+        return (along + across + remainder).T
 
     def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions with the turns added."""
-        at = np.flatnonzero(self._turns[segment])
-        if at.size:
-            along, across = self.turns(segment[at], u[at])
-            winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-            values[:, at] = sphere.product(winding, values[:, at])
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
+            along, across = self.turns(segment[samples], u[samples])
+            long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+            values[:, samples] = sphere.product(long_turn, values[:, samples])
         return values
 
     def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the angular velocities with respect to u with the turns added."""
-        at = np.flatnonzero(self._turns[segment])
-        if at.size:
-            along, across = self.turns(segment[at], u[at])
-            along_rate, across_rate = self.turns(segment[at], u[at], 1)
-            inner = velocity_of_exp(across, across_rate) + turned(across, velocities[:, at])
-            velocities[:, at] = along_rate + turned(along, inner)
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
+            along, across = self.turns(segment[samples], u[samples])
+            along_rate, across_rate = self.turns(segment[samples], u[samples], 1)
+            inner_velocity = velocity_of_exp(across, across_rate) + turned(across, velocities[:, samples])
+            velocities[:, samples] = along_rate + turned(along, inner_velocity)
         return velocities
 
     def add_to_accelerations(
         self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
     ) -> Float64Array:
         """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
-        at = np.flatnonzero(self._turns[segment])
-        if at.size:
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
             (along, across), (along_rate, across_rate), (along_change, across_change) = (
-                self.turns(segment[at], u[at], nu) for nu in range(3)
+                self.turns(segment[samples], u[samples], nu) for nu in range(3)
             )
-            turned_velocity = turned(across, velocities[:, at])
-            winding = velocity_of_exp(across, across_rate)
-            inner = turned(along, winding + turned_velocity)
-            change = (
+            curve_velocity = turned(across, velocities[:, samples])
+            across_velocity = velocity_of_exp(across, across_rate)
+            inner_velocity = turned(along, across_velocity + curve_velocity)
+            inner_acceleration = (
                 acceleration_of_exp(across, across_rate, across_change)
-                + cross(winding, turned_velocity)
-                + turned(across, accelerations[:, at])
+                + cross(across_velocity, curve_velocity)
+                + turned(across, accelerations[:, samples])
             )
-            accelerations[:, at] = along_change + cross(along_rate, inner) + turned(along, change)
+            accelerations[:, samples] = (
+                along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)
+            )
         return accelerations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The checked orientations of rotation keys, with the signs that determine the arcs from key to key."""
+"""Base classes of rotation splines, with checked orientations and the signs that determine the arcs between keys."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
 
-# With the path as keyed, neighboring quaternions whose sum is shorter than this are rejected. The direction of their
-# arc has an error of 1e-16 / 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
 ANTIPODAL = 1e-10
+"""With the path as keyed, neighboring quaternions are rejected if all components of their sum are below this number.
+
+The direction of their arc has an error of 1e-16 / 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
+"""
 _NO_TURN = 1e-10
 """Angles smaller than this, in radians, are rounding errors, not turns."""
 
@@ -50,22 +52,10 @@ def normalised(keys: Keys) -> Float64Array:
 def check_arcs(keys: Keys) -> None:
     """Raise KeysError if a unit quaternion is antipodal to its predecessor, so that no unique arc joins them."""
     values = keys.values
-    gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
-    if (gaps < ANTIPODAL).any():
-        key = int(np.argmax(gaps < ANTIPODAL)) + 1
+    is_antipodal = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0) < ANTIPODAL
+    if is_antipodal.any():
+        key = int(np.argmax(is_antipodal)) + 1
         raise keys.error(n_("the rotation from the previous key is a full turn, so its axis is undefined"), key)
-
-
-def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes. A zero turn gets the axis of the previous turn, or else of the next turn.
-
-    A zero turn has no axis, but the tangents of adjacent full turns need one.
-    """
-    turns = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
-    if not len(turns):
-        return axes
-    before = np.searchsorted(turns, np.arange(1, len(angles)), side="right") - 1
-    return np.concatenate((axes[:1], axes[turns[np.maximum(before, 0)]]))
 
 
 def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
@@ -77,9 +67,11 @@ def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
     flips = np.ones(len(tracks.frames))
     flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0
     flips[tracks.first] = 1.0
-    unrolled = np.cumprod(flips)
-    unrolled *= np.repeat(unrolled[tracks.first], counts)
-    signs: Float64Array = np.where(np.repeat([path == "SHORTEST" for path in paths], counts), unrolled, 1.0)
+    shortest_signs = np.cumprod(flips)
+    # The product over all tracks is restarted at each track's first key.
+    shortest_signs *= np.repeat(shortest_signs[tracks.first], counts)
+    is_shortest = np.repeat([path == "SHORTEST" for path in paths], counts)
+    signs: Float64Array = np.where(is_shortest, shortest_signs, 1.0)
     return signs
 
 
@@ -202,25 +194,14 @@ class TurnedSpline(OrientationSpline):
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         if turns.values.shape[1] != 1:
             raise KeysError(n_("angles must have one number per key, not {:d}", turns.values.shape[1]))
-        given = numbers("axes", axes)
-        if given.shape != (len(turns), 3):
-            raise KeysError(
-                n_(
-                    "axes must have the columns x, y, z and one row per key: {:d} keys, axes of shape {!s}",
-                    len(turns),
-                    given.shape,
-                )
-            )
-        unit, size = unit_vectors(Keys(turns.frames, given).values)
-        missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
-        if missing.any():
-            raise turns.error(n_("the turn has a zero axis"), int(np.argmax(missing)))
-        turned = turns.values[:, 0] * turn_sign(convention)
-        spline = cls(turns.with_values(turns_to_rotations(turned, unit, first=first)), cycle, **options)
+        unit_axes = _checked_axes(axes, turns)
+        signed_angles = turns.values[:, 0] * turn_sign(convention)
+        orientations = turns_to_rotations(signed_angles, unit_axes, first=first)
+        spline = cls(turns.with_values(orientations), cycle, **options)
         # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
-            spline._keep_turns(turned[1:, np.newaxis] * _axes_of_neighbours(turned, unit)[1:])
+            spline._keep_turns(signed_angles[1:, np.newaxis] * _filled_axes(signed_angles, unit_axes)[1:])
         return spline
 
     @classmethod
@@ -248,22 +229,20 @@ class TurnedSpline(OrientationSpline):
         array([36.,  0.,  0.])
         """
         spline = cls(keys, cycle, **options)
-        given = numbers("walk", walk, 3)
-        if given.shape != (len(keys) - 1, 3):
-            raise KeysError(
-                n_(
-                    "walk must have the columns x, y, z and one row per segment, but its shape is {!s}",
-                    given.shape,
-                )
+        vectors = numbers("walk", walk, 3)
+        if vectors.shape != (len(keys) - 1, 3):
+            fault = n_(
+                "walk must have the columns x, y, z and one row per segment, but its shape is {!s}", vectors.shape
             )
+            raise KeysError(fault)
         q = spline.keys.values
-        vectors = cls._turns_of_walk(q, given)
-        reached = multiply(from_rotation_vector(vectors), q[:-1])
-        flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
+        turns = cls._turns_of_walk(q, vectors)
+        turned_keys = multiply(from_rotation_vector(turns), q[:-1])
+        flips = np.where(np.einsum("ij,ij->i", turned_keys, q[1:]) < 0.0, -1.0, 1.0)
         signs = np.append(1.0, np.cumprod(flips))
         # The signs may make neighboring keys antipodal, which the constructor would reject with the path as keyed.
         spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
-        spline._keep_turns(vectors)
+        spline._keep_turns(turns)
         return spline
 
     @classmethod
@@ -276,3 +255,32 @@ class TurnedSpline(OrientationSpline):
     @abstractmethod
     def _keep_turns(self, turns: Float64Array) -> None:
         """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end close to the next key."""
+
+
+def _checked_axes(axes: npt.ArrayLike, turns: Keys) -> Float64Array:
+    """Return the unit axes (n, 3) of keys with turn angles (n, 1), or raise KeysError."""
+    checked = numbers("axes", axes)
+    if checked.shape != (len(turns), 3):
+        fault = n_(
+            "axes must have the columns x, y, z and one row per key: {:d} keys, axes of shape {!s}",
+            len(turns),
+            checked.shape,
+        )
+        raise KeysError(fault)
+    unit_axes, lengths = unit_vectors(Keys(turns.frames, checked).values)
+    has_no_axis = (lengths == 0.0) & (turns.values[:, 0] != 0.0)
+    if has_no_axis.any():
+        raise turns.error(n_("the turn has a zero axis"), int(np.argmax(has_no_axis)))
+    return unit_axes
+
+
+def _filled_axes(angles: Float64Array, axes: Float64Array) -> Float64Array:
+    """Return the axes. A zero turn gets the axis of the previous turn, or else of the next turn.
+
+    A zero turn has no axis, but the tangents of adjacent full turns need one.
+    """
+    turning_keys = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
+    if not len(turning_keys):
+        return axes
+    previous = np.searchsorted(turning_keys, np.arange(1, len(angles)), side="right") - 1
+    return np.concatenate((axes[:1], axes[turning_keys[np.maximum(previous, 0)]]))

@@ -2,9 +2,10 @@
 """Representations of rotations in animation channels: a quaternion, Euler angles, an axis and an angle.
 
 A representation converts between orientations and channel values, and between angular velocities and channel rates, and
-finds equivalent channel values. Arrays have the component axis first. The last axis runs over spans, pieces of one
-motion between two frames. "Local" values are any values that represent the orientation. `map_to_nearest` connects them
-to a sequence that begins at the values of a key. Source: docs/formulas, "Euler angles" and "Axis and angle".
+finds equivalent channel values. Arrays have the component axis first. The last axis runs over samples, or over spans,
+which are pieces of one motion between two frames. "Local" values are any values that represent the orientation.
+`map_to_nearest` connects them to a sequence that begins at the values of a key. Source: docs/formulas, "Euler angles"
+and "Axis and angle".
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 
 from ..keys import Float64Array
 from . import sphere
-from .euler import Order, axes_of, euler_halves, euler_of_halves, from_euler
+from .euler import Order, axes_of, euler_halves, from_euler, other_euler
+from .exponential import cross
 from .following import follow_axis_angle, follow_euler
 from .quaternions import UNKNOWN
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
 # Closer to gimbal lock, a rate would only amplify that rounding error.
-_DAMPED = 1e-6
+_SMALLEST_SINE = 1e-6
 JUMP = 1e-3
 """The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
 
@@ -36,17 +38,17 @@ class RotationRepresentation(Protocol):
     counts_turns: bool
     """True if an additional full turn changes the channel values."""
     homogeneous: bool
-    """True if a common factor of all values preserves the orientation."""
+    """True if multiplying all values by a common factor preserves the orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return channel values (c, n) for orientations (4, n). The velocity (3, n) resolves ambiguity."""
         ...
 
-    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        """Return the values (c, m, n) of orientations (4, m, n), continuing from `numbers` (c, n) at `start` (4, n)."""
+    def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
+        """Return the values (c, m, n) of orientations (4, m, n) after the channel values (c, n) of `start` (4, n)."""
         ...
 
-    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
+    def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives (c, n) of channel values from angular velocities (3, n) in the parent's frame."""
         ...
 
@@ -65,19 +67,19 @@ class RotationRepresentation(Protocol):
         """Return the angle (n,) of the rotation due to a small change in channel values."""
         ...
 
-    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms (c, n) of the equivalence map that brings `numbers` closest to `chain`.
+    def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return factors and terms (c, n) of the equivalence map that brings `channels` closest to `target`.
 
         Derivatives are only multiplied by the factors.
         """
         ...
 
-    def lengths(self, numbers: Float64Array) -> Float64Array:
+    def lengths(self, channels: Float64Array) -> Float64Array:
         """Return the lengths (n,) of the quaternions or axes in the channels, or 1 for Euler angles."""
         ...
 
     def scaled(
-        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+        self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return channel values and rates, scaled to a length that changes at the given rate."""
         ...
@@ -93,12 +95,12 @@ class Quaternion:
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         return q
 
-    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
+    def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
+        return q * np.where(sphere.dot(channels, start) < 0.0, -1.0, 1.0)
 
-    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
+    def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
-        return sphere.product(half, numbers)
+        return sphere.product(half, channels)
 
     def orientation(self, channels: Float64Array) -> Float64Array:
         return channels
@@ -112,17 +114,17 @@ class Quaternion:
         angle: Float64Array = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
-    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
-        return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
+    def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        sign = np.where(sphere.dot(channels, target) < 0.0, -1.0, 1.0)
+        return np.broadcast_to(sign, channels.shape), np.zeros_like(channels)
 
-    def lengths(self, numbers: Float64Array) -> Float64Array:
-        return sphere.length(numbers)
+    def lengths(self, channels: Float64Array) -> Float64Array:
+        return sphere.length(channels)
 
     def scaled(
-        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+        self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        return numbers * length, rates * length + numbers * change
+        return channels * length, rates * length + channels * change
 
 
 class Euler:
@@ -137,27 +139,29 @@ class Euler:
         self._i, self._j, self._k, self._sign = axes_of(order)
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(q, self.order)
-        if (sum_unknown | difference_unknown).any():
+        halves = euler_halves(q, self.order)
+        if (halves.sum_unknown | halves.difference_unknown).any():
             # The polar pairs of `euler_halves` are linear in q. If a pair vanishes, its derivative has the direction of
             # the pair nearby.
-            _, sum_onward, difference_onward, _, _ = euler_halves(Quaternion().rates(q, q, velocity), self.order)
-            half_sum = np.where(sum_unknown, sum_onward, half_sum)
-            half_difference = np.where(difference_unknown, difference_onward, half_difference)
-        return euler_of_halves(middle, half_sum, half_difference, self.order)
+            onward = euler_halves(Quaternion().rates(q, q, velocity), self.order)
+            halves = halves._replace(
+                half_sum=np.where(halves.sum_unknown, onward.half_sum, halves.half_sum),
+                half_difference=np.where(halves.difference_unknown, onward.half_difference, halves.half_difference),
+            )
+        return halves.angles(self.order)
 
-    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
+    def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
+        followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, channels.T)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
-    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
+    def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k is solved for the three rates.
         i, j, k, sign = self._i, self._j, self._k, self._sign
-        cosine, sine = np.cos(numbers[k]), np.sin(numbers[k])
-        middle_cosine, middle_sine = np.cos(numbers[j]), np.sin(numbers[j])
-        along = cosine * velocity[i] + sign * sine * velocity[j]
+        cosine, sine = np.cos(channels[k]), np.sin(channels[k])
+        middle_cosine, middle_sine = np.cos(channels[j]), np.sin(channels[j])
+        velocity_along_i = cosine * velocity[i] + sign * sine * velocity[j]
         rates = np.empty_like(velocity)
-        rates[i] = along * middle_cosine / np.maximum(middle_cosine**2, _DAMPED**2)
+        rates[i] = velocity_along_i * middle_cosine / np.maximum(middle_cosine**2, _SMALLEST_SINE**2)
         rates[j] = cosine * velocity[j] - sign * sine * velocity[i]
         rates[k] = velocity[k] + sign * middle_sine * rates[i]
         return rates
@@ -167,7 +171,7 @@ class Euler:
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         first, middle, last = (
-            _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
+            _axis_turns(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
         return _product(last, _product(middle, first))
 
@@ -177,34 +181,40 @@ class Euler:
         angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
-    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        turn = 2.0 * np.pi
-        other = numbers + np.pi
-        other[self._j] = np.pi - numbers[self._j]
-        whole, other_whole = turn * np.rint((chain - numbers) / turn), turn * np.rint((chain - other) / turn)
-        exchanged = np.abs(other + other_whole - chain).sum(axis=0) < np.abs(numbers + whole - chain).sum(axis=0)
-        terms = np.where(exchanged, other_whole + np.pi, whole)
-        factors = np.ones_like(numbers)
-        factors[self._j, exchanged] = -1.0
+    def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        other = other_euler(channels, self._j)
+        turns, other_turns = _full_turns(target - channels), _full_turns(target - other)
+        is_other_closer = np.abs(other + other_turns - target).sum(axis=0) < np.abs(channels + turns - target).sum(
+            axis=0
+        )
+        terms = np.where(is_other_closer, other_turns + np.pi, turns)
+        factors = np.ones_like(channels)
+        factors[self._j, is_other_closer] = -1.0
         return factors, terms
 
-    def lengths(self, numbers: Float64Array) -> Float64Array:
-        return np.ones_like(numbers[0])
+    def lengths(self, channels: Float64Array) -> Float64Array:
+        return np.ones_like(channels[0])
 
     def scaled(
-        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+        self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        return numbers, rates
+        return channels, rates
 
 
-def _about(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
+def _full_turns(angles: Float64Array) -> Float64Array:
+    """Return the multiples of a full turn that are closest to angles."""
+    return 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
+
+
+def _axis_turns(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
     """Return the quaternions of turns about x, y or z, and their derivatives from the derivatives of the angle."""
-    half, speed = 0.5 * angle, 0.5 * rate
+    half, half_rate = 0.5 * angle, 0.5 * rate
     cosine, sine = np.cos(half), np.sin(half)
-    course = np.zeros((3, 4, *half.shape))
-    course[:, 0] = cosine, -sine * speed, -0.5 * sine * change - cosine * speed**2
-    course[:, 1 + axis] = sine, cosine * speed, 0.5 * cosine * change - sine * speed**2
-    return course[0], course[1], course[2]
+    q_with_derivatives = np.zeros((3, 4, *half.shape))
+    q_with_derivatives[:, 0] = cosine, -sine * half_rate, -0.5 * sine * change - cosine * half_rate**2
+    q_with_derivatives[:, 1 + axis] = sine, cosine * half_rate, 0.5 * cosine * change - sine * half_rate**2
+    q, q_rate, q_change = q_with_derivatives
+    return q, q_rate, q_change
 
 
 def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
@@ -225,83 +235,90 @@ class AxisAngle:
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         sine = sphere.length(q[1:])
-        # Without a turn, use the axis of the motion.
-        towards = np.where(sine < UNKNOWN, velocity, q[1:])
-        size = sphere.length(towards)
-        upright = np.zeros_like(towards)
-        upright[1] = 1.0
-        axis = np.where(size > 0.0, np.divide(towards, size, out=np.zeros_like(towards), where=size > 0.0), upright)
+        # Without a turn, use the axis of the motion, or without motion Blender's default axis y.
+        direction = np.where(sine < UNKNOWN, velocity, q[1:])
+        length = sphere.length(direction)
+        y_axis = np.zeros_like(direction)
+        y_axis[1] = 1.0
+        axis = np.divide(direction, length, out=y_axis, where=length > 0.0)
         return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
 
-    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
+    def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
-        axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
+        axes, angles = follow_axis_angle(sequence, channels[1:].T, channels[0])
         followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
-    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        # From q' = w q / 2. The rate of the angle is the part of w along the axis. The rate of the axis a is
-        # (w x a + cot(angle/2) rest) / 2.
-        axis, half = numbers[1:], 0.5 * numbers[0]
+    def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
+        # From q' = w q / 2. The rate of the angle is the part of w along the axis a. The rate of the axis is
+        # (w x a + cot(angle/2) (w - part along a)) / 2.
+        axis, half = channels[1:], 0.5 * channels[0]
         along = sphere.dot(axis, velocity)
-        cotangent = np.cos(half) * np.sin(half) / np.maximum(np.sin(half) ** 2, _DAMPED**2)
-        x, y, z = axis
-        u, v, w = velocity
-        turned = np.stack([v * z - w * y, w * x - u * z, u * y - v * x])
-        return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
+        cotangent = np.cos(half) * np.sin(half) / np.maximum(np.sin(half) ** 2, _SMALLEST_SINE**2)
+        axis_rate = 0.5 * (cross(velocity, axis) + cotangent * (velocity - axis * along))
+        return np.concatenate([along[np.newaxis], axis_rate])
 
     def orientation(self, channels: Float64Array) -> Float64Array:
         half = 0.5 * channels[:1]
-        size = sphere.length(channels[1:])
-        unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
+        length = sphere.length(channels[1:])
+        unit = np.divide(channels[1:], length, out=np.zeros_like(channels[1:]), where=length > 0.0)
         # Blender does not rotate about an axis of length 0.
-        return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
+        return np.concatenate([np.where(length > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        size = sphere.length(channels[1:])
-        size = np.where(size > 0.0, size, np.inf)
-        unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
-        # The part along the axis changes its length, and the rest rotates the axis.
-        stretch = sphere.dot(unit, towards)
-        turning = towards - unit * stretch
-        bend = further - 2.0 * stretch * turning
-        bend -= unit * (sphere.dot(unit, further) + sphere.dot(turning, towards))
-        half, speed = 0.5 * channels[0], 0.5 * rates[0]
+        axis, axis_rate, axis_change = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
+        half, half_rate = 0.5 * channels[0], 0.5 * rates[0]
         sine, cosine = np.sin(half), np.cos(half)
-        sine_rate, cosine_rate = cosine * speed, -sine * speed
-        sine_change = 0.5 * cosine * changes[0] - sine * speed**2
-        cosine_change = -0.5 * sine * changes[0] - cosine * speed**2
+        sine_rate, cosine_rate = cosine * half_rate, -sine * half_rate
+        sine_change = 0.5 * cosine * changes[0] - sine * half_rate**2
+        cosine_change = -0.5 * sine * changes[0] - cosine * half_rate**2
+        vector_rate = axis_rate * sine + axis * sine_rate
+        vector_change = axis_change * sine + 2.0 * axis_rate * sine_rate + axis * sine_change
         return (
             self.orientation(channels),
-            np.concatenate([cosine_rate[np.newaxis], turning * sine + unit * sine_rate]),
-            np.concatenate([cosine_change[np.newaxis], bend * sine + 2.0 * turning * sine_rate + unit * sine_change]),
+            np.concatenate([cosine_rate[np.newaxis], vector_rate]),
+            np.concatenate([cosine_change[np.newaxis], vector_change]),
         )
 
     def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
         across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
-        swing = 2.0 * np.sin(0.5 * channels[0])
-        angle: Float64Array = np.sqrt(change[0] ** 2 + swing**2 * sphere.dot(across, across) / square)
+        # Rotating the axis by a small angle rotates the orientation by this multiple of the angle.
+        share = 2.0 * np.sin(0.5 * channels[0])
+        angle: Float64Array = np.sqrt(change[0] ** 2 + share**2 * sphere.dot(across, across) / square)
         return angle
 
-    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
-        factors = np.ones_like(numbers)
-        factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
-        terms = np.zeros_like(numbers)
-        terms[0] = 2.0 * np.pi * np.rint((chain[0] - factors[0] * numbers[0]) / (2.0 * np.pi))
+    def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        factors = np.ones_like(channels)
+        factors[:] = np.where(sphere.dot(channels[1:], target[1:]) < 0.0, -1.0, 1.0)
+        terms = np.zeros_like(channels)
+        terms[0] = _full_turns(target[0] - factors[0] * channels[0])
         return factors, terms
 
-    def lengths(self, numbers: Float64Array) -> Float64Array:
-        return sphere.length(numbers[1:])
+    def lengths(self, channels: Float64Array) -> Float64Array:
+        return sphere.length(channels[1:])
 
     def scaled(
-        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+        self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        values, derivatives = numbers.copy(), rates.copy()
-        values[1:] = numbers[1:] * length
-        derivatives[1:] = rates[1:] * length + numbers[1:] * change
+        values, derivatives = channels.copy(), rates.copy()
+        values[1:] = channels[1:] * length
+        derivatives[1:] = rates[1:] * length + channels[1:] * change
         return values, derivatives
+
+
+def _unit_with_derivatives(vector: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
+    """Return unit vectors (3, n), or 0 for vectors of length 0, and the derivatives of their direction."""
+    length = sphere.length(vector)
+    divisor = np.where(length > 0.0, length, np.inf)
+    unit, scaled_rate, scaled_change = vector / divisor, rate / divisor, change / divisor
+    # The part along the vector changes its length, and the rest rotates it.
+    along = sphere.dot(unit, scaled_rate)
+    unit_rate = scaled_rate - unit * along
+    unit_change = scaled_change - 2.0 * along * unit_rate
+    unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
+    return unit, unit_rate, unit_change
 
 
 def angular_motion(
@@ -312,12 +329,13 @@ def angular_motion(
     The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
     "Angular velocity and acceleration".
     """
-    q, first, second = representation.with_derivatives(channels, rates, changes)
+    q, q_rate, q_change = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)
     inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
     # From q' = w q / 2. The length of q changes only the scalar part.
-    half = sphere.product(first, inverse)
-    return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
+    half_velocity = sphere.product(q_rate, inverse)
+    half_acceleration = sphere.product(q_change, inverse) - sphere.product(half_velocity, half_velocity)
+    return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
 
 
 def rotation_representation(name: str) -> RotationRepresentation:

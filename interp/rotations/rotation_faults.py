@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import numbers
+from ..keys import Float64Array, numbers
 from .equivalent import GAIN, UNKNOWN_ORDER, BoolArray, Maps, chained, nearest_maps
 from .euler import axes_of
 
@@ -50,10 +50,11 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     Parameters
     ----------
     name : str
-        See `nearest_maps`.
+        The representation. See `nearest_maps`.
     frames : array_like, shape (n,)
         Frames in ascending order.
     values : array_like, shape (n, c)
+        The values of the keys, in the order of Blender's channels.
     moves : array_like of bool, shape (n,)
         Mask of the keys followed by motion. Without motion, as after keys with constant interpolation, there is no
         fault.
@@ -69,23 +70,31 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     >>> found.flips, found.repaired(turns=False).applied([[1, 0, 0, 0], [-0.8, -0.6, 0, 0]])[1]
     (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
     """
-    at, own = numbers("frames", frames), numbers("values", values)
-    earlier = np.maximum(np.arange(len(own)) - 1, 0)
-    before = own[earlier]
-    steps = nearest_maps(name, own, before)
-    steps = steps.of_keys(np.asarray(moves, dtype=np.bool_)[earlier])
-    angles = {"QUATERNION": 0, "AXIS_ANGLE": 1}.get(name, own.shape[-1])
-    change = np.abs(own - before)[:, :angles].max(axis=-1, initial=0.0)
-    is_euler = angles == 3
-    close = np.abs(steps.applied(own) - before).max(axis=-1) <= _CLOSE
-    flips = (steps.factors < 0.0).any(axis=-1) & (change < 2.0 * np.pi) & (close | (not is_euler))
-    turns = steps.changed.any(axis=-1) & (change > np.pi + GAIN) & ~flips
-    brief = turns & (np.diff(at, prepend=at[:1]) <= _ONE_FRAME)
-    ways = np.sign(steps.terms) * brief[:, np.newaxis]
-    # A rotation that continues in one direction at every frame is spinning.
-    same = ((ways[1:] == ways[:-1]) & (ways[1:] != 0.0)).any(axis=-1)
-    alone = ~np.concatenate(([False], same)) & ~np.concatenate((same, [False]))
-    gimbal = np.zeros(len(own), dtype=np.bool_)
+    key_frames, key_values = numbers("frames", frames), numbers("values", values)
+    previous = np.maximum(np.arange(len(key_values)) - 1, 0)
+    previous_values = key_values[previous]
+    steps = nearest_maps(name, key_values, previous_values).of_keys(np.asarray(moves, dtype=np.bool_)[previous])
+    angle_count = {"QUATERNION": 0, "AXIS_ANGLE": 1}.get(name, key_values.shape[-1])
+    largest_change = np.abs(key_values - previous_values)[:, :angle_count].max(axis=-1, initial=0.0)
+    is_euler = angle_count == 3
+    is_close = np.abs(steps.applied(key_values) - previous_values).max(axis=-1) <= _CLOSE
+    has_negation = (steps.factors < 0.0).any(axis=-1)
+    flips = has_negation & (largest_change < 2.0 * np.pi) & (is_close | (not is_euler))
+    turns = steps.changed.any(axis=-1) & (largest_change > np.pi + GAIN) & ~flips
+    fits_one_frame = np.diff(key_frames, prepend=key_frames[:1]) <= _ONE_FRAME
+    fast_turns = turns & fits_one_frame
+    jumps = fast_turns & is_close & ~_are_spinning(np.sign(steps.terms) * fast_turns[:, np.newaxis])
+    gimbal = np.zeros(len(key_values), dtype=np.bool_)
     if is_euler and name != UNKNOWN_ORDER:
-        gimbal = np.abs(np.cos(own[:, axes_of(name)[1]])) < np.sin(GIMBAL)
-    return KeyFaults(flips, turns, brief & close & alone, gimbal, steps)
+        gimbal = np.abs(np.cos(key_values[:, axes_of(name)[1]])) < np.sin(GIMBAL)
+    return KeyFaults(flips, turns, jumps, gimbal, steps)
+
+
+def _are_spinning(directions: Float64Array) -> BoolArray:
+    """Return a mask of the keys next to a key with a turn in the same direction of an angle, from signs (n, c).
+
+    A rotation that continues in one direction at every frame is spinning, so its turns are intended.
+    """
+    is_same = ((directions[1:] == directions[:-1]) & (directions[1:] != 0.0)).any(axis=-1)
+    is_spinning: BoolArray = np.concatenate(([False], is_same)) | np.concatenate((is_same, [False]))
+    return is_spinning

@@ -56,23 +56,22 @@ class RotationVectors:
         most half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
         spline of the angle.
         """
-        count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
-        long_turns, rest = None, turns.onward
+        angles = sphere.length(turns.onward)
+        count = np.rint(angles / (2.0 * np.pi))
+        long_turns, shortest_turns = None, turns.onward
         if count.any():
-            size = sphere.length(turns.onward)
-            axis = np.divide(turns.onward, size, out=np.zeros_like(turns.onward), where=count > 0.0)
-            whole_turns = 2.0 * np.pi * count * axis
-            rest = turns.onward - whole_turns
-            long_turns = LongTurns(whole_turns, np.zeros_like(axis), np.zeros_like(axis))
-        arriving = rate_of_velocity(rest, incoming)
-        return cls(turns.start, hermite_powers(rest, outgoing, arriving), long_turns)
+            axes = np.divide(turns.onward, angles, out=np.zeros_like(turns.onward), where=count > 0.0)
+            full_turns = 2.0 * np.pi * count * axes
+            shortest_turns = turns.onward - full_turns
+            long_turns = LongTurns(full_turns, np.zeros_like(axes), np.zeros_like(axes))
+        end_rates = rate_of_velocity(shortest_turns, incoming)
+        return cls(turns.start, hermite_powers(shortest_turns, outgoing, end_rates), long_turns)
 
     @classmethod
     def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
         """Return cubic segments through keys with given angular velocities per frame, shape (3, K)."""
-        end = tracks.segment_end
-        length = tracks.lengths
-        return cls.through(turns, velocities * length, velocities[:, end] * length)
+        lengths = tracks.lengths
+        return cls.through(turns, velocities * lengths, velocities[:, tracks.segment_end] * lengths)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         turn, rate, change = self._vectors(segment, u, nu)

@@ -53,8 +53,7 @@ def conjugate(q: Float64Array) -> Float64Array:
 def cosine_and_sine(half: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the cosine and sine of twice an angle, computed from a single tangent.
 
-    With a vector unit, NumPy computes a tangent eight times faster than a sine. At 0, the results are exactly 1 and
-    0.
+    NumPy computes tangents of arrays eight times faster than sines. At 0, the results are exactly 1 and 0.
     """
     tangent = np.tan(half)
     cosine = 2.0 / (1.0 + tangent * tangent)
@@ -89,8 +88,8 @@ class Arc(NamedTuple):
 
     def at(self, t: Float64Array | float) -> Float64Array:
         """Return the points at any real number t, where 1 is the end."""
-        turned = t * self.angle
-        return self.start * np.cos(turned) + self.ahead * np.sin(turned)
+        angle_at_t = t * self.angle
+        return self.start * np.cos(angle_at_t) + self.ahead * np.sin(angle_at_t)
 
 
 def arc(p: Float64Array, q: Float64Array) -> Arc:
@@ -103,15 +102,15 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
     sphere".
     """
     difference, total = q - p, q + p
-    apart, along = length(difference), length(total)
-    towards = np.where(apart < along, difference, total)
-    # A second pass of the projection would help only if `towards` were mostly along p, which never happens.
-    ahead = towards - p * dot(p, towards)
-    size = length(ahead)
-    sideways = np.stack([-p[1], p[0], p[3], -p[2]])
-    defined = size > 0.0
-    ahead = np.where(defined, np.divide(ahead, size, out=ahead, where=defined), sideways)
-    return Arc(2.0 * np.arctan2(apart, along), p, ahead)
+    difference_length, total_length = length(difference), length(total)
+    toward_q = np.where(difference_length < total_length, difference, total)
+    # A second pass of the projection would help only if `toward_q` were mostly along p, which never happens.
+    ahead = toward_q - p * dot(p, toward_q)
+    ahead_length = length(ahead)
+    perpendicular = np.stack([-p[1], p[0], p[3], -p[2]])
+    is_defined = ahead_length > 0.0
+    ahead = np.where(is_defined, np.divide(ahead, ahead_length, out=ahead, where=is_defined), perpendicular)
+    return Arc(2.0 * np.arctan2(difference_length, total_length), p, ahead)
 
 
 def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64Array:
@@ -123,8 +122,8 @@ class _TurningArc(NamedTuple):
     """An arc with moving ends and a point on it, for the derivatives of slerp.
 
     The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is this direction at q,
-    and `across` is the derivative of e times sin(a). `cosine` and `sine` are cos(t a) and sin(t a), and `share` is
-    sin(t a) / sin(a).
+    and `across` is the derivative of e times sin(a). `cosine` and `sine` are cos(t a) and sin(t a), `whole_sine` is
+    sin(a), and `share` is sin(t a) / sin(a).
     """
 
     path: Arc
@@ -133,7 +132,7 @@ class _TurningArc(NamedTuple):
     across: Float64Array
     cosine: Float64Array
     sine: Float64Array
-    whole: Float64Array
+    whole_sine: Float64Array
     share: Float64Array
 
     @property
@@ -151,14 +150,13 @@ def _turning_arc(
     only this part is divided by sin(a).
     """
     angle, _, ahead = path = arc(p, q)
-    turned = t * angle
-    sine, cosine = np.sin(turned), np.cos(turned)
+    sine, cosine = np.sin(t * angle), np.cos(t * angle)
     ahead_at_end = ahead * np.cos(angle) - p * np.sin(angle)
     angle_rate = dot(q_rate, ahead_at_end) - dot(p_rate, ahead)
     across = q_rate - p_rate * np.cos(angle) - ahead_at_end * angle_rate
-    whole = 0.5 * length(q - p) * length(q + p)
-    share = np.divide(sine, whole, out=np.broadcast_to(t, whole.shape).copy(), where=whole > 0.0)
-    return _TurningArc(path, ahead_at_end, angle_rate, across, cosine, sine, whole, share)
+    whole_sine = 0.5 * length(q - p) * length(q + p)
+    share = np.divide(sine, whole_sine, out=np.broadcast_to(t, whole_sine.shape).copy(), where=whole_sine > 0.0)
+    return _TurningArc(path, ahead_at_end, angle_rate, across, cosine, sine, whole_sine, share)
 
 
 class WithDerivatives(NamedTuple):
@@ -186,46 +184,46 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
     """
     turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
     (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across
-    cosine, sine, whole, share = turning.cosine, turning.sine, turning.whole, turning.share
-    turned_rate = t.rate * angle + t.value * angle_rate
+    cosine, sine, whole_sine, share = turning.cosine, turning.sine, turning.whole_sine, turning.share
+    angle_at_t_rate = t.rate * angle + t.value * angle_rate
     value = turning.path.at(t.value)
-    rate = p.rate * cosine + across * share + turning.onward * turned_rate
-    per_sine = np.divide(angle, whole, out=np.ones_like(angle), where=whole > 0.0)
+    rate = p.rate * cosine + across * share + turning.onward * angle_at_t_rate
+    per_sine = np.divide(angle, whole_sine, out=np.ones_like(angle), where=whole_sine > 0.0)
     # (t cos(g) - cos(a) sin(g) / sin(a)) / sin(a).
-    opened = (1.0 - t.value * t.value) * angle / 2.0 * per_sine * per_sine * _sinc_drop(angle, t.value)
+    across_factor = (1.0 - t.value * t.value) * angle / 2.0 * per_sine * per_sine * _sinc_drop(angle, t.value)
     # sin(a) times the second derivative of a.
     angle_change = (
-        whole * (dot(q.change, turning.ahead_at_end) - dot(p.change, ahead))
+        whole_sine * (dot(q.change, turning.ahead_at_end) - dot(p.change, ahead))
         + dot(across, q.rate * np.cos(angle) - p.rate)
-        - whole * whole * dot(p.rate, q.rate)
+        - whole_sine * whole_sine * dot(p.rate, q.rate)
     )
     change = (
         p.change * (cosine - np.cos(angle) * share)
         + q.change * share
-        + 2.0 * across * (t.rate * per_sine * cosine + angle_rate * opened)
-        + 2.0 * p.rate * ((angle_rate - turned_rate) * sine)
+        + 2.0 * across * (t.rate * per_sine * cosine + angle_rate * across_factor)
+        + 2.0 * p.rate * ((angle_rate - angle_at_t_rate) * sine)
         + turning.onward * (t.change * angle + 2.0 * t.rate * angle_rate)
-        + angle_change * (ahead * opened + p.value * ((1.0 - t.value) * share))
+        + angle_change * (ahead * across_factor + p.value * ((1.0 - t.value) * share))
         + q.value * (angle_rate * angle_rate * share)
-        - value * (turned_rate * turned_rate)
+        - value * (angle_at_t_rate * angle_at_t_rate)
     )
     return WithDerivatives(value, rate, change)
 
 
 def _sinc_drop(angle: Float64Array, t: Float64Array) -> Float64Array:
     """Return (sinc((1-t) a) - sinc((1+t) a)) / a², with sinc(x) = sin(x) / x."""
-    near, far = (1.0 - t) ** 2, (1.0 + t) ** 2
+    near_square, far_square = (1.0 - t) ** 2, (1.0 + t) ** 2
     square = angle * angle
     # Below this angle the difference loses digits. The next term of the series is (2 a)¹² / 13!, below 1e-13 of the
     # first.
-    small = angle < 0.5
+    is_small = angle < 0.5
     series = np.zeros_like(angle)
     divisor, near_power, far_power = 1.0, np.ones_like(angle), np.ones_like(angle)
     power = np.ones_like(angle)
     for order in range(1, 8):
         divisor *= -(2.0 * order) * (2.0 * order + 1.0)
-        near_power, far_power = near_power * near, far_power * far
+        near_power, far_power = near_power * near_square, far_power * far_square
         series += (near_power - far_power) / divisor * power
         power = power * square
     difference = np.sinc((1.0 - t) * angle / np.pi) - np.sinc((1.0 + t) * angle / np.pi)
-    return np.where(small, series, difference / np.where(small, 1.0, square))
+    return np.where(is_small, series, difference / np.where(is_small, 1.0, square))

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ..key_batch import IndexArray
 from ..keys import Float64Array, KeysError, numbers
 from ..messages import n_
 from .euler import Order, from_euler, wrapped
@@ -36,7 +37,7 @@ _NO_TURN = 1e-10
 # turn would suffice.
 _STEP = np.pi / 8.0
 # About 12,000 turns from key to key. More turns are a mistake, and following them would exhaust the memory.
-_MOST_STEPS = 200_000
+_MAX_STEPS = 200_000
 
 
 def turn_sign(convention: str) -> float:
@@ -88,13 +89,12 @@ def turns_to_rotations(
            [ 0.,  0.,  0.,  1.],
            [-1.,  0.,  0.,  0.]])
     """
-    turned = turn_sign(convention) * numbers("angles", angles)
-    rows = _of_each(turned, numbers("axes", axes, 3))
+    signed_angles = turn_sign(convention) * numbers("angles", angles)
+    axis_rows = _one_per_angle(signed_angles, numbers("axes", axes, 3))
     w, x, y, z = normalised("first", first).tolist()
-    turns = np.atleast_2d(from_axis_angle(rows, turned))
+    turns = np.atleast_2d(from_axis_angle(axis_rows, signed_angles))
     orientations = np.empty_like(turns)
-    # Use Python floats, because each product needs the previous product, and NumPy calls would cost more than the
-    # arithmetic.
+    # Each product needs the previous one, and a NumPy call per key would cost more than arithmetic with Python floats.
     for row, (a, b, c, d) in enumerate(turns.tolist()):
         w, x, y, z = (
             a * w - b * x - c * y - d * z,
@@ -103,7 +103,7 @@ def turns_to_rotations(
             a * z + b * y - c * x + d * w,
         )
         orientations[row] = w, x, y, z
-    return normalise(orientations[0] if rows.ndim == 1 else orientations)
+    return normalise(orientations[0] if axis_rows.ndim == 1 else orientations)
 
 
 def rotations_to_turns(
@@ -186,7 +186,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
         _check_finite(keys)
         return rotations_to_turns(from_euler(keys, order))
     walk = walk_euler(keys, order)
-    return _nearest_to_sums(from_euler(keys, order), walk)
+    return _turns_nearest_to_walk(from_euler(keys, order), walk)
 
 
 def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
@@ -218,11 +218,11 @@ def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     keys = numbers("angles", angles, 3)
     _check_finite(keys)
     change = keys[1:] - keys[:-1]
-    steps = _steps_for(np.abs(change).sum(axis=-1))
-    pair, before, after = _steps_between(steps)
-    return _added_up(
-        from_euler(keys[pair] + change[pair] * before, order),
-        from_euler(keys[pair] + change[pair] * after, order),
+    steps = _step_counts(np.abs(change).sum(axis=-1))
+    pair, start, end = _steps_between(steps)
+    return _sums_of_turns(
+        from_euler(keys[pair] + change[pair] * start, order),
+        from_euler(keys[pair] + change[pair] * end, order),
         steps,
     )
 
@@ -249,12 +249,12 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     array([  0., 900.])
     """
     key_angles = numbers("angles", angles)
-    key_axes = _of_each(key_angles, numbers("axes", axes, 3))
+    key_axes = _one_per_angle(key_angles, numbers("axes", axes, 3))
     if not key_angles.ndim:
         _check_finite(np.append(key_axes, key_angles))
         return rotations_to_turns(from_axis_angle(key_axes, key_angles))
     walk = walk_axis_angle(key_angles, key_axes)
-    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walk)
+    return _turns_nearest_to_walk(from_axis_angle(key_axes, key_angles), walk)
 
 
 def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
@@ -278,21 +278,28 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
     array([[  0.,   0., 720.]])
     """
     key_angles = numbers("angles", angles)
-    key_axes = _of_each(key_angles, numbers("axes", axes, 3))
+    key_axes = _one_per_angle(key_angles, numbers("axes", axes, 3))
     _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
     unit = unit_vectors(key_axes)[0]
     swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
-    steps = _steps_for(np.abs(change) + swing)
-    pair, before, after = _steps_between(steps)
-    return _added_up(
-        from_axis_angle(key_axes[pair] + axis_change[pair] * before, key_angles[pair] + change[pair] * before[:, 0]),
-        from_axis_angle(key_axes[pair] + axis_change[pair] * after, key_angles[pair] + change[pair] * after[:, 0]),
+    steps = _step_counts(np.abs(change) + swing)
+    pair, start, end = _steps_between(steps)
+    return _sums_of_turns(
+        from_axis_angle(key_axes[pair] + axis_change[pair] * start, key_angles[pair] + change[pair] * start[:, 0]),
+        from_axis_angle(key_axes[pair] + axis_change[pair] * end, key_angles[pair] + change[pair] * end[:, 0]),
         steps,
     )
 
 
-def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
+def _turns_nearest_to_walk(q: Float64Array, walk: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the keys' turns, with the full turns that bring them closest to the accumulated rotation."""
+    angles, axes = rotations_to_turns(q)
+    angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walk)
+    return angles, axes
+
+
+def _one_per_angle(angles: Float64Array, axes: Float64Array) -> Float64Array:
     """Return the axes, or raise an error if the numbers of axes and angles differ."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
         raise ValueError(f"there must be one axis per angle, with shape {angles.shape}, not {axes.shape[:-1]}")
@@ -301,41 +308,34 @@ def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
 
 def _check_finite(keys: Float64Array) -> None:
     """Raise KeysError for keys that are not finite."""
-    finite = np.isfinite(keys).all(axis=-1)
-    if not finite.all():
-        raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
+    is_finite = np.isfinite(keys).all(axis=-1)
+    if not is_finite.all():
+        raise KeysError(n_("the value is not finite"), int(np.argmin(is_finite)))
 
 
-def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
+def _step_counts(lengths: Float64Array) -> IndexArray:
     """Return the number of steps in which to follow curves of given lengths, in radians, from key to key."""
-    steps = np.maximum(np.ceil(length / _STEP), 1.0)
-    if (steps > _MOST_STEPS).any():
-        fault = n_("is too many turns from the previous key")
-        raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
+    steps = np.maximum(np.ceil(lengths / _STEP), 1.0)
+    is_too_long = steps > _MAX_STEPS
+    if is_too_long.any():
+        raise KeysError(n_("is too many turns from the previous key"), int(np.argmax(is_too_long)) + 1)
     return steps.astype(np.intp)
 
 
-def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Float64Array, Float64Array]:
+def _steps_between(steps: IndexArray) -> tuple[IndexArray, Float64Array, Float64Array]:
     """Return the pair of keys of each step, and the step's start and end between them (0 to 1), shape (steps, 1)."""
     pair = np.repeat(np.arange(len(steps)), steps)
-    number = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
+    step = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
     count = steps[pair]
-    return pair, (number / count)[:, np.newaxis], ((number + 1) / count)[:, np.newaxis]
+    return pair, (step / count)[:, np.newaxis], ((step + 1) / count)[:, np.newaxis]
 
 
-def _added_up(before: Float64Array, after: Float64Array, steps: npt.NDArray[np.intp]) -> Float64Array:
+def _sums_of_turns(starts: Float64Array, ends: Float64Array, steps: IndexArray) -> Float64Array:
     """Return the sums of rotation vectors over the steps of each pair of keys, shape (pairs, 3)."""
     if not len(steps):
         return np.empty((0, 3))
-    turns = to_rotation_vector(shorter(multiply(after, conjugate(before))))
+    turns = to_rotation_vector(shorter(multiply(ends, conjugate(starts))))
     return np.add.reduceat(turns, np.cumsum(steps) - steps)
-
-
-def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the keys' turns, with the full turns that bring them closest to summed rotation vectors."""
-    angles, axes = rotations_to_turns(q)
-    angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
-    return angles, axes
 
 
 def nearest_turns(
@@ -361,12 +361,12 @@ def nearest_turns(
     >>> np.degrees(angles)
     array([810.])
     """
-    turned, vectors = numbers("angles", angles), numbers("walked", walked, 3)
-    about = _of_each(turned, numbers("axes", axes, 3))
-    along, size = unit_vectors(vectors)
-    left = wrapped(turned)
-    bare = (np.abs(left) < _NO_TURN) & (size > np.pi)
-    about = np.where(bare[..., np.newaxis], along, about)
-    left = np.where(bare, 0.0, left)
-    projected = np.einsum("...i,...i->...", vectors, about)
-    return left + 2.0 * np.pi * np.rint((projected - left) / (2.0 * np.pi)), about
+    turn_angles, vectors = numbers("angles", angles), numbers("walked", walked, 3)
+    turn_axes = _one_per_angle(turn_angles, numbers("axes", axes, 3))
+    vector_axes, vector_angles = unit_vectors(vectors)
+    remainders = wrapped(turn_angles)
+    has_no_axis = (np.abs(remainders) < _NO_TURN) & (vector_angles > np.pi)
+    turn_axes = np.where(has_no_axis[..., np.newaxis], vector_axes, turn_axes)
+    remainders = np.where(has_no_axis, 0.0, remainders)
+    projections = np.einsum("...i,...i->...", vectors, turn_axes)
+    return remainders + 2.0 * np.pi * np.rint((projections - remainders) / (2.0 * np.pi)), turn_axes
