@@ -14,16 +14,17 @@ def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float6
     The formulas' ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
     """
     tracks, q, before, after, _ = keys
-    from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
-    to_after = sphere.log(sphere.product(sphere.conjugate(q), after))
+    log_before = sphere.log(sphere.product(sphere.conjugate(before), q))
+    log_after = sphere.log(sphere.product(sphere.conjugate(q), after))
     # With the other rule, the controls at ends are set below from the inner controls.
-    incoming, outgoing = tangents(tracks, from_before, to_after, "3DS")
+    incoming, outgoing = tangents(tracks, log_before, log_after, "3DS")
     first, last = tracks.open
     if ends == "TANGENT":
-        controls = (sphere.product(q, sphere.exp(tangent / 3.0)) for tangent in (-incoming, outgoing))
-        start, end = controls_at_ends(keys, *controls)
-        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), start))
-        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), end))
-    after_key = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
-    before_key = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
-    return after_key, before_key
+        incoming_controls = sphere.product(q, sphere.exp(-incoming / 3.0))
+        outgoing_controls = sphere.product(q, sphere.exp(outgoing / 3.0))
+        after_first, before_last = controls_at_ends(keys, incoming_controls, outgoing_controls)
+        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), after_first))
+        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), before_last))
+    controls_after = sphere.product(q, sphere.exp((outgoing - log_after) / 2.0))
+    controls_before = sphere.product(q, sphere.exp((log_before - incoming) / 2.0))
+    return controls_after, controls_before

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .key_batch import IndexArray, KeyBatch
+from .key_batch import KeyBatch
 from .keys import Float64Array
 from .rotations import sphere
 
@@ -24,8 +24,8 @@ def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
     """
     both_sides = tracks.before + tracks.after
     share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
-    level = 1.0 - np.abs(tracks.parameters[1])
-    return (0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
+    weight = 1.0 - np.abs(tracks.parameters[1])
+    return 0.5 + weight * (share - 0.5), 0.5 + weight * (0.5 - share)
 
 
 def weighted_sums(
@@ -67,11 +67,12 @@ def tangents(
         outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
         incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
         return incoming, outgoing
+    # Without tension, the second derivative at an end is 0, and two keys are joined by a line.
     has_two_keys = last - first == 1
-    from_next = np.where(has_two_keys, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
-    from_last = np.where(has_two_keys, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
-    outgoing[:, first] = slack[first] * from_next
-    incoming[:, last] = slack[last] * from_last
+    natural_outgoing = 1.5 * after[:, first] - 0.5 * incoming[:, first + 1]
+    natural_incoming = 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1]
+    outgoing[:, first] = slack[first] * np.where(has_two_keys, after[:, first], natural_outgoing)
+    incoming[:, last] = slack[last] * np.where(has_two_keys, before[:, last], natural_incoming)
     return incoming, outgoing
 
 
@@ -103,16 +104,16 @@ def controls_at_ends(
     first, last = tracks.open
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    next_incoming = _less(turns, first, incoming[:, first + 1])
-    last_outgoing = _less(None if turns is None else -turns, last - 1, outgoing[:, last - 1])
-    from_next = np.where(has_two_keys, after[:, first], next_incoming)
-    from_last = np.where(has_two_keys, before[:, last], last_outgoing)
+    next_incoming = _turned_back(incoming[:, first + 1], None if turns is None else turns[:, first])
+    last_outgoing = _turned_back(outgoing[:, last - 1], None if turns is None else -turns[:, last - 1])
+    after_first = np.where(has_two_keys, after[:, first], next_incoming)
+    before_last = np.where(has_two_keys, before[:, last], last_outgoing)
     return (
-        sphere.slerp(q[:, first], from_next, slack[first] * share),
-        sphere.slerp(q[:, last], from_last, slack[last] * share),
+        sphere.slerp(q[:, first], after_first, slack[first] * share),
+        sphere.slerp(q[:, last], before_last, slack[last] * share),
     )
 
 
-def _less(turns: Float64Array | None, segments: IndexArray, q: Float64Array) -> Float64Array:
-    """Return each quaternion at the end of its segment, without the turn added to the segment."""
-    return q if turns is None else sphere.product(sphere.exp(-turns[:, segments] / 2.0), q)
+def _turned_back(q: Float64Array, turns: Float64Array | None) -> Float64Array:
+    """Return quaternions without the turns of their segments, which are rotation vectors (3, m)."""
+    return q if turns is None else sphere.product(sphere.exp(-turns / 2.0), q)

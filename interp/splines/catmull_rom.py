@@ -28,15 +28,16 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
     At the ends of a track that is not a loop, the chord on the side without a key is ignored. The velocity there is the
     slope of the parabola through the first or last three keys. With two keys, the velocity is the slope of the line.
     """
-    arriving = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
-    leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
-    around = tracks.before + tracks.after
-    share = np.divide(tracks.after, around, out=np.zeros_like(around), where=around > 0.0)
-    result: Float64Array = arriving * share + leaving * (1.0 - share)
+    slope_before = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
+    slope_after = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
+    both_lengths = tracks.before + tracks.after
+    share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
+    result: Float64Array = slope_before * share + slope_after * (1.0 - share)
     first, last = tracks.open
-    alone = last - first == 1
-    result[:, first] = np.where(alone, leaving[:, first], 2.0 * leaving[:, first] - result[:, first + 1])
-    result[:, last] = np.where(alone, arriving[:, last], 2.0 * arriving[:, last] - result[:, last - 1])
+    has_two_keys = last - first == 1
+    line_first, line_last = slope_after[:, first], slope_before[:, last]
+    result[:, first] = np.where(has_two_keys, line_first, 2.0 * line_first - result[:, first + 1])
+    result[:, last] = np.where(has_two_keys, line_last, 2.0 * line_last - result[:, last - 1])
     return result
 
 

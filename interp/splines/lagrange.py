@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Provide Lagrange interpolation, with one polynomial through all keys.
+"""Lagrange interpolation, with one polynomial through all keys.
 
 This method is only for comparison, because a polynomial through many keys overshoots far beyond the keys. Source:
 docs/formulas, "Lagrange".
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 CALM_KEYS = 10
 """Up to this number of evenly spaced keys, the polynomial overshoots by a factor of up to 18."""
 # If the polynomial may overshoot by more than this factor, fewer than four digits are correct.
-_FARTHEST = 1e12
+_LARGEST_SWING = 1e12
 # The time grows with the square of the number of keys.
-_MOST_KEYS = 1000
-# The places in each segment where `swing` is measured: near the middle, and in the outermost segments closer to the
-# end.
-_LOOKS = (0.3, 0.5, 0.7)
+_MAX_KEYS = 1000
+# The local parameters at which `swing` is measured. It is largest near the middle of a segment, and in the outermost
+# segments closer to the end.
+_MEASURED_PARAMETERS = (0.3, 0.5, 0.7)
 # An exponent of 2 outside the range of float64.
-_LOWEST = -5000
+_LOWEST_EXPONENT = -5000
 
 
 class VectorSpline(ComponentSpline):
@@ -67,21 +67,19 @@ class VectorSpline(ComponentSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
-        if len(keys) > _MOST_KEYS:
+        if len(keys) > _MAX_KEYS:
             raise KeysError(
-                n_("the track has {:d} keys, more than the limit of {:d} for a polynomial", len(keys), _MOST_KEYS)
+                n_("the track has {:d} keys, more than the limit of {:d} for a polynomial", len(keys), _MAX_KEYS)
             )
         swings = cast(_Polynomials, self.prepared.curve).swings
         # NaN counts as too large.
-        if not self.swing <= _FARTHEST:
+        if not self.swing <= _LARGEST_SWING:
             fault = n_(
-                (
-                    "a polynomial through {:d} such keys oscillates beyond the range of floating-point numbers after "
-                    "this key"
-                ),
+                "a polynomial through {:d} such keys oscillates beyond the range of floating-point numbers after "
+                "this key",
                 len(keys),
             )
-            raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
+            raise keys.error(fault, int(np.argmax(~(swings <= _LARGEST_SWING))))
 
     @property
     def swing(self) -> float:
@@ -112,90 +110,90 @@ class _Polynomials:
 
     def __init__(self, tracks: KeyBatch) -> None:
         counts = tracks.last - tracks.first + 1
-        self._most = int(counts.max())
+        self._largest_count = int(counts.max())
         self._frames = tracks.frames
-        self._length = tracks.lengths
-        # The factor from a derivative per frame to a derivative with respect to u, by order.
-        self._per_segment = np.ones_like(self._length), self._length, self._length * self._length
+        self._lengths = tracks.lengths
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
-        # Values and derivatives at the keys. Derivatives are also polynomials, and are evaluated by the same sum.
-        self._at_keys = {0: tracks.columns}
+        # Derivatives are also polynomials, so the same sum evaluates them from their values at the keys.
+        self._derivatives_at_keys = {0: tracks.columns}
         # 1 over the product of each key's distances to the others, times 2^scale. The largest in a track is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
-        scale = np.minimum.reduceat(exponent, tracks.first)
-        self._scale = np.repeat(scale, counts)
-        self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST))
+        self._scale = np.repeat(np.minimum.reduceat(exponent, tracks.first), counts)
+        self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST_EXPONENT))
+
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
+        at_keys = self._at_keys(nu)
+        total, key_at_sample = np.zeros((len(at_keys), len(segment))), np.full(len(segment), -1)
+        for key, distance, exists in self._distances(segment, u):
+            is_at_key = (distance == 0.0) & (exists > 0.0)
+            key_at_sample[is_at_key] = key[is_at_key]
+            total += exists * self._weights[key] / np.where(distance == 0.0, 1.0, distance) * at_keys[:, key]
+        product, exponent = self._products(segment, u)
+        between_keys = self._scaled(total * product, exponent, segment)
+        values = np.where(key_at_sample >= 0, at_keys[:, key_at_sample], between_keys)
+        length = self._lengths[segment]
+        per_segment = np.ones_like(length), length, length * length
+        return values * per_segment[nu]
 
     @cached_property
     def swings(self) -> Float64Array:
         """Return the largest overshoot in each segment, relative to the keys, for the worst values."""
-        segment = np.flatnonzero(self._length > 0.0)
+        segment = np.flatnonzero(self._lengths > 0.0)
         largest = np.zeros(len(segment))
-        for along in _LOOKS:
-            u = np.full(len(segment), along)
-            sizes = np.zeros(len(segment))
-            for other, distance, there in self._distances(segment, u):
-                sizes += there * np.abs(self._weights[other] / distance)
+        for parameter in _MEASURED_PARAMETERS:
+            u = np.full(len(segment), parameter)
+            sums = np.zeros(len(segment))
+            for key, distance, exists in self._distances(segment, u):
+                sums += exists * np.abs(self._weights[key] / distance)
             product, exponent = self._products(segment, u)
-            largest = np.maximum(largest, self._scaled(sizes * np.abs(product), exponent, segment))
+            largest = np.maximum(largest, self._scaled(sums * np.abs(product), exponent, segment))
         return largest
 
-    def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
-        """Yield the first, second and further keys of tracks, each with 1, or with 0 if the track has no more keys."""
-        first, last = self._first[key], self._last[key]
-        for number in range(self._most):
-            yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
-
-    def _distances(
-        self, segment: IndexArray, u: Float64Array
-    ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
-        """Yield each key of a track and the distance from it, each with 1, or with 0 if there is no such key."""
-        start, along = self._frames[segment], u * self._length[segment]
-        for other, there in self._others(segment):
-            yield other, (start - self._frames[other]) + along, there
+    def _at_keys(self, nu: int) -> Float64Array:
+        """Return derivatives per frame (d, K) at the keys from the next lower derivatives (Schneider and Werner)."""
+        for order in range(1, nu + 1):
+            if order in self._derivatives_at_keys:
+                continue
+            values = self._derivatives_at_keys[0]
+            total = np.zeros_like(values)
+            for key, exists in self._keys_of_track(np.arange(len(self._frames))):
+                distance = self._frames - self._frames[key]
+                is_other_key = (exists > 0.0) & (distance != 0.0)
+                divisor = np.where(is_other_key, distance, 1.0)
+                slope = (values - values[:, key]) / divisor
+                if order == 2:
+                    slope = 2.0 * (self._derivatives_at_keys[1] - slope) / divisor
+                total -= np.where(is_other_key, self._weights[key] / self._weights, 0.0) * slope
+            self._derivatives_at_keys[order] = total
+        return self._derivatives_at_keys[nu]
 
     def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
         """Return the products of the distances from all keys that are not at the frame, as mantissas and exponents."""
         product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
-        for _, distance, there in self._distances(segment, u):
-            product, shift = np.frexp(product * np.where((there > 0.0) & (distance != 0.0), distance, 1.0))
+        for _, distance, exists in self._distances(segment, u):
+            product, shift = np.frexp(product * np.where((exists > 0.0) & (distance != 0.0), distance, 1.0))
             exponent += shift
         return product, exponent
 
     def _scaled(self, mantissa: Float64Array, exponent: IndexArray, segment: IndexArray) -> Float64Array:
         """Return sums of weights times products of distances as float64."""
         with np.errstate(over="ignore"):
-            numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST))
+            numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST_EXPONENT))
             return numbers
 
-    def _derivatives_at_keys(self, nu: int) -> Float64Array:
-        """Return derivatives per frame (d, K) at the keys from the next lower derivatives (Schneider and Werner)."""
-        for order in range(1, nu + 1):
-            if order in self._at_keys:
-                continue
-            values, key = self._at_keys[0], np.arange(len(self._frames))
-            total = np.zeros_like(values)
-            for other, there in self._others(key):
-                distance = self._frames - self._frames[other]
-                beside = (there > 0.0) & (distance != 0.0)
-                safe = np.where(beside, distance, 1.0)
-                slope = (values - values[:, other]) / safe
-                if order == 2:
-                    slope = 2.0 * (self._at_keys[1] - slope) / safe
-                total -= np.where(beside, self._weights[other] / self._weights, 0.0) * slope
-            self._at_keys[order] = total
-        return self._at_keys[nu]
+    def _distances(
+        self, segment: IndexArray, u: Float64Array
+    ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
+        """Yield each key of a track and the distance from it, each with 1, or with 0 if there is no such key."""
+        start, offset = self._frames[segment], u * self._lengths[segment]
+        for key, exists in self._keys_of_track(segment):
+            yield key, (start - self._frames[key]) + offset, exists
 
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        data = self._derivatives_at_keys(nu)
-        total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)
-        for other, distance, there in self._distances(segment, u):
-            at_key = (distance == 0.0) & (there > 0.0)
-            met[at_key] = other[at_key]
-            total += there * self._weights[other] / np.where(distance == 0.0, 1.0, distance) * data[:, other]
-        product, exponent = self._products(segment, u)
-        values = np.where(met >= 0, data[:, met], self._scaled(total * product, exponent, segment))
-        return values * self._per_segment[nu][segment]
+    def _keys_of_track(self, segment: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
+        """Yield the first, second and further keys of tracks, each with 1, or with 0 if the track has no more keys."""
+        first, last = self._first[segment], self._last[segment]
+        for number in range(self._largest_count):
+            yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
 
 
 METHOD = Method(

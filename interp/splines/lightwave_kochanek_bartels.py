@@ -50,10 +50,11 @@ class LightWaveSpline(ComponentSpline):
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
         p = tracks.columns
-        around = np.where(tracks.before + tracks.after > 0.0, tracks.before + tracks.after, 1.0)
+        both_lengths = tracks.before + tracks.after
+        divisor = np.where(both_lengths > 0.0, both_lengths, 1.0)
         incoming, outgoing = weighted_sums(tracks.parameters, *tracks.chords(p))
-        incoming *= tracks.before / around
-        outgoing *= tracks.after / around
+        incoming *= tracks.before / divisor
+        outgoing *= tracks.after / divisor
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
 
@@ -87,9 +88,11 @@ class KochanekBartelsSpline(ComponentSpline):
         before, after = tracks.chords(p)
         incoming, outgoing = _tangents(tracks, before, after)
         first, last = tracks.open
-        alone = last - first == 1
-        outgoing[:, first] = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
-        incoming[:, last] = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
+        has_two_keys = last - first == 1
+        natural_outgoing = 1.5 * after[:, first] - 0.5 * incoming[:, first + 1]
+        natural_incoming = 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1]
+        outgoing[:, first] = np.where(has_two_keys, after[:, first], natural_outgoing)
+        incoming[:, last] = np.where(has_two_keys, before[:, last], natural_incoming)
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
 
@@ -126,15 +129,17 @@ class KochanekBartelsRotationSpline(OrientationSpline):
             sphere.log(sphere.product(after, sphere.conjugate(q))),
         )
         incoming, outgoing = _tangents(tracks, *turns)
-        arrive = sphere.product(sphere.exp(-incoming / 3.0), q)
-        leave = sphere.product(sphere.exp(outgoing / 3.0), q)
+        controls_before = sphere.product(sphere.exp(-incoming / 3.0), q)
+        controls_after = sphere.product(sphere.exp(outgoing / 3.0), q)
         first, last = tracks.open
-        alone = last - first == 1
-        share = np.where(alone, 1.0 / 3.0, 0.5)
-        leave[:, first] = sphere.slerp(q[:, first], np.where(alone, q[:, first + 1], arrive[:, first + 1]), share)
-        arrive[:, last] = sphere.slerp(q[:, last], np.where(alone, q[:, last - 1], leave[:, last - 1]), share)
+        has_two_keys = last - first == 1
+        share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
+        after_first = np.where(has_two_keys, q[:, first + 1], controls_before[:, first + 1])
+        controls_after[:, first] = sphere.slerp(q[:, first], after_first, share)
+        before_last = np.where(has_two_keys, q[:, last - 1], controls_after[:, last - 1])
+        controls_before[:, last] = sphere.slerp(q[:, last], before_last, share)
         end = tracks.segment_end
-        return RotationSegments(DeCasteljau(np.stack([q, leave, arrive[:, end], q[:, end]])))
+        return RotationSegments(DeCasteljau(np.stack([q, controls_after, controls_before[:, end], q[:, end]])))
 
 
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -142,11 +147,12 @@ def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tu
 
     At the ends of a track that is not a loop, the tangents are arbitrary.
     """
-    inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-    length_before, length_after = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
-    around = length_before + length_after
-    slopes = before * (length_after / (length_before * around)), after * (length_before / (length_after * around))
-    incoming, outgoing = weighted_sums(tracks.parameters, *slopes)
+    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
+    both_lengths = length_before + length_after
+    slope_before = before * (length_after / (length_before * both_lengths))
+    slope_after = after * (length_before / (length_after * both_lengths))
+    incoming, outgoing = weighted_sums(tracks.parameters, slope_before, slope_after)
     incoming *= length_before
     outgoing *= length_after
     return incoming, outgoing

@@ -20,9 +20,9 @@ from ..keys import Float64Array, Keys
 from ..messages import n_
 from . import catmull_rom
 
-_LARGEST = float(np.log(np.finfo(np.float32).max))
-# The parameters at which a segment is sampled. Between two samples, a cubic rises above both by at most 1/512 of its
-# second derivative.
+_LARGEST_LOGARITHM = float(np.log(np.finfo(np.float32).max))
+# The number of parts in which a segment is sampled. Between two samples, a cubic rises above both by at most 1/512 of
+# its second derivative.
 _PARTS = 8
 
 
@@ -50,42 +50,45 @@ class VectorSpline(ComponentSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
-        bad = (keys.values == 0.0) | (np.sign(keys.values) != np.sign(keys.values[0]))
-        if bad.any():
-            key, component = (int(index) for index in np.argwhere(bad)[0])
-            value = keys.values[key, component]
-            if value == 0.0:
-                fault = n_("component {:d} of the value is 0, which has no logarithm", component)
-            else:
-                fault = n_(
-                    "component {:d} of the value is {:g}, with a different sign than the first key", component, value
-                )
-            raise keys.error(fault, key, component)
-        large = _largest_logarithms(keys, cast(Exponentials, self.prepared.curve).onward) > _LARGEST
-        if large.any():
-            raise keys.error(
-                n_("the spline of logarithms exceeds the range of float32 after this key"), int(np.argmax(large))
-            )
+        _check_signs(keys)
+        is_too_large = _largest_logarithms(keys, cast(Exponentials, self.prepared.curve).exponents) > _LARGEST_LOGARITHM
+        if is_too_large.any():
+            fault = n_("the spline of logarithms exceeds the range of float32 after this key")
+            raise keys.error(fault, int(np.argmax(is_too_large)))
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Exponentials:
-        return Exponentials(tracks.columns, _onward(tracks))
+        return Exponentials(tracks.columns, _exponents(tracks))
 
 
-def _onward(tracks: KeyBatch) -> Cubics:
+def _check_signs(keys: Keys) -> None:
+    """Raise KeysError if a value is 0 or differs in sign from the first key."""
+    has_other_sign = (keys.values == 0.0) | (np.sign(keys.values) != np.sign(keys.values[0]))
+    if not has_other_sign.any():
+        return
+    key, component = (int(index) for index in np.argwhere(has_other_sign)[0])
+    value = keys.values[key, component]
+    if value == 0.0:
+        fault = n_("component {:d} of the value is 0, which has no logarithm", component)
+    else:
+        fault = n_("component {:d} of the value is {:g}, with a different sign than the first key", component, value)
+    raise keys.error(fault, key, component)
+
+
+def _exponents(tracks: KeyBatch) -> Cubics:
     """Return the splines of the logarithms, relative to the start of each segment, so that key values are exact."""
     logs = np.log(np.abs(tracks.columns))
-    rates = catmull_rom.velocities(tracks, *tracks.chords(logs))
+    velocities = catmull_rom.velocities(tracks, *tracks.chords(logs))
     end = tracks.segment_end
-    length = tracks.lengths
-    return Cubics(np.zeros_like(logs), logs[:, end] - logs, rates * length, rates[:, end] * length)
+    lengths = tracks.lengths
+    return Cubics(np.zeros_like(logs), logs[:, end] - logs, velocities * lengths, velocities[:, end] * lengths)
 
 
-def _largest_logarithms(keys: Keys, onward: Cubics) -> Float64Array:
+def _largest_logarithms(keys: Keys, exponents: Cubics) -> Float64Array:
     """Return approximately the largest logarithm in the segment after each key, shape (n,)."""
     segment = np.repeat(np.arange(len(keys)), _PARTS + 1)
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(keys))
-    logs = onward.evaluate(segment, u, 0) + np.log(np.abs(keys.values.T))[:, segment]
+    logs = exponents.evaluate(segment, u, 0) + np.log(np.abs(keys.values.T))[:, segment]
     largest: Float64Array = logs.max(axis=0).reshape(len(keys), _PARTS + 1).max(axis=1)
     return largest
 
@@ -93,16 +96,16 @@ def _largest_logarithms(keys: Keys, onward: Cubics) -> Float64Array:
 class Exponentials:
     """Segments given by their first value times the exponential of a cubic."""
 
-    def __init__(self, start: Float64Array, onward: Cubics) -> None:
+    def __init__(self, start: Float64Array, exponents: Cubics) -> None:
         self._start = start
-        self.onward = onward
+        self.exponents = exponents
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.onward.evaluate(segment, u, 0))
+        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.exponents.evaluate(segment, u, 0))
         if nu == 0:
             return values
-        rates = self.onward.evaluate(segment, u, 1)
-        return values * rates if nu == 1 else values * (rates * rates + self.onward.evaluate(segment, u, 2))
+        rates = self.exponents.evaluate(segment, u, 1)
+        return values * rates if nu == 1 else values * (rates * rates + self.exponents.evaluate(segment, u, 2))
 
 
 METHOD = Method(

@@ -75,8 +75,8 @@ class Normalised:
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         p = self.components.evaluate(segment, u, 0)
         if nu == 0:
-            values: Float64Array = p / sphere.length(p)
-            return values
+            quaternions: Float64Array = p / sphere.length(p)
+            return quaternions
         # p = r q gives p' / p = r' / r + q' / q, whose vector part is half the angular velocity. Its derivative is p''
         # / p minus the square of p' / p.
         inverse = sphere.conjugate(p) / sphere.dot(p, p)
@@ -95,27 +95,41 @@ def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
     return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
 
 
-def _first_short(components: Cubics, keys: int) -> int | None:
+def _first_short(components: Cubics, key_count: int) -> int | None:
     """Return the key after which the components of a track are too close to 0, or None."""
-    segments = np.arange(keys - 1)
-    leaving, arriving = np.zeros(keys - 1), np.ones(keys - 1)
-    start, end = components.evaluate(segments, leaving, 0), components.evaluate(segments, arriving, 0)
-    # A cubic stays in the hull of its Bezier points. If these are all on one side of 0, no samples are needed.
+    segments = np.arange(key_count - 1)
+    segments = segments[_hull_distances(components, segments) < _SHORTEST]
+    is_short = _shortest_lengths(components, segments) < _SHORTEST
+    return int(segments[np.argmax(is_short)]) if is_short.any() else None
+
+
+def _hull_distances(components: Cubics, segments: IndexArray) -> Float64Array:
+    """Return the distances from 0 of a plane that has all Bezier points of a segment on its other side, or below 0.
+
+    A cubic stays in the hull of its Bezier points, so a segment is at least as far from 0.
+    """
+    at_start, at_end = np.zeros(len(segments)), np.ones(len(segments))
+    start, end = components.evaluate(segments, at_start, 0), components.evaluate(segments, at_end, 0)
     points = [
         start,
-        start + components.evaluate(segments, leaving, 1) / 3.0,
-        end - components.evaluate(segments, arriving, 1) / 3.0,
+        start + components.evaluate(segments, at_start, 1) / 3.0,
+        end - components.evaluate(segments, at_end, 1) / 3.0,
         end,
     ]
-    ahead = (start + end) / sphere.length(start + end)
-    segments = segments[np.min([sphere.dot(point, ahead) for point in points], axis=0) < _SHORTEST]
+    normal = (start + end) / sphere.length(start + end)
+    distances: Float64Array = np.min([sphere.dot(point, normal) for point in points], axis=0)
+    return distances
+
+
+def _shortest_lengths(components: Cubics, segments: IndexArray) -> Float64Array:
+    """Return the distances from 0 of the polygons through samples of segments."""
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(segments))
     samples = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)
-    begin, chord = samples[..., :-1], np.diff(samples, axis=2)
-    size = sphere.dot(chord, chord)
-    nearest = np.divide(-sphere.dot(begin, chord), size, out=np.zeros_like(size), where=size > 0.0)
-    short = sphere.length(begin + np.clip(nearest, 0.0, 1.0) * chord).min(axis=1) < _SHORTEST
-    return int(segments[np.argmax(short)]) if short.any() else None
+    start, chord = samples[..., :-1], np.diff(samples, axis=2)
+    square = sphere.dot(chord, chord)
+    nearest = np.divide(-sphere.dot(start, chord), square, out=np.zeros_like(square), where=square > 0.0)
+    lengths: Float64Array = sphere.length(start + np.clip(nearest, 0.0, 1.0) * chord).min(axis=1)
+    return lengths
 
 
 METHOD = Method(

@@ -142,28 +142,29 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
-        inner = [spline.spline for spline in splines]
-        angle_tracks = end_to_end(inner)
+        angle_splines = [spline.spline for spline in splines]
+        angle_tracks = end_to_end(angle_splines)
         # In a loop, the segments of the period before come first.
-        before = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
-        counts = tracks.last - tracks.first + 1
-        segment = np.arange(len(tracks.frames)) + np.repeat(angle_tracks.first + before - tracks.first, counts)
-        return EulerCurve(type(inner[0]).curve(inner, angle_tracks), segment, splines[0].order)
+        earlier_segments = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
+        shifts = angle_tracks.first + earlier_segments - tracks.first
+        angle_segment = np.arange(len(tracks.frames)) + np.repeat(shifts, tracks.last - tracks.first + 1)
+        angle_curve = type(angle_splines[0]).curve(angle_splines, angle_tracks)
+        return EulerCurve(angle_curve, angle_segment, splines[0].order)
 
 
 class EulerCurve:
     """Segments of orientations given by Euler angles in Blender's rotation order.
 
-    `angle_curve` contains the segments of x, y, z angles, and `segment` (K,) the angle segment of each segment.
+    `angle_curve` contains the segments of x, y, z angles, and `angle_segment` (K,) the angle segment of each segment.
     """
 
-    def __init__(self, angle_curve: Curve, segment: IndexArray, order: rotations.Order) -> None:
+    def __init__(self, angle_curve: Curve, angle_segment: IndexArray, order: rotations.Order) -> None:
         self._angle_curve = angle_curve
-        self._segment = segment
+        self._angle_segment = angle_segment
         self._representation = rotation_representation(order)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        angle_segment = self._segment[segment]
+        angle_segment = self._angle_segment[segment]
         angles = self._angle_curve.evaluate(angle_segment, u, 0)
         if nu == 0:
             return self._representation.orientation(angles)

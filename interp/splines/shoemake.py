@@ -90,9 +90,10 @@ class BlendSpline(OrientationSpline):
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
         # With two keys, there is no control, and the arc is blended with itself.
-        only = first[last - first == 1]
-        arc = 2.0 * sphere.log(sphere.product(q[:, only + 1], sphere.conjugate(q[:, only])))
-        leaving[:, only] = arriving[:, only] = arc
+        only_segment = first[last - first == 1]
+        start, end = q[:, only_segment], q[:, only_segment + 1]
+        leaving[:, only_segment] = 2.0 * sphere.log(sphere.product(end, sphere.conjugate(start)))
+        arriving[:, only_segment] = leaving[:, only_segment]
         return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
@@ -111,17 +112,17 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
     """Return the keys with the velocities from Shoemake's reflected and bisected arcs."""
     q = signed_quaternions(splines, tracks)
     before, after = neighbours(tracks, q)
-    inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-    d1, d2 = np.where(inner, tracks.before, 1.0), np.where(inner, tracks.after, 1.0)
-    near = np.minimum(d1, d2)
-    mirrored = sphere.slerp(sphere.slerp(q, before, near / d1), q, 2.0)
-    control = sphere.slerp(mirrored, sphere.slerp(q, after, near / d2), d1 / (d1 + d2))
-    velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / near
+    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
+    shorter_length = np.minimum(length_before, length_after)
+    reflected = sphere.slerp(sphere.slerp(q, before, shorter_length / length_before), q, 2.0)
+    moved_next = sphere.slerp(q, after, shorter_length / length_after)
+    control = sphere.slerp(reflected, moved_next, length_before / (length_before + length_after))
+    velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / shorter_length
     # Controls at the ends of a track have no key on one side, so callers set them.
-    velocity[:, ~inner] = 0.0
-    end = tracks.segment_end
-    length = tracks.lengths
-    return _KeyVelocities(q, velocity * length, velocity[:, end] * length)
+    velocity[:, ~is_inner] = 0.0
+    lengths = tracks.lengths
+    return _KeyVelocities(q, velocity * lengths, velocity[:, tracks.segment_end] * lengths)
 
 
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:

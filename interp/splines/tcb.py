@@ -156,17 +156,18 @@ class RotationSpline(TurnedSpline):
         if not longest:
             return
         axis = turns[lengths.argmax()] / longest
+        turns_along_axis = np.outer(turns @ axis, axis)
+        across = np.linalg.norm(turns - turns_along_axis, axis=1)
         q = self.keys.values
-        along = np.outer(turns @ axis, axis)
-        across = np.linalg.norm(turns - along, axis=1)
-        left = 2.0 * np.linalg.norm(rotations.multiply(rotations.from_rotation_vector(turns), q[:-1]) - q[1:], axis=1)
-        if max(across.max(), left.max()) <= _ONE_AXIS * longest:
+        turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
+        deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
+        if max(across.max(), deviations.max()) <= _ONE_AXIS * longest:
             # The direction of a zero turn is only rounding error.
-            self._set(_turns=along)
+            self._set(_turns=turns_along_axis)
             return
-        laid_over = lengths > _LONG
-        if laid_over.any():
-            self._set(_turns=np.where(laid_over[:, np.newaxis], turns, 0.0))
+        is_long = lengths > _LONG
+        if is_long.any():
+            self._set(_turns=np.where(is_long[:, np.newaxis], turns, 0.0))
 
     def with_keys(self, keys: Keys) -> RotationSpline:
         """Return the same spline with other keys.
@@ -194,31 +195,31 @@ class RotationSpline(TurnedSpline):
         The vectors are in the parent frame and include long turns.
         """
         q = signed_quaternions(splines, tracks)
-        turns = _laid_over(splines, tracks)
-        before, after = _neighbours(tracks, q, turns)
+        turns = _added_turns(splines, tracks)
+        before, after = _neighbors_without_turns(tracks, q, turns)
         to_key = 2.0 * sphere.log(sphere.product(q, sphere.conjugate(before)))
         from_key = 2.0 * sphere.log(sphere.product(after, sphere.conjugate(q)))
         if turns is None:
             return to_key, from_key
-        before_key, after_key = tracks.segments_beside
-        return to_key + turns[:, before_key], from_key + turns[:, after_key]
+        segment_before, segment_after = tracks.segments_beside
+        return to_key + turns[:, segment_before], from_key + turns[:, segment_after]
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         q = signed_quaternions(splines, tracks)
-        turns = _laid_over(splines, tracks)
-        keys = RotationKeys(tracks, q, *_neighbours(tracks, q, turns), turns)
+        turns = _added_turns(splines, tracks)
+        keys = RotationKeys(tracks, q, *_neighbors_without_turns(tracks, q, turns), turns)
         ends = splines[0].ends
-        squad = splines[0].construction == "SQUAD"
-        beside_keys = (squad_controls if squad else casteljau_controls)(keys, ends)
-        points = _segment_controls(tracks, q, *beside_keys, turns)
+        is_squad = splines[0].construction == "SQUAD"
+        outgoing, incoming = (squad_controls if is_squad else casteljau_controls)(keys, ends)
+        controls = _segment_controls(tracks, q, outgoing, incoming, turns)
         return RotationSegments(
-            Squad(points) if squad else DeCasteljau(points),
+            Squad(controls) if is_squad else DeCasteljau(controls),
             None if turns is None else _long_turns(tracks, turns, ends),
         )
 
 
-def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
+def _added_turns(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
     """Return the turns added to all segments, shape (3, K), with 0 at last keys, or None if there are none."""
     if all(spline._turns is None for spline in splines):
         return None
@@ -229,30 +230,32 @@ def _laid_over(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Ar
     return turns
 
 
-def _neighbours(tracks: KeyBatch, q: Float64Array, turns: Float64Array | None) -> tuple[Float64Array, Float64Array]:
+def _neighbors_without_turns(
+    tracks: KeyBatch, q: Float64Array, turns: Float64Array | None
+) -> tuple[Float64Array, Float64Array]:
     """Return the quaternions before and after each key, without the turns added to the segments in between."""
     before, after = neighbours(tracks, q)
     if turns is None:
         return before, after
-    before_key, after_key = tracks.segments_beside
+    segment_before, segment_after = tracks.segments_beside
     return (
-        sphere.product(sphere.exp(turns[:, before_key] / 2.0), before),
-        sphere.product(sphere.exp(-turns[:, after_key] / 2.0), after),
+        sphere.product(sphere.exp(turns[:, segment_before] / 2.0), before),
+        sphere.product(sphere.exp(-turns[:, segment_after] / 2.0), after),
     )
 
 
 def _segment_controls(
     tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array, turns: Float64Array | None
 ) -> Float64Array:
-    """Return four controls per segment. The segment after a last key is constant."""
+    """Return four controls per segment, shape (4, 4, K). The segment after a last key is constant."""
     end = tracks.segment_end
-    ending = incoming[:, end], q[:, end]
+    end_control, end_key = incoming[:, end], q[:, end]
     if turns is not None:
-        back = sphere.exp(-turns / 2.0)
-        ending = sphere.product(back, ending[0]), sphere.product(back, ending[1])
-    points = np.stack([q, outgoing, *ending])
-    points[1:3, :, tracks.last] = q[:, tracks.last]
-    return points
+        turns_back = sphere.exp(-turns / 2.0)
+        end_control, end_key = sphere.product(turns_back, end_control), sphere.product(turns_back, end_key)
+    controls = np.stack([q, outgoing, end_control, end_key])
+    controls[1:3, :, tracks.last] = q[:, tracks.last]
+    return controls
 
 
 def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
@@ -265,21 +268,19 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust_factors(tracks)
-    # Both sides of the keys share one array, (4, 2, K), because a slerp of both takes little longer than a slerp of
-    # one.
-    key = q[:, np.newaxis]
-    g = sphere.slerp(key, np.stack((before, after), axis=1), np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
-    across = sphere.arc(g[:, :1], g[:, 1:])
-    towards = across.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
-    beside = sphere.slerp(key, towards, np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor)))
-    incoming, outgoing = beside[:, 0], beside[:, 1]
+    # Both sides of the keys share arrays (4, 2, K), because a slerp of both takes little longer than a slerp of one.
+    both_keys = q[:, np.newaxis]
+    neighbors = np.stack((before, after), axis=1)
+    biased = sphere.slerp(both_keys, neighbors, np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
+    arc = sphere.arc(biased[:, :1], biased[:, 1:])
+    directions = arc.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
+    factors = np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor))
+    incoming, outgoing = sphere.slerp(both_keys, directions, factors).swapaxes(0, 1)
     first, last = tracks.open
     if ends == "3DS":
         skew = continuity * bias
-        share = np.concatenate(((slack * (1.0 + skew))[first], (slack * (1.0 - skew))[last])) / 3.0
-        inner = np.concatenate((after[:, first], before[:, last]), axis=1)
-        from_end = sphere.slerp(q[:, np.concatenate((first, last))], inner, share)
-        outgoing[:, first], incoming[:, last] = from_end[:, : len(first)], from_end[:, len(first) :]
+        outgoing[:, first] = sphere.slerp(q[:, first], after[:, first], (slack * (1.0 + skew))[first] / 3.0)
+        incoming[:, last] = sphere.slerp(q[:, last], before[:, last], (slack * (1.0 - skew))[last] / 3.0)
     else:
         outgoing[:, first], incoming[:, last] = controls_at_ends(keys, incoming, outgoing)
     return outgoing, incoming
@@ -287,12 +288,12 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
 
 def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:
     """Return the turns added to all segments, with the tangents of a vector track through them."""
-    before_key, after_key = tracks.segments_beside
-    incoming, outgoing = tangents(tracks, turns[:, before_key], turns[:, after_key], ends)
-    arriving = incoming[:, tracks.segment_end]
+    segment_before, segment_after = tracks.segments_beside
+    incoming, outgoing = tangents(tracks, turns[:, segment_before], turns[:, segment_after], ends)
+    incoming_at_end = incoming[:, tracks.segment_end]
     outgoing[:, tracks.last] = 0.0
-    arriving[:, tracks.last] = 0.0
-    return LongTurns(turns, outgoing, arriving)
+    incoming_at_end[:, tracks.last] = 0.0
+    return LongTurns(turns, outgoing, incoming_at_end)
 
 
 METHOD = Method(
