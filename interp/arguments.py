@@ -40,6 +40,7 @@ def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
 
 def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate as float64, or raise TypeError or ValueError."""
+    # NumPy cannot convert an integer this large to float64.
     if isinstance(frames, int) and abs(frames) > FARTHEST:
         raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
     checked = finite(name, frames)

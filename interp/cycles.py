@@ -11,17 +11,16 @@ from .keys import Float64Array
 def wrapped_frames(frames: Float64Array, first: float, last: float) -> Float64Array:
     """Return frames wrapped into [first, last].
 
-    Frames that are a whole number of periods away from the last key map to the last key.
-
-    Source: docs/formulas, "Cycles".
+    Frames that are a whole number of periods away from the last key map to the last key. Source: docs/formulas,
+    "Cycles".
     """
-    outside = (frames < first) | (frames > last)
-    if last == first or not outside.any():
+    is_outside = (frames < first) | (frames > last)
+    if last == first or not is_outside.any():
         return frames
     period = last - first
-    turned = np.mod(frames - first, period)
-    turned[turned == 0.0] = period
-    return np.where(outside, np.minimum(first + turned, last), frames)
+    offsets = np.mod(frames - first, period)
+    offsets[offsets == 0.0] = period
+    return np.where(is_outside, np.minimum(first + offsets, last), frames)
 
 
 def wrapped_frame(frame: float, first: float, last: float) -> float:

@@ -36,15 +36,16 @@ def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: in
     # u / a is at most 1 in the branch that uses it.
     inverse_k = 2.0 - ease_from - ease_to
     rest = 1.0 - u
-    starting = u < ease_from
-    ending = rest < ease_to
-    into = np.divide(u, ease_from, out=np.zeros_like(u), where=starting)
-    out_of = np.divide(rest, ease_to, out=np.zeros_like(u), where=ending)
+    is_starting = u < ease_from
+    is_ending = rest < ease_to
+    start_share = np.divide(u, ease_from, out=np.zeros_like(u), where=is_starting)
+    end_share = np.divide(rest, ease_to, out=np.zeros_like(u), where=is_ending)
     if nu == 0:
         middle = (2.0 * u - ease_from) / inverse_k
-        return np.where(starting, u * into / inverse_k, np.where(ending, 1.0 - rest * out_of / inverse_k, middle))
+        end = 1.0 - rest * end_share / inverse_k
+        return np.where(is_starting, u * start_share / inverse_k, np.where(is_ending, end, middle))
     if nu == 1:
-        return 2.0 / inverse_k * np.where(starting, into, np.where(ending, out_of, 1.0))
-    at_start = np.divide(2.0 / inverse_k, ease_from, out=np.zeros_like(u), where=starting)
-    at_end = np.divide(-2.0 / inverse_k, ease_to, out=np.zeros_like(u), where=ending)
-    return np.where(starting, at_start, at_end)
+        return 2.0 / inverse_k * np.where(is_starting, start_share, np.where(is_ending, end_share, 1.0))
+    start_acceleration = np.divide(2.0 / inverse_k, ease_from, out=np.zeros_like(u), where=is_starting)
+    end_acceleration = np.divide(-2.0 / inverse_k, ease_to, out=np.zeros_like(u), where=is_ending)
+    return np.where(is_starting, start_acceleration, end_acceleration)

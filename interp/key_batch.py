@@ -27,21 +27,28 @@ class KeyBatch:
     """
 
     frames: Float64Array
+    """Shape (K,)."""
     parameters: Float64Array
+    """Rows of tension, continuity, bias, ease to and ease from, shape (5, K)."""
     values: Float64Array
+    """Shape (K, d)."""
     first: IndexArray
     last: IndexArray
+    """The first and last keys of each track."""
     previous: IndexArray
     following: IndexArray
+    """The keys before and after each key, shape (K,)."""
     before: Float64Array
     after: Float64Array
+    """The distances to these keys in frames, shape (K,)."""
     looped: BoolArray
+    """A mask of the tracks that continue across the seam, where the last key of the track is the first."""
 
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
         """Return the first and last keys of the tracks that have ends. Single keys and loops have no ends."""
-        ended = (self.last > self.first) & ~self.looped
-        return self.first[ended], self.last[ended]
+        has_ends = (self.last > self.first) & ~self.looped
+        return self.first[has_ends], self.last[has_ends]
 
     @property
     def segment_end(self) -> IndexArray:
@@ -74,16 +81,16 @@ class KeyBatch:
 
     def take(self, keys: BoolArray) -> KeyBatch:
         """Return a subset of the tracks, selected by their keys."""
-        index, own = np.cumsum(keys) - 1, keys[self.first]
+        new_index, tracks = np.cumsum(keys) - 1, keys[self.first]
         return KeyBatch(
             frames=self.frames[keys],
             parameters=self.parameters.compress(keys, axis=1),
             values=self.values[keys],
-            first=index[self.first[own]],
-            last=index[self.last[own]],
-            previous=index[self.previous[keys]],
-            following=index[self.following[keys]],
+            first=new_index[self.first[tracks]],
+            last=new_index[self.last[tracks]],
+            previous=new_index[self.previous[keys]],
+            following=new_index[self.following[keys]],
             before=self.before[keys],
             after=self.after[keys],
-            looped=self.looped[own],
+            looped=self.looped[tracks],
         )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ Float64Array = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+"""The names of the parameters, in the order of the rows of `Keys.parameters`."""
 WORDS = {
     "tension": n_("tension"),
     "continuity": n_("continuity"),
@@ -24,11 +24,13 @@ WORDS = {
 }
 """The names of the parameters, as used in messages."""
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+"""The smallest value of each parameter, shape (5, 1)."""
 HIGHEST = 1.0
+"""The largest value of all parameters."""
 FARTHEST = 1e100
 """The largest allowed magnitude of frames. The largest float64 is 1.8e308, and some methods use the cubes of segment
 lengths and of their inverses."""
-_LARGEST = 1e301
+_LARGEST_VALUE = 1e301
 """The largest allowed value, and the largest value over a squared length. Methods use up to 1e7 times this number."""
 _SHORTEST = 1e-16
 """The shortest segment relative to the track's length. Methods raise such ratios to the 16th power."""
@@ -83,8 +85,8 @@ def freeze(data: object) -> None:
     if isinstance(data, np.ndarray):
         data.flags.writeable = False
     elif isinstance(data, tuple):
-        for each in data:
-            freeze(each)
+        for item in data:
+            freeze(item)
 
 
 class KeysError(ValueError):
@@ -265,24 +267,24 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
         raise KeysError(n_("frames must have one dimension, not {:d}", frames.ndim))
     if not frames.size:
         raise KeysError(n_("a track needs at least one key"))
-    rising = frames[1:] > frames[:-1]
+    is_rising = frames[1:] > frames[:-1]
     # Frames between two finite frames in ascending order are finite too.
-    if rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
+    if is_rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
         return frames
-    finite = np.isfinite(frames)
-    if not finite.all():
-        key = int(np.argmin(finite))
+    is_finite = np.isfinite(frames)
+    if not is_finite.all():
+        key = int(np.argmin(is_finite))
         raise KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
-    far = np.abs(frames) > FARTHEST
-    if far.any():
-        key = int(np.argmax(far))
+    is_too_far = np.abs(frames) > FARTHEST
+    if is_too_far.any():
+        key = int(np.argmax(is_too_far))
         raise KeysError(n_("the magnitude of the frame is above {:g}", FARTHEST), key, float(frames[key]))
-    key = int(np.argmin(rising)) + 1
-    before, frame = float(frames[key - 1]), float(frames[key])
-    if frame == before:
+    key = int(np.argmin(is_rising)) + 1
+    previous_frame, frame = float(frames[key - 1]), float(frames[key])
+    if frame == previous_frame:
         message = n_("has the same frame as the previous key. Frames must be strictly increasing")
     else:
-        message = n_("follows frame {:g}. Frames must be strictly increasing", before)
+        message = n_("follows frame {:g}. Frames must be strictly increasing", previous_frame)
     raise KeysError(message, key, frame)
 
 
@@ -294,17 +296,20 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
         message = n_("values must have one row per key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
         raise KeysError(message)
-    size = np.abs(values)
-    if size.max() <= _LARGEST:
+    magnitudes = np.abs(values)
+    if magnitudes.max() <= _LARGEST_VALUE:
         return values
-    finite = np.isfinite(values)
-    if not finite.all():
-        key, component = (int(index) for index in np.argwhere(~finite)[0])
+    is_finite = np.isfinite(values)
+    if not is_finite.all():
+        key, component = (int(index) for index in np.argwhere(~is_finite)[0])
         message = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
         raise KeysError(message, key, float(frames[key]), component=component)
-    key, component = (int(index) for index in np.argwhere(size > _LARGEST)[0])
+    key, component = (int(index) for index in np.argwhere(magnitudes > _LARGEST_VALUE)[0])
     message = n_(
-        "component {:d} of the value is {:g}, with a magnitude above {:g}", component, values[key, component], _LARGEST
+        "component {:d} of the value is {:g}, with a magnitude above {:g}",
+        component,
+        values[key, component],
+        _LARGEST_VALUE,
     )
     raise KeysError(message, key, float(frames[key]), component=component)
 
@@ -314,14 +319,12 @@ def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
     if len(frames) == 1:
         return
     lengths = frames[1:] - frames[:-1]
-    least_of_all = max(math.sqrt(np.abs(values).max() / _LARGEST), 1.0 / FARTHEST, _SHORTEST * (frames[-1] - frames[0]))
-    if lengths.min() >= least_of_all:
-        return
-    size = np.abs(values).max(axis=1)
-    least = np.maximum(np.sqrt(np.maximum(size[1:], size[:-1]) / _LARGEST), 1.0 / FARTHEST)
-    near = lengths < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
-    if near.any():
-        key = int(np.argmax(near)) + 1
+    magnitudes = np.abs(values).max(axis=1)
+    larger_magnitudes = np.maximum(magnitudes[1:], magnitudes[:-1])
+    shortest_of_track = max(1.0 / FARTHEST, _SHORTEST * (frames[-1] - frames[0]))
+    is_too_short = lengths < np.maximum(np.sqrt(larger_magnitudes / _LARGEST_VALUE), shortest_of_track)
+    if is_too_short.any():
+        key = int(np.argmax(is_too_short)) + 1
         message = n_(
             "is so close to the previous key that the rate of change exceeds the range of floating-point numbers"
         )
@@ -337,9 +340,9 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
         except (TypeError, ValueError) as error:
             message = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
             raise (KeysTypeError if isinstance(error, TypeError) else KeysError)(message) from error
-    good = (parameters >= LOWEST) & (parameters <= HIGHEST)
-    if not good.all():
-        row, key = (int(index) for index in np.argwhere(~good)[0])
+    is_in_range = (parameters >= LOWEST) & (parameters <= HIGHEST)
+    if not is_in_range.all():
+        row, key = (int(index) for index in np.argwhere(~is_in_range)[0])
         lowest = int(LOWEST[row, 0])
         message = n_("{:s} is {:g}, not in [{:d}, 1]", WORDS[PARAMETERS[row]], parameters[row, key], lowest)
         raise KeysError(message, key, float(frames[key]))
@@ -362,9 +365,9 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     if rows.shape != (len(keys), components):
         shape = len(keys), components
         raise KeysError(n_("velocities must have the shape {!s}, one row per key, not {!s}", shape, rows.shape))
-    finite = np.isfinite(rows)
-    if not finite.all():
-        key, component = (int(index) for index in np.argwhere(~finite)[0])
+    is_finite = np.isfinite(rows)
+    if not is_finite.all():
+        key, component = (int(index) for index in np.argwhere(~is_finite)[0])
         message = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
         raise keys.error(message, key, component)
     return rows

@@ -15,10 +15,10 @@ class Text(str):
 
     def __new__(cls, text: str, *values: object) -> Text:
         """Format the text with values."""
-        made = super().__new__(cls, text.format(*values) if values else text)
-        made.text = text
-        made.values = values
-        return made
+        message = super().__new__(cls, text.format(*values) if values else text)
+        message.text = text
+        message.values = values
+        return message
 
     def __reduce__(self) -> tuple[type[Text], tuple[object, ...]]:
         """Pickle the text as its template and values."""
