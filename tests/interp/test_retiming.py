@@ -165,6 +165,20 @@ def test_what_never_moves_has_no_length():
     np.testing.assert_array_equal(still.frames([0.0, 1.0]), [3.0, 3.0])
 
 
+@pytest.mark.parametrize("signs", [(1.0, 1.0, 1.0), (1.0, -1.0, 1.0)])
+def test_a_rotation_that_never_turns_has_no_length(signs):
+    q = rotations.normalise([0.3, -0.5, 0.7, 0.2])
+    at_rest = ArcLength([tcb.RotationSpline(Keys([3, 9, 20], np.outer(signs, q), tension=0.3, bias=-0.4))])
+    assert at_rest.length == 0.0
+    np.testing.assert_array_equal(at_rest.frames([0.0, 1.0]), [3.0, 3.0])
+
+
+def test_the_length_of_a_rotation_by_a_millionth_of_a_degree_is_its_angle():
+    angle = np.radians(1e-6)
+    turn = tcb.RotationSpline(Keys([0, 10, 30], rotations.from_axis_angle(AXIS, [0.0, angle, 3.0 * angle])))
+    assert ArcLength([turn]).length == pytest.approx(3.0 * angle, abs=1e-13)
+
+
 # Constant speed
 
 
