@@ -90,8 +90,9 @@ class ArcLength:
     def speed(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the speed in length per frame, shape (m,), at frames (m,)."""
         at = checked_row("frames", frames)
-        velocities = evaluate_many(self._splines, at, 1)
-        squares: Float64Array = sum((np.einsum("ij,ij->i", each, each) for each in velocities), np.zeros(at.shape))
+        squares = np.zeros(at.shape)
+        for velocity in evaluate_many(self._splines, at, 1):
+            squares += np.einsum("ij,ij->i", velocity, velocity)
         return np.sqrt(squares)
 
     def at(self, frames: npt.ArrayLike) -> Float64Array:

@@ -207,7 +207,8 @@ class _Pieces:
         return slopes
 
     def run_forward(self) -> BoolArray:
-        """Return a mask of the pieces whose end slopes are at most three times the chord's. Others may run backward."""
+        """Return a mask of the pieces that are certain to run forward."""
+        # With end slopes of at most three times the chord's slope, a cubic is monotone (Fritsch and Carlson 1980).
         runs_forward: BoolArray = (self.slopes <= 3.0 * self.chord_slopes + 1e-9).all(axis=0)
         return runs_forward
 

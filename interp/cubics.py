@@ -227,12 +227,23 @@ def _eased_pieces(local_parameter: LocalParameter, frames: Float64Array) -> _Eas
     length, ease_from, ease_to = length[segment], ease_from[segment], ease_to[segment]
     # The rounded start relative to the segment, for a local parameter that is exact at the rounded frame.
     s = (start - frames[segment]) / length
+    parameter = _eased_parameter(shape, s, ease_from, ease_to)
+    return _EasedPieces(start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis])
+
+
+def _eased_parameter(
+    shape: IndexArray, s: Float64Array, ease_from: Float64Array, ease_to: Float64Array
+) -> Float64Array:
+    """Return the Taylor coefficients (3, m) at s of the eased parameter.
+
+    `shape` selects the parabola after the start (0), the line (1), or the parabola before the end (2).
+    """
     rest = 1.0 - s
     pace = 2.0 / (2.0 - ease_from - ease_to)
     zeros = np.zeros_like(s)
     out_of_key = np.divide(0.5 * pace, ease_from, out=zeros.copy(), where=shape == 0)
     into_key = np.divide(0.5 * pace, ease_to, out=zeros.copy(), where=shape == 2)
-    parameter = np.choose(
+    coefficients: Float64Array = np.choose(
         shape,
         [
             [out_of_key * s * s, 2.0 * out_of_key * s, out_of_key],
@@ -240,7 +251,7 @@ def _eased_pieces(local_parameter: LocalParameter, frames: Float64Array) -> _Eas
             [1.0 - into_key * rest * rest, 2.0 * into_key * rest, -into_key],
         ],
     )
-    return _EasedPieces(start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis])
+    return coefficients
 
 
 def _composed(cubics: Float64Array, parameter: Float64Array) -> Float64Array:

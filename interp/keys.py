@@ -271,21 +271,26 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     # Frames between two finite frames in ascending order are finite too.
     if is_rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
         return frames
+    raise _frames_error(frames, is_rising)
+
+
+def _frames_error(frames: Float64Array, is_rising: npt.NDArray[np.bool_]) -> KeysError:
+    """Return the error for the first invalid frame."""
     is_finite = np.isfinite(frames)
     if not is_finite.all():
         key = int(np.argmin(is_finite))
-        raise KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
+        return KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
     is_too_far = np.abs(frames) > FARTHEST
     if is_too_far.any():
         key = int(np.argmax(is_too_far))
-        raise KeysError(n_("the magnitude of the frame is above {:g}", FARTHEST), key, float(frames[key]))
+        return KeysError(n_("the magnitude of the frame is above {:g}", FARTHEST), key, float(frames[key]))
     key = int(np.argmin(is_rising)) + 1
     previous_frame, frame = float(frames[key - 1]), float(frames[key])
     if frame == previous_frame:
         message = n_("has the same frame as the previous key. Frames must be strictly increasing")
     else:
         message = n_("follows frame {:g}. Frames must be strictly increasing", previous_frame)
-    raise KeysError(message, key, frame)
+    return KeysError(message, key, frame)
 
 
 def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:

@@ -81,16 +81,17 @@ def retimed(
     if not isinstance(spline, Spline):
         raise TypeError(f"spline must be a spline, not {spline!r}")
     nu = checked_derivative(spline, nu)
-    at = checked_row("frames", frames)
+    motion_frames = checked_row("frames", frames)
     if nu == 0:
-        return evaluate_many([spline], at)[0]
-    first_rates = _per_frame("rates", rates, at)
-    at = np.where(first_rates < 0.0, np.nextafter(at, -np.inf), at)
-    velocities = evaluate_many([spline], at, 1)[0]
+        return evaluate_many([spline], motion_frames)[0]
+    first_rates = _per_frame("rates", rates, motion_frames)
+    # A motion that runs backward reaches a key from the segment after it and leaves it by the segment before.
+    sides = np.where(first_rates < 0.0, np.nextafter(motion_frames, -np.inf), motion_frames)
+    velocities = evaluate_many([spline], sides, 1)[0]
     if nu == 1:
         return velocities * first_rates[:, np.newaxis]
-    second_rates = _per_frame("changes", changes, at)
-    accelerations = evaluate_many([spline], at, nu)[0]
+    second_rates = _per_frame("changes", changes, motion_frames)
+    accelerations = evaluate_many([spline], sides, nu)[0]
     return accelerations * (first_rates**2)[:, np.newaxis] + velocities * second_rates[:, np.newaxis]
 
 

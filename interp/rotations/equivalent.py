@@ -6,8 +6,8 @@ negated, to the two solutions for Euler angles, and to angles with additional fu
 multiplies a channel by 1 or -1 and adds a constant. If also applied to the handles of a key, the change preserves the
 motion on both sides of the key.
 
-Arrays have shape (n, c), with one row per key, in order, and one column per channel, as in Blender: w, x, y, z, or
-angle, x, y, z, or x, y, z in radians.
+Arrays have shape (n, c), with one row per key, in order, and one column per channel. The channels are Blender's: w, x,
+y, z, or angle, x, y, z, or x, y, z in radians.
 """
 
 from __future__ import annotations

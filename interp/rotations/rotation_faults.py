@@ -66,8 +66,9 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
 
     Examples
     --------
-    >>> found = rotation_faults.find_faults("QUATERNION", [1, 10], [[1, 0, 0, 0], [-0.8, -0.6, 0, 0]], [True, True])
-    >>> found.flips, found.repaired(turns=False).applied([[1, 0, 0, 0], [-0.8, -0.6, 0, 0]])[1]
+    >>> q = [[1, 0, 0, 0], [-0.8, -0.6, 0, 0]]
+    >>> faults = rotation_faults.find_faults("QUATERNION", [1, 10], q, [True, True])
+    >>> faults.flips, faults.repaired(turns=False).applied(q)[1]
     (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
     """
     key_frames, key_values = numbers("frames", frames), numbers("values", values)

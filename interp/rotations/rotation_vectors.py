@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotation tracks whose segments are given by polynomial rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
-Methods of this kind differ only in h, which is a rotation vector in the parent's frame that runs from 0 at a key to the
-turn to the next key. Source: docs/formulas, "Cubics of rotation vectors".
+Methods of this kind differ only in h, a rotation vector in the parent's frame. It runs from 0 at a key to the turn to
+the next key. Source: docs/formulas, "Cubics of rotation vectors".
 """
 
 from __future__ import annotations

@@ -39,65 +39,6 @@ _LONGEST_STEP = 0.5
 _MAX_ITERATIONS = 80
 
 
-class _Weights(NamedTuple):
-    """The weights of the four controls around each segment, as cumulative B-splines.
-
-    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
-    attributes are Bezier ordinates: the first of ``1 - b1`` (the others are 0), all four of b2, and the last of b3.
-    """
-
-    first: Float64Array
-    middle: Float64Array
-    last: Float64Array
-
-    @classmethod
-    def of(cls, tracks: KeyBatch) -> _Weights:
-        """Return the weights of all segments, from the knots around them."""
-        length = tracks.lengths
-        # The segment of a last key has no length and no motion, so any length is correct.
-        length[tracks.last] = 1.0
-        before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
-        two_before, two_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
-        three_lengths = before + length + after
-        start_share, end_share = before / three_lengths, (before + length) / three_lengths
-        share_before, share_after = before / (before + length), length / (length + after)
-        first = (1.0 - share_before) * length / (two_before + before + length)
-        middle = np.stack(
-            [share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)]
-        )
-        last = share_after * length / (length + after + two_after)
-        # The segment that begins at the last key of a loop is the first segment.
-        segment = np.arange(len(length))
-        segment[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
-        return cls(first[segment], middle[:, segment], last[segment])
-
-    def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
-        """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
-        rest = 1.0 - u
-        first, last = self.first[segment], self.last[segment]
-        p0, p1, p2, p3 = self.middle[:, segment]
-        if nu == 0:
-            middle = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
-            return [-first * rest**3, middle, last * u**3]
-        r0, r1, r2 = p1 - p0, p2 - p1, p3 - p2
-        if nu == 1:
-            middle = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
-            return [3.0 * first * rest**2, middle, 3.0 * last * u**2]
-        return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
-
-
-def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
-    """Return the segment `offset` places after each segment, across a loop's seam or mirrored at other ends."""
-    counts = tracks.last - tracks.first + 1
-    first, segment_count = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
-    index = np.arange(len(tracks.frames)) - first + offset
-    mirrored_at_last = np.where(index >= segment_count, 2 * segment_count - 1 - index, index)
-    mirrored = np.where(index < 0, -1 - index, mirrored_at_last)
-    inside = np.where(np.repeat(tracks.looped, counts), np.mod(index, segment_count), mirrored)
-    segments: IndexArray = first + np.clip(inside, 0, segment_count - 1)
-    return segments
-
-
 class VectorSpline(ComponentSpline):
     """B-spline of values that approximates the keys within their convex hull.
 
@@ -211,6 +152,65 @@ class ThroughRotationSpline(SolvedSpline):
         )
 
 
+class _Weights(NamedTuple):
+    """The weights of the four controls around each segment, as cumulative B-splines.
+
+    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
+    attributes are Bezier ordinates: the first of ``1 - b1`` (the others are 0), all four of b2, and the last of b3.
+    """
+
+    first: Float64Array
+    middle: Float64Array
+    last: Float64Array
+
+    @classmethod
+    def of(cls, tracks: KeyBatch) -> _Weights:
+        """Return the weights of all segments, from the knots around them."""
+        length = tracks.lengths
+        # The segment of a last key has no length and no motion, so any length is correct.
+        length[tracks.last] = 1.0
+        before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
+        two_before, two_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
+        three_lengths = before + length + after
+        start_share, end_share = before / three_lengths, (before + length) / three_lengths
+        share_before, share_after = before / (before + length), length / (length + after)
+        first = (1.0 - share_before) * length / (two_before + before + length)
+        middle = np.stack(
+            [share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)]
+        )
+        last = share_after * length / (length + after + two_after)
+        # The segment that begins at the last key of a loop is the first segment.
+        segment = np.arange(len(length))
+        segment[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
+        return cls(first[segment], middle[:, segment], last[segment])
+
+    def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
+        """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
+        rest = 1.0 - u
+        first, last = self.first[segment], self.last[segment]
+        p0, p1, p2, p3 = self.middle[:, segment]
+        if nu == 0:
+            middle = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
+            return [-first * rest**3, middle, last * u**3]
+        r0, r1, r2 = p1 - p0, p2 - p1, p3 - p2
+        if nu == 1:
+            middle = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
+            return [3.0 * first * rest**2, middle, 3.0 * last * u**2]
+        return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
+
+
+def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
+    """Return the segment `offset` places after each segment, across a loop's seam or mirrored at other ends."""
+    counts = tracks.last - tracks.first + 1
+    first, segment_count = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
+    index = np.arange(len(tracks.frames)) - first + offset
+    mirrored_at_last = np.where(index >= segment_count, 2 * segment_count - 1 - index, index)
+    mirrored = np.where(index < 0, -1 - index, mirrored_at_last)
+    inside = np.where(np.repeat(tracks.looped, counts), np.mod(index, segment_count), mirrored)
+    segments: IndexArray = first + np.clip(inside, 0, segment_count - 1)
+    return segments
+
+
 class _CumulativeTurns:
     """Segments ``c1 exp(t1 (b1 - 1) / 2) exp(t2 b2 / 2) exp(t3 b3 / 2)`` with turns from control to control.
 
@@ -223,13 +223,13 @@ class _CumulativeTurns:
         self._turns = [onward[:, _segments(tracks, offset)] for offset in (-1, 0, 1)]
         first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
         self._turns[0][:, last], self._turns[1][:, last] = onward[:, last - 1], onward[:, first]
-        held = tracks.last[~tracks.looped]
+        held_segments = tracks.last[~tracks.looped]
         for turn in self._turns:
-            turn[:, held] = 0.0
-        self._sizes = [sphere.length(turn) for turn in self._turns]
+            turn[:, held_segments] = 0.0
+        self._angles = [sphere.length(turn) for turn in self._turns]
         self._axes = [
-            np.divide(turn, size, out=np.zeros_like(turn), where=size > 0.0)
-            for turn, size in zip(self._turns, self._sizes, strict=True)
+            np.divide(turn, angle, out=np.zeros_like(turn), where=angle > 0.0)
+            for turn, angle in zip(self._turns, self._angles, strict=True)
         ]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
@@ -256,12 +256,12 @@ class _CumulativeTurns:
             velocity = rate + velocity
         return rotated(control, acceleration)
 
-    def _steps(self, segment: IndexArray, along: Sequence[Float64Array]) -> list[Float64Array]:
+    def _steps(self, segment: IndexArray, weights: Sequence[Float64Array]) -> list[Float64Array]:
         """Return the quaternions of the three weighted turns, each of shape (4, samples)."""
         steps = []
-        for size, axis, part in zip(self._sizes, self._axes, along, strict=True):
+        for angle, axis, weight in zip(self._angles, self._axes, weights, strict=True):
             step = np.empty((4, len(segment)))
-            step[0], sine = sphere.cosine_and_sine(size.take(segment) * (0.25 * part))
+            step[0], sine = sphere.cosine_and_sine(angle.take(segment) * (0.25 * weight))
             step[1:] = axis.take(segment, axis=1) * sine
             steps.append(step)
         return steps
