@@ -123,7 +123,7 @@ class ArcLength:
         """Return x from -1 to 1 at which rising Legendre series reach the goals, by Newton's method with bisection."""
         slopes = legendre.legder(series)
         low, high = np.full_like(goals, -1.0), np.full_like(goals, 1.0)
-        x = 2.0 * goals / series.sum(axis=0) - 1.0
+        x: Float64Array = 2.0 * goals / series.sum(axis=0) - 1.0
         for _ in range(_MAX_NEWTON_STEPS):
             errors = legendre.legval(x, series, tensor=False) - goals
             if (np.abs(errors) <= _ROUNDING * self.length).all():

@@ -160,13 +160,14 @@ class ConstantSpeed:
         position_errors = (self.arc.at(motion_frames) - self.arc.at(self(times))) / pace
         speed_errors = self.arc.speed(motion_frames) * slopes.ravel() / pace - 1.0
         within = (np.abs(position_errors) <= POSITION_TOLERANCE) & (np.abs(speed_errors) <= SPEED_TOLERANCE)
-        is_accurate: BoolArray = within.reshape(frames.shape).all(axis=0)
+        is_accurate: BoolArray = np.logical_and.reduce(within.reshape(frames.shape), axis=0)
         return is_accurate
 
     def _are_paused(self, pieces: _Pieces) -> BoolArray:
         """Return a mask of the pieces in which the motion rests."""
         frames, _, _ = pieces.at(_CHECKED_PARAMETERS)
-        is_paused: BoolArray = (self.pace(frames.ravel()) == 0.0).reshape(frames.shape).all(axis=0)
+        pace = self.pace(frames.ravel()).reshape(frames.shape)
+        is_paused: BoolArray = np.logical_and.reduce(pace == 0.0, axis=0)
         return is_paused
 
 
@@ -209,7 +210,7 @@ class _Pieces:
     def run_forward(self) -> BoolArray:
         """Return a mask of the pieces that are certain to run forward."""
         # With end slopes of at most three times the chord's slope, a cubic is monotone (Fritsch and Carlson 1980).
-        runs_forward: BoolArray = (self.slopes <= 3.0 * self.chord_slopes + 1e-9).all(axis=0)
+        runs_forward: BoolArray = np.logical_and.reduce(self.slopes <= 3.0 * self.chord_slopes + 1e-9, axis=0)
         return runs_forward
 
     def are_shortest(self) -> BoolArray:
