@@ -14,6 +14,11 @@ from ..keys import Float64Array
 
 Dialect = Literal["3DS", "LIGHTWAVE", "FBX", "KB"]
 
+_ROUNDING = 1e-9
+"""Allowance for rounding in parameters."""
+_SAME_SLOPE = 1e-6
+"""Slopes that differ by less than this fraction of a track's steepest chord or tangent are equal in float32."""
+
 
 def slopes_of_keys(
     dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
@@ -36,8 +41,8 @@ def slopes_of_keys(
     if count == 1:
         return np.zeros_like(values), np.zeros_like(values)
     length, chord = np.diff(frames), np.diff(values, axis=0)
-    none = np.zeros((1, values.shape[1]))
-    before, after = np.concatenate((none, chord)), np.concatenate((chord, none))
+    no_chord = np.zeros((1, values.shape[1]))
+    before, after = np.concatenate((no_chord, chord)), np.concatenate((chord, no_chord))
     factors = _factors(dialect, length, parameters)[:, :, np.newaxis]
     arriving = factors[0] * before + factors[1] * after
     leaving = factors[2] * before + factors[3] * after
@@ -47,9 +52,8 @@ def slopes_of_keys(
         leaving[0], arriving[-1] = weights[3, 0] * start, weights[0, -1] * end
     else:
         slack = 1.0 - parameters[0, [0, -1]] if dialect == "3DS" else np.ones(2)
-        alone = count == 2
-        leaving[0] = slack[0] * (start if alone else 1.5 * start - 0.5 * arriving[1])
-        arriving[-1] = slack[1] * (end if alone else 1.5 * end - 0.5 * leaving[-2])
+        leaving[0] = slack[0] * _end_slope(start, arriving[1], count)
+        arriving[-1] = slack[1] * _end_slope(end, leaving[-2], count)
     arriving[0] = leaving[-1] = 0.0
     return arriving, leaving
 
@@ -63,35 +67,88 @@ def as_3ds(
     continuity have a different effect where frames are unevenly spaced.
     """
     if len(frames) == 1 or dialect == "3DS":
-        within = bool((np.abs(parameters) <= 1.0).all())
-        return parameters if within else None
+        return parameters if (np.abs(parameters) <= 1.0).all() else None
     if (np.abs(parameters[1, 1:-1]) > 1.0).any():
         return None
-    wanted = slopes_of_keys(dialect, frames, values, parameters)
+    slopes = slopes_of_keys(dialect, frames, values, parameters)
     length, chord = np.diff(frames), np.diff(values, axis=0)
-    found = np.clip(parameters, -1.0, 1.0)
-    found[:, [0, -1]] = 0.0
+    chord_slopes = chord / length[:, np.newaxis]
+    result = np.clip(parameters, -1.0, 1.0)
+    result[:, [0, -1]] = 0.0
     if len(frames) > 2:
         factors = _factors(dialect, length, parameters)[:, 1:-1]
-        found[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
+        result[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
     # At the ends, only the tension has an effect.
-    for key, slopes, one in ((0, wanted[1], chord[0] / length[0]), (-1, wanted[0], chord[-1] / length[-1])):
-        other = wanted[0][1] if key == 0 else wanted[1][-2]
-        full = one if len(frames) == 2 else 1.5 * one - 0.5 * other
-        square = float(full @ full)
-        found[0, key] = 1.0 - float(slopes[key] @ full) / square if square > 0.0 else 0.0
-    if not (np.abs(found) <= 1.0 + _ROUNDING).all():
+    arriving, leaving = slopes
+    result[0, 0] = _end_tension(leaving[0], _end_slope(chord_slopes[0], arriving[1], len(frames)))
+    result[0, -1] = _end_tension(arriving[-1], _end_slope(chord_slopes[-1], leaving[-2], len(frames)))
+    if not (np.abs(result) <= 1.0 + _ROUNDING).all():
         return None
-    found = np.clip(found, -1.0, 1.0)
-    own = slopes_of_keys("3DS", frames, values, found)
-    steepest = max(np.abs(each).max() for each in (*wanted, chord / length[:, np.newaxis]))
-    off = max(np.abs(mine - theirs).max() for mine, theirs in zip(own, wanted, strict=True))
-    return found if off <= _SAME_SLOPE * steepest else None
+    result = np.clip(result, -1.0, 1.0)
+    slopes_of_result = slopes_of_keys("3DS", frames, values, result)
+    steepest = max(np.abs(array).max() for array in (*slopes, chord_slopes))
+    error = max(np.abs(of_result - given).max() for of_result, given in zip(slopes_of_result, slopes, strict=True))
+    return result if error <= _SAME_SLOPE * steepest else None
 
 
-_ROUNDING = 1e-9
-_SAME_SLOPE = 1e-6
-"""Slopes that differ by less than this fraction of a track's steepest chord or tangent are equal in float32."""
+def _end_slope(chord_slope: Float64Array, inner_slope: Float64Array, count: int) -> Float64Array:
+    """Return the slope (d,) of an end key without tension, from the slope at the other end of its segment.
+
+    With more than two keys, the end is parabolic. See docs/formulas, "TCB tangents".
+    """
+    return chord_slope if count == 2 else 1.5 * chord_slope - 0.5 * inner_slope
+
+
+def _end_tension(slope: Float64Array, slope_without_tension: Float64Array) -> float:
+    """Return the tension of an end key with this slope, or 0 if tension has no effect."""
+    square = float(slope_without_tension @ slope_without_tension)
+    return 1.0 - float(slope @ slope_without_tension) / square if square > 0.0 else 0.0
+
+
+def _inner_parameters(
+    factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
+) -> Float64Array:
+    """Return 3D Studio parameters (3, n) for the given factors, if there are any with this continuity.
+
+    `d1` and `d2` contain the frames to the previous and to the next key.
+    """
+    level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
+    incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
+    less, more = 1.0 - continuity, 1.0 + continuity
+    # Each weight appears in two factors. The larger factor is more accurate. One factor may be 0, but not both.
+    less_is_larger = np.abs(less) > np.abs(more)
+    x = np.where(less_is_larger, factors[0], factors[2])
+    x = x / np.where(less_is_larger, incoming * less, outgoing * more)
+    y = np.where(less_is_larger, factors[3], factors[1])
+    y = y / np.where(less_is_larger, outgoing * less, incoming * more)
+    total = x + y
+    bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
+    return np.stack((1.0 - total / 2.0, continuity, bias))
+
+
+def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
+    """Return the weight of each chord in each slope, shape (4, n), in the order of `_weights`.
+
+    `length` contains the frames between keys, shape (n - 1,).
+    """
+    d1, d2 = np.append(0.0, length), np.append(length, 0.0)
+    whole = d1 + d2
+    # At the ends, one chord is 0, and its divisor has no effect.
+    divisor1, divisor2 = np.where(d1 > 0.0, d1, 1.0), np.where(d2 > 0.0, d2, 1.0)
+    weights = _weights(parameters)
+    if dialect == "3DS":
+        level = (1.0 - np.abs(parameters[1])) * (d1 / whole - 0.5)
+        incoming, outgoing = (0.5 + level) / divisor1, (0.5 - level) / divisor2
+        shares = np.stack((incoming, incoming, outgoing, outgoing))
+    elif dialect == "LIGHTWAVE":
+        shares = np.broadcast_to(1.0 / whole, weights.shape)
+    elif dialect == "FBX":
+        shares = np.stack((0.5 / divisor1, 0.5 / divisor2, 0.5 / divisor1, 0.5 / divisor2))
+    else:
+        first, second = d2 / (divisor1 * whole), d1 / (divisor2 * whole)
+        shares = np.stack((first, second, first, second))
+    factors: Float64Array = weights * shares
+    return factors
 
 
 def _weights(parameters: Float64Array) -> Float64Array:
@@ -100,39 +157,3 @@ def _weights(parameters: Float64Array) -> Float64Array:
     x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
     less, more = 1.0 - continuity, 1.0 + continuity
     return np.stack((x * less, y * more, x * more, y * less))
-
-
-def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
-    """Return the weight of each chord in each slope, shape (4, n), in the order of `_weights`."""
-    d1, d2 = np.append(0.0, length), np.append(length, 0.0)
-    safe1, safe2, whole = np.where(d1 > 0.0, d1, 1.0), np.where(d2 > 0.0, d2, 1.0), d1 + d2
-    weights = _weights(parameters)
-    if dialect == "3DS":
-        level = (1.0 - np.abs(parameters[1])) * (d1 / whole - 0.5)
-        incoming, outgoing = (0.5 + level) / safe1, (0.5 - level) / safe2
-        shares = np.stack((incoming, incoming, outgoing, outgoing))
-    elif dialect == "LIGHTWAVE":
-        shares = np.broadcast_to(1.0 / whole, weights.shape)
-    elif dialect == "FBX":
-        shares = np.stack((0.5 / safe1, 0.5 / safe2, 0.5 / safe1, 0.5 / safe2))
-    else:
-        first, second = d2 / (safe1 * whole), d1 / (safe2 * whole)
-        shares = np.stack((first, second, first, second))
-    factors: Float64Array = weights * shares
-    return factors
-
-
-def _inner_parameters(
-    factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
-) -> Float64Array:
-    """Return 3D Studio parameters (3, n) for the given factors, if there are any with this continuity."""
-    level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
-    incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
-    less, more = 1.0 - continuity, 1.0 + continuity
-    # Each weight appears in two factors. The larger factor is more accurate. One factor may be 0, but not both.
-    low = np.abs(less) > np.abs(more)
-    x = np.where(low, factors[0], factors[2]) / np.where(low, incoming * less, outgoing * more)
-    y = np.where(low, factors[3], factors[1]) / np.where(low, outgoing * less, incoming * more)
-    total = x + y
-    bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
-    return np.stack((1.0 - total / 2.0, continuity, bias))

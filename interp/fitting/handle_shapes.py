@@ -29,7 +29,7 @@ def chebyshev(count: int) -> Float64Array:
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
 
-class Places(NamedTuple):
+class SamplePoints(NamedTuple):
     """Local parameters at which errors are measured, including the nodes at which handles are fitted.
 
     Least squares at Chebyshev nodes almost minimize the maximum error.
@@ -39,15 +39,15 @@ class Places(NamedTuple):
     nodes: slice = slice(1, None, 3)
 
 
-EASED = Places(chebyshev(60))
+EASED = SamplePoints(chebyshev(60))
 """Points in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
-PLAIN = Places(chebyshev(36))
+PLAIN = SamplePoints(chebyshev(36))
 """Points in segments without ease."""
-EASED_DRAFT = Places(chebyshev(10), slice(None))
+EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
 """Points in drafts of segments with eases. Ten nodes suffice, because the only step of a draft is short."""
-SMOOTH = Places(chebyshev(27))
+SMOOTH = SamplePoints(chebyshev(27))
 """Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
-CUBIC = Places(chebyshev(12))
+CUBIC = SamplePoints(chebyshev(12))
 """Points for values without ease, whose error is only rounding: a polynomial of degree five."""
 
 
@@ -143,8 +143,8 @@ class Course(NamedTuple):
     def apart(self) -> Course:
         """Return the course with separate columns for all channels, in the order of the channels."""
         keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
-        channels, places, _ = self.values.shape
-        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, places, -1)
+        channels, points, _ = self.values.shape
+        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, points, -1)
         return Course(keys, values, rates, path, np.tile(self.eases, channels), np.tile(self.stiffness, channels))
 
 
@@ -169,14 +169,14 @@ def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
-def fitted_shape(course: Course, still: BoolArray, places: Places, draft: DraftSize | None = None) -> Shape:
+def fitted_shape(course: Course, still: BoolArray, points: SamplePoints, draft: DraftSize | None = None) -> Shape:
     """Return the handles of all columns. Handles of `still` columns are at thirds, with the rates of the course."""
-    c = len(course.values)
+    channels = len(course.values)
     shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
     columns_to_fit = np.flatnonzero(~still)
-    for start in range(0, len(columns_to_fit), _TOGETHER // c):
-        block = _two_or_more(columns_to_fit[start : start + _TOGETHER // c])
-        for array, fitted in zip(shape, _fit_columns(course.take(block), places, draft), strict=True):
+    for start in range(0, len(columns_to_fit), _TOGETHER // channels):
+        block = _two_or_more(columns_to_fit[start : start + _TOGETHER // channels])
+        for array, fitted in zip(shape, _fit_columns(course.take(block), points, draft), strict=True):
             array[..., block] = fitted
     return shape
 
@@ -186,17 +186,17 @@ def _two_or_more(columns: IndexArray) -> IndexArray:
     return np.repeat(columns, 2) if len(columns) == 1 else columns
 
 
-def _fit_columns(course: Course, places: Places, draft: DraftSize | None) -> Shape:
+def _fit_columns(course: Course, points: SamplePoints, draft: DraftSize | None) -> Shape:
     """Return handles close to the least-squares solution at the nodes, with more steps for large errors."""
-    nodes = places.at[places.nodes]
-    normalized, size = _normalized(course._replace(values=course.values[:, places.nodes]))
+    nodes = points.at[points.nodes]
+    normalized, size = _normalized(course._replace(values=course.values[:, points.nodes]))
     rounds = _DRAFTS[draft] if draft else _QUATERNIONS if course.turns else _CHANNELS
     fit = _Fit.of(normalized, nodes, rounds)
     unbounded = np.full(2 * len(course.values), np.inf)
     low = np.concatenate([np.zeros_like(unbounded), -unbounded])[:, np.newaxis]
     high = np.concatenate([np.full_like(unbounded, _LONGEST_REACH), unbounded])[:, np.newaxis]
     damping = np.where(course.eases.any(axis=0), _EASED_DAMPING, _DAMPING)
-    steps = sum(each.steps for each in rounds)
+    steps = sum(round_.steps for round_ in rounds)
     method = Method(steps, least_gain=0.0, damping=damping, less=_LESS_DAMPING, more=_MORE_DAMPING, rounds=0)
     reach, rates = _reach_and_rates(descend(fit, fit.start(), low, high, method).x)
     return Shape(reach, rates * size)
@@ -209,8 +209,8 @@ def _normalized(course: Course) -> tuple[Course, Float64Array]:
         size = _nonzero(sphere.length(course.keys[0]))
         return course._replace(keys=course.keys / size, rates=course.rates / size, path=course.path / size), size
     (origin,) = course.keys[0]
-    reaching = np.concatenate([course.keys[1:] - course.keys[:1], course.path, course.rates])
-    size = _nonzero(np.abs(reaching).max(axis=(0, 1)))
+    changes = np.concatenate([course.keys[1:] - course.keys[:1], course.path, course.rates])
+    size = _nonzero(np.abs(changes).max(axis=(0, 1)))
     keys, values = (course.keys - origin) / size, (course.values - origin) / size
     return course._replace(keys=keys, values=values, rates=course.rates / size, path=course.path / size), size
 
@@ -366,7 +366,7 @@ class _Fit:
 
     def is_good(self, state: _State, steps: int) -> BoolArray:
         """Return a mask of columns within the limit of the next round, if a round ended with this step."""
-        ends = np.cumsum([each.steps for each in self.rounds])
+        ends = np.cumsum([round_.steps for round_ in self.rounds])
         if steps not in ends[:-1]:
             return np.zeros(len(state.cost), dtype=np.bool_)
         next_round = self.rounds[int(np.searchsorted(ends, steps)) + 1]

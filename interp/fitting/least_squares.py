@@ -33,7 +33,7 @@ _BEYOND = 1.0 + 1e-9
 
 Clipped unknowns are then exactly on the bound.
 """
-_ENOUGH_DONE = 0.2
+_FINISHED_FRACTION = 0.2
 """If more than this fraction of the problems is finished, the others continue without them."""
 
 
@@ -172,10 +172,10 @@ def descend(
     result = Result(x.copy(), state.cost.copy())
     damping = np.broadcast_to(np.asarray(method.damping), running.shape)
     equations: Equations | None = None
-    for number in range(method.steps):
+    for steps_before in range(method.steps):
         if done.all():
             break
-        if np.count_nonzero(done) > _ENOUGH_DONE * len(done) and len(done) > 2:
+        if np.count_nonzero(done) > _FINISHED_FRACTION * len(done) and len(done) > 2:
             continuing = ~done
             if np.count_nonzero(continuing) == 1:
                 # NumPy sums a single column in a different order than several columns, so digits would depend on the
@@ -200,7 +200,12 @@ def descend(
             x = np.where(_per_block(better, problem.owner), x_tried, x)
             state = problem.chosen(better, state_tried, state)
         damping = np.where(better, method.less * damping, method.more * damping)
-        done = done | (gain <= method.least_gain * old_cost) | problem.is_good(state, number + 1) | (damping > _STUCK)
+        done = (
+            done
+            | (gain <= method.least_gain * old_cost)
+            | problem.is_good(state, steps_before + 1)
+            | (damping > _STUCK)
+        )
         if better.any():
             equations = None
         result.x[:, blocks], result.cost[running] = x, state.cost
@@ -221,23 +226,23 @@ def _step(
         room = np.maximum(np.where(gradient > 0.0, x - low, up), _LEAST_ROOM)
         step = equations.solve(added + np.abs(gradient) / room, np.ones(x.shape, dtype=np.bool_), -gradient)
         return np.clip(_finite(step), _ROOM * down, _ROOM * up)
-    held = _held(x, gradient, low, high)
-    step = _finite(equations.solve(added, ~held, -gradient))
+    is_held = _held(x, gradient, low, high)
+    step = _finite(equations.solve(added, ~is_held, -gradient))
     for _ in range(method.rounds):
         clipped = np.clip(step, down, up)
         reaches_bound = clipped != step
         if not reaches_bound.any():
             return step
-        held |= reaches_bound
-        fixed = np.where(held, clipped, 0.0)
-        step = fixed + _finite(equations.solve(added, ~held, -gradient - equations.times(fixed)))
+        is_held |= reaches_bound
+        fixed = np.where(is_held, clipped, 0.0)
+        step = fixed + _finite(equations.solve(added, ~is_held, -gradient - equations.times(fixed)))
     return np.where(step >= up, _BEYOND * up, np.where(step <= down, _BEYOND * down, step))
 
 
 def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
     """Return a mask of unknowns at a bound that the descent would cross."""
-    held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
-    return held
+    is_held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
+    return is_held
 
 
 def _finite(step: Float64Array) -> Float64Array:

@@ -18,8 +18,9 @@ from ..rotations.orientations import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 from .requests import Request
 
-LARGEST, LARGEST_OF_ROTATIONS = 1e37, float(np.finfo(np.float32).max)
-"""The limit leaves room in float32 for handles that are farther from 0 than their keys."""
+_LARGEST_VALUE = 1e37
+"""This limit leaves room in float32 for handles that are farther from 0 than their keys."""
+_LARGEST_OF_ROTATION = float(np.finfo(np.float32).max)
 
 _Result = TypeVar("_Result")
 
@@ -68,15 +69,15 @@ def batch(requests: Sequence[Request]) -> Batch:
     if name is not None and any(spline.keys.values.shape[1] != 4 for spline in splines):
         raise ValueError("only rotations can have a representation, not values")
     tracks = end_to_end(splines)
-    wanted = np.ones(len(tracks.frames), dtype=np.bool_)
+    is_fitted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
         if request.segments is not None:
-            wanted[first : last + 1] = _chosen(request.segments, last + 1 - first)
+            is_fitted[first : last + 1] = _checked_segments(request.segments, last + 1 - first)
         if isinstance(request.spline, PiecewiseSpline):
-            wanted[first : last + 1] &= ~request.spline.between
-    wanted[tracks.last] = False
+            is_fitted[first : last + 1] &= ~request.spline.between
+    is_fitted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
-    largest = LARGEST if representation is None else LARGEST_OF_ROTATIONS
+    largest = _LARGEST_VALUE if representation is None else _LARGEST_OF_ROTATION
     if not np.abs(numbers).max() <= largest:
         for request in requests:
             _check_size(request.spline.keys.values if request.numbers is None else request.numbers, largest)
@@ -84,25 +85,25 @@ def batch(requests: Sequence[Request]) -> Batch:
         key = int(np.argmin(numbers.any(axis=1)))
         first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
         raise ValueError(f"numbers must not contain quaternions of length 0, as at index {key - first}")
-    return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
+    return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(is_fitted))
 
 
 def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
     """Raise a ValueError that names the first index whose number is not finite or is too large."""
     array = finite("numbers", numbers)
-    if (far := np.abs(array) > largest).any():
-        index = tuple(np.argwhere(far)[0].tolist())
+    if (is_too_large := np.abs(array) > largest).any():
+        index = tuple(np.argwhere(is_too_large)[0].tolist())
         raise ValueError(
             f"numbers must be at most {largest:.3g} in magnitude, but the number at index {index} is {array[index]:.3g}"
         )
 
 
-def _chosen(segments: npt.ArrayLike, count: int) -> BoolArray:
+def _checked_segments(segments: npt.ArrayLike, count: int) -> BoolArray:
     """Return a mask of the segments of a track to fit, shape (count,)."""
-    chosen = np.asarray(segments)
-    if chosen.dtype != np.bool_ or chosen.shape != (count,):
+    mask = np.asarray(segments)
+    if mask.dtype != np.bool_ or mask.shape != (count,):
         raise ValueError(f"segments must have one bool for each of {count} keys, not {segments!r}")
-    return chosen
+    return mask
 
 
 def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:

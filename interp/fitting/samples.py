@@ -21,12 +21,12 @@ from ..keys import Float64Array
 Size = Callable[[Float64Array], Float64Array]
 """A function that returns the sizes, shape (m,), of differences, shape (m, channels)."""
 
-_FOR_SLOPE = 4
+_SLOPE_SAMPLES = 4
 """Number of samples of a piece from which the derivative at its end is computed, to third order."""
-_AROUND = 2
+_NEIGHBORS = 2
 """Number of samples on both sides of the end for the derivative of a piece that has fewer samples."""
-_SLACK = 8
-"""The search for a longer piece stops at a gain of less than an eighth."""
+_GAIN_DIVISOR = 8
+"""The search for a longer piece stops if the piece can become longer by at most this fraction (1 / 8)."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,16 @@ def fit_samples(
         last = int(breaks[np.searchsorted(breaks, start, side="right")])
         end, piece = _longest_piece(samples, start, last, length, tolerance)
         if avoided is not None and avoided[end] and end < last and not avoided[start + 1 : end].all():
-            # Prefer the last row in the piece that is not avoided.
-            earlier = start + 1 + int(np.flatnonzero(~avoided[start + 1 : end])[-1])
-            shorter = samples.piece(start, earlier)
-            if shorter.error <= tolerance:
-                end, piece = earlier, shorter
+            last_preferred = start + 1 + int(np.flatnonzero(~avoided[start + 1 : end])[-1])
+            shorter_piece = samples.piece(start, last_preferred)
+            if shorter_piece.error <= tolerance:
+                end, piece = last_preferred, shorter_piece
         length = end - start
         rows.append(end)
         pieces.append(piece)
-    outside = np.zeros(samples.values.shape[1])
-    incoming = np.array([outside, *(piece.arriving for piece in pieces)])
-    outgoing = np.array([*(piece.leaving for piece in pieces), outside])
+    no_slope = np.zeros(samples.values.shape[1])
+    incoming = np.array([no_slope, *(piece.arriving for piece in pieces)])
+    outgoing = np.array([*(piece.leaving for piece in pieces), no_slope])
     return SampledFit(np.array(rows), incoming, outgoing, max(piece.error for piece in pieces))
 
 
@@ -124,8 +123,8 @@ def _longest_piece(
     `last` is the next break. The search begins with the length of the previous piece.
     """
     end, longest, too_far = start, None, last + 1
-    tried = min(start + max(previous_length, _FOR_SLOPE), last)
-    while longest is None or too_far - end > 1 + (end - start) // _SLACK:
+    tried = min(start + max(previous_length, _SLOPE_SAMPLES), last)
+    while longest is None or too_far - end > 1 + (end - start) // _GAIN_DIVISOR:
         piece = samples.piece(start, tried)
         if piece.error <= tolerance or tried == start + 1:
             end, longest = tried, piece
@@ -145,15 +144,15 @@ class _Samples:
         self._leaving, self._arriving, self._short_leaving, self._short_arriving = np.zeros((4, *values.shape))
         for first, last in pairwise(breaks.tolist()):
             run, starts, ends = slice(first, last + 1), slice(first, last), slice(first + 1, last + 1)
-            self._leaving[starts] = _slopes(frames[run], values[run], 0, _FOR_SLOPE)[:-1]
-            self._arriving[ends] = _slopes(frames[run], values[run], _FOR_SLOPE - 1, _FOR_SLOPE)[1:]
-            around = _slopes(frames[run], values[run], _AROUND, 2 * _AROUND + 1)
+            self._leaving[starts] = _slopes(frames[run], values[run], 0, _SLOPE_SAMPLES)[:-1]
+            self._arriving[ends] = _slopes(frames[run], values[run], _SLOPE_SAMPLES - 1, _SLOPE_SAMPLES)[1:]
+            around = _slopes(frames[run], values[run], _NEIGHBORS, 2 * _NEIGHBORS + 1)
             self._short_leaving[starts], self._short_arriving[ends] = around[:-1], around[1:]
 
     def piece(self, start: int, end: int) -> _Piece:
         """Return the cubic from one sample to another in a run."""
         frames, values = self.frames, self.values
-        if end - start + 1 < _FOR_SLOPE:
+        if end - start + 1 < _SLOPE_SAMPLES:
             leaving, arriving = self._short_leaving[start], self._short_arriving[end]
         else:
             leaving, arriving = self._leaving[start], self._arriving[end]

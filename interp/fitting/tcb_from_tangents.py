@@ -14,15 +14,17 @@ import numpy as np
 
 from ..keys import Float64Array
 
-_NEAR = 1e-3
+_CHANGE_WEIGHT = 1e-3
 """The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
 
-If several parameters have the same tangents, the closest to the current parameters are used."""
+If several parameters have the same tangents, the closest to the current parameters are used.
+"""
 OTHER_STAYS = 10.0
 """The weight of the tangent opposite the dragged tangent of a key, if it should not change."""
-_MOST = 4.0
+_LARGEST_SUM = 4.0
 """The largest value of x + y, which is 2 (1-T)."""
 _COARSE = np.linspace(-1.0, 1.0, 1001)
+"""The values of continuity that are tried first."""
 _FINER = (0.002, 1e-4)
 """Distances from the best continuity that are searched again."""
 
@@ -61,21 +63,22 @@ def tcb_of_tangents(
     """
     size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
     # On a plateau, parameters have no effect.
-    flat = size == 0.0
-    size[flat] = np.inf
-    products = _Products.of(*(each / size[:, np.newaxis] for each in (before, after, incoming, outgoing)))
+    is_flat = size == 0.0
+    size[is_flat] = np.inf
+    products = _Products.of(*(vectors / size[:, np.newaxis] for vectors in (before, after, incoming, outgoing)))
     squares = np.ones((len(share), 2)) if weights is None else weights**2
-    x, y = (1.0 - present[0]) * (1.0 + present[2]), (1.0 - present[0]) * (1.0 - present[2])
-    wide = np.broadcast_to(_COARSE, (len(share), len(_COARSE)))
-    continuity = np.concatenate((wide, present[1][:, np.newaxis]), axis=1)
-    found_x, found_c, found_y = _best(continuity, products, share, squares, (x, present[1], y))
-    for around in _FINER:
-        continuity = np.clip(found_c[:, np.newaxis] + np.linspace(-around, around, 41), -1.0, 1.0)
-        found_x, found_c, found_y = _best(continuity, products, share, squares, (x, present[1], y))
-    total = found_x + found_y
-    lean = np.divide(found_x - found_y, total, out=present[2].astype(np.float64), where=total > 1e-9)
-    parameters = np.stack((1.0 - total / 2.0, found_c, lean))
-    return np.where(flat, present, np.clip(parameters, -1.0, 1.0))
+    tension, continuity, bias = present
+    current = (1.0 - tension) * (1.0 + bias), continuity, (1.0 - tension) * (1.0 - bias)
+    coarse = np.broadcast_to(_COARSE, (len(share), len(_COARSE)))
+    candidates = np.concatenate((coarse, continuity[:, np.newaxis]), axis=1)
+    x, best_continuity, y = _best(candidates, products, share, squares, current)
+    for distance in _FINER:
+        candidates = np.clip(best_continuity[:, np.newaxis] + np.linspace(-distance, distance, 41), -1.0, 1.0)
+        x, best_continuity, y = _best(candidates, products, share, squares, current)
+    total = x + y
+    best_bias = np.divide(x - y, total, out=bias.astype(np.float64), where=total > 1e-9)
+    parameters = np.stack((1.0 - total / 2.0, best_continuity, best_bias))
+    return np.where(is_flat, present, np.clip(parameters, -1.0, 1.0))
 
 
 def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
@@ -98,12 +101,12 @@ def tangents_of(
     return incoming, outgoing
 
 
-def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
+def chord_factors(parameters: Float64Array, share: Float64Array) -> Float64Array:
     """Return the factors of both chords in the tangents of inner keys (docs/formulas, "TCB tangents").
 
     Parameters
     ----------
-    shapes : ndarray, shape (3, …)
+    parameters : ndarray, shape (3, …)
         Tension, continuity and bias.
     share : ndarray, shape (…)
         Frames from the previous key to the key, divided by the frames from the previous to the next key.
@@ -113,13 +116,13 @@ def chord_factors(shapes: Float64Array, share: Float64Array) -> Float64Array:
     ndarray, shape (2, 2, …)
         Factors of the chords before and after the key, for the incoming and then the outgoing tangent.
     """
-    tension, continuity, bias = shapes
-    slack, level = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
-    into, out = slack * (0.5 + level), slack * (0.5 - level)
+    tension, continuity, bias = parameters
+    slack, shift = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
+    incoming, outgoing = slack * (0.5 + shift), slack * (0.5 - shift)
     less, more = 1.0 - continuity, 1.0 + continuity
     before, after = 1.0 + bias, 1.0 - bias
-    rows = [into * less * before, into * more * after], [out * more * before, out * less * after]
-    return np.stack([np.stack(row) for row in rows])
+    factors = [incoming * less * before, incoming * more * after], [outgoing * more * before, outgoing * less * after]
+    return np.stack([np.stack(pair) for pair in factors])
 
 
 class _Products(NamedTuple):
@@ -140,33 +143,38 @@ class _Products(NamedTuple):
 
 
 def _best(
-    continuity: Float64Array,
+    candidates: Float64Array,
     products: _Products,
     share: Float64Array,
     squares: Float64Array,
-    present: tuple[Float64Array, Float64Array, Float64Array],
+    current: tuple[Float64Array, Float64Array, Float64Array],
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the best x, continuity and y of each key among the candidate continuities (n, m)."""
-    aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
-    s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))
-    none = np.zeros_like(continuity)
+    """Return the best x, continuity and y of each key among the candidate values of continuity (n, m).
+
+    `squares` contains the squared weights of both tangents, shape (n, 2). `current` contains the current x, continuity
+    and y.
+    """
+    aa, bb, ab, ai, ao, bi, bo = (product[:, np.newaxis] for product in products)
+    s, x0, c0, y0, i, o = (array[:, np.newaxis] for array in (share, *current, *squares.T))
+    zeros = np.zeros_like(candidates)
     # The coefficients of x times the chord before and y times the chord after.
-    (in_before, in_after), (out_before, out_after) = chord_factors(np.stack([none, continuity, none]), s)
-    xx = (i * in_before**2 + o * out_before**2) * aa + _NEAR**2
-    yy = (i * in_after**2 + o * out_after**2) * bb + _NEAR**2
+    (in_before, in_after), (out_before, out_after) = chord_factors(np.stack([zeros, candidates, zeros]), s)
+    xx = (i * in_before**2 + o * out_before**2) * aa + _CHANGE_WEIGHT**2
+    yy = (i * in_after**2 + o * out_after**2) * bb + _CHANGE_WEIGHT**2
     xy = (i * in_before * in_after + o * out_before * out_after) * ab
-    gx = i * in_before * ai + o * out_before * ao + _NEAR**2 * x0
-    gy = i * in_after * bi + o * out_after * bo + _NEAR**2 * y0
+    gx = i * in_before * ai + o * out_before * ao + _CHANGE_WEIGHT**2 * x0
+    gy = i * in_after * bi + o * out_after * bo + _CHANGE_WEIGHT**2 * y0
+    # The minimum in the triangle is inside, or on one of its three sides.
     inside_x, inside_y = ((gx * yy - gy * xy), (gy * xx - gx * xy)) / (xx * yy - xy**2)
-    slant = np.clip((gx - gy + _MOST * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _MOST)
-    tries_x = np.stack((inside_x, none, np.clip(gx / xx, 0.0, _MOST), slant))
-    tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _MOST), none, _MOST - slant))
+    on_slope = np.clip((gx - gy + _LARGEST_SUM * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _LARGEST_SUM)
+    tries_x = np.stack((inside_x, zeros, np.clip(gx / xx, 0.0, _LARGEST_SUM), on_slope))
+    tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _LARGEST_SUM), zeros, _LARGEST_SUM - on_slope))
     # The sums of squares, without the terms that all candidates share.
     cost = tries_x * (xx * tries_x + 2.0 * (xy * tries_y - gx)) + tries_y * (yy * tries_y - 2.0 * gy)
-    cost += _NEAR**2 * (continuity - c0) ** 2
-    outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _MOST)
-    cost[0][outside] = np.inf
-    rows = np.arange(len(continuity))
-    flat = np.argmin(cost.transpose(1, 0, 2).reshape(len(rows), -1), axis=1)
-    which, column = np.divmod(flat, continuity.shape[1])
-    return tries_x[which, rows, column], continuity[rows, column], tries_y[which, rows, column]
+    cost += _CHANGE_WEIGHT**2 * (candidates - c0) ** 2
+    is_outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _LARGEST_SUM)
+    cost[0][is_outside] = np.inf
+    rows = np.arange(len(candidates))
+    best = np.argmin(cost.transpose(1, 0, 2).reshape(len(rows), -1), axis=1)
+    side, column = np.divmod(best, candidates.shape[1])
+    return tries_x[side, rows, column], candidates[rows, column], tries_y[side, rows, column]

@@ -31,9 +31,9 @@ FLOAT32 = 2.0**-22
 """The float32 rounding of samples and of the handles that produced them, relative to a track's largest value."""
 _NOISE = 1e-6
 """Parameters that change the motion by less than this fraction of a track's range, below float32 resolution, stay 0."""
-_PAYS = 0.99
+_WORTHWHILE = 0.99
 """A model with more parameters is used if its error is below this fraction of the simpler model's error."""
-_ROUNDED = 0.02
+_ROUNDING_SHARE = 0.02
 """Parameters are rounded to few digits if that changes the motion by less than this fraction of the track's error."""
 _KEYS_AT_A_TIME = 5000
 """The number of keys fitted at a time, which fit the processor cache and are enough to amortize the NumPy calls."""
@@ -44,7 +44,7 @@ Parameters within 2/5 of this distance are set to the bound.
 """
 _SOLVED = 0.05
 """The relative residual of a step's equations, which is reduced after large decreases (Eisenstat and Walker)."""
-_MOST_ITERATIONS = 30
+_MAX_ITERATIONS = 30
 """The maximum number of conjugate gradient iterations. Most solutions need 6, because the coupling is loose."""
 
 
@@ -88,8 +88,8 @@ def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array
             chunk.append(number)
             size += sum(len(part.rows) for part in track)
         if chunk and (size >= _KEYS_AT_A_TIME or number == len(tracks) - 1):
-            for each, parameters in zip(chunk, _fit([tracks[i] for i in chunk]), strict=True):
-                results[each] = parameters
+            for index, parameters in zip(chunk, _fit([tracks[index] for index in chunk]), strict=True):
+                results[index] = parameters
             chunk, size = [], 0
     return results
 
@@ -119,12 +119,13 @@ def _fit(tracks: list[Sequence[SplineToFit]]) -> list[Float64Array]:
         pending = errors > keys.goals
         if not pending.any():
             break
-        own, pending_keys = pending[keys.track], keys.take(pending)
-        current[:, own], after = _descended(pending_keys, current.compress(own, axis=1), stage)
-        pays = np.zeros_like(pending)
-        pays[pending] = after < errors[pending] * _PAYS**2
-        errors[pays] = after[pays[pending]]
-        best = np.where(pays[keys.track], current, best)
+        is_pending_key = pending[keys.track]
+        start = current.compress(is_pending_key, axis=1)
+        current[:, is_pending_key], new_errors = _descended(keys.take(pending), start, stage)
+        is_better = np.zeros_like(pending)
+        is_better[pending] = new_errors < errors[pending] * _WORTHWHILE**2
+        errors[is_better] = new_errors[is_better[pending]]
+        best = np.where(is_better[keys.track], current, best)
     rounded = _with_few_digits(keys, best, errors)
     return np.split(rounded, np.flatnonzero(np.diff(keys.track)) + 1, axis=1)
 
@@ -137,13 +138,14 @@ def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64
     if method.inside:
         x = np.clip(x, low + _INSIDE, HIGHEST - _INSIDE)
     elif len(columns) == len(start):
-        near = 0.4 * _INSIDE
-        x = np.where(x < low + near, low, np.where(x > HIGHEST - near, HIGHEST, x))
-    fitted = np.zeros_like(start)
+        # The previous stage stayed inside the bounds.
+        distance = 0.4 * _INSIDE
+        x = np.where(x < low + distance, low, np.where(x > HIGHEST - distance, HIGHEST, x))
     fit = _Fit(keys, columns)
     result = descend(fit, x, low, HIGHEST, method)
-    fitted[columns] = result.x
-    return fitted, result.cost - fit.penalty(result.x)
+    parameters = np.zeros_like(start)
+    parameters[columns] = result.x
+    return parameters, result.cost - fit.penalty(result.x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +176,9 @@ class _Keys:
 
     def take(self, tracks: BoolArray) -> _Keys:
         """Return the keys of a subset of the tracks."""
-        keys = tracks[self.track]
-        batches = [taken for batch in self.batches if (taken := batch.take(keys)) is not None]
-        return _Keys((np.cumsum(tracks) - 1)[self.track[keys]], self.noise[tracks], batches)
+        is_taken = tracks[self.track]
+        batches = [taken for batch in self.batches if (taken := batch.take(is_taken)) is not None]
+        return _Keys((np.cumsum(tracks) - 1)[self.track[is_taken]], self.noise[tracks], batches)
 
     @cached_property
     def left(self) -> IndexArray:
@@ -204,7 +206,7 @@ class _Keys:
 
     def errors(self, residuals: Sequence[Float64Array]) -> Float64Array:
         """Return each track's sum of squares."""
-        squares = np.concatenate([np.einsum("dsn,dsn->n", rows, rows) for rows in residuals])
+        squares = np.concatenate([np.einsum("dsn,dsn->n", of_batch, of_batch) for of_batch in residuals])
         return _binned(self.track[self.left], squares, len(self.noise))
 
     def sum_at_keys(self, sides: Float64Array) -> Float64Array:
@@ -249,6 +251,7 @@ class _Fit:
         return self.keys.track
 
     def _parameters(self, x: Float64Array) -> Float64Array:
+        """Return all five parameters (5, keys) for the unknowns."""
         parameters = np.zeros((5, x.shape[1]))
         parameters[self.columns] = x
         return parameters
@@ -279,9 +282,10 @@ class _Fit:
             slopes.append(changes @ residuals.reshape(-1, len(changes), 1).swapaxes(0, 1))
         # The first axis of each pair distinguishes between the keys before and after each segment.
         squares = np.concatenate(products).reshape(-1, 2, count, 2, count).transpose(1, 3, 2, 4, 0)
-        own = keys.sum_at_keys(np.stack([squares[0, 0], squares[1, 1]]))
+        diagonal_blocks = keys.sum_at_keys(np.stack([squares[0, 0], squares[1, 1]]))
+        coupling_blocks = np.ascontiguousarray(squares[0, 1])
         slope = keys.sum_at_keys(np.concatenate(slopes).reshape(-1, 2, count).transpose(1, 2, 0)) + penalty * x
-        return _Equations(keys, own, np.ascontiguousarray(squares[0, 1]), slope, penalty, state.forcing)
+        return _Equations(keys, diagonal_blocks, coupling_blocks, slope, penalty, state.forcing)
 
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
         return np.clip(x + step, LOWEST[self.columns], HIGHEST)
@@ -291,19 +295,20 @@ class _Fit:
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
         residuals = [
-            np.where(better[self.keys.track[batch.left]], one, other)
-            for batch, one, other in zip(self.keys.batches, new.residuals, old.residuals, strict=True)
+            np.where(better[self.keys.track[batch.left]], new_residuals, old_residuals)
+            for batch, new_residuals, old_residuals in zip(self.keys.batches, new.residuals, old.residuals, strict=True)
         ]
-        rest = (np.where(better, one, other) for one, other in zip(new[1:], old[1:], strict=True))
-        return _State(residuals, *rest)
+        by_track = (np.where(better, *arrays) for arrays in zip(new[1:], old[1:], strict=True))
+        return _State(residuals, *by_track)
 
     def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
-        keys = problems[self.keys.track]
-        rows = [
-            each.compress(keys[batch.left], axis=2)
-            for batch, each in zip(self.keys.batches, state.residuals, strict=True)
+        is_taken = problems[self.keys.track]
+        residuals = [
+            of_batch.compress(is_taken[batch.left], axis=2)
+            for batch, of_batch in zip(self.keys.batches, state.residuals, strict=True)
         ]
-        taken = _State([each for each in rows if each.shape[-1]], *(each[problems] for each in state[1:]))
+        nonempty = [of_batch for of_batch in residuals if of_batch.shape[-1]]
+        taken = _State(nonempty, *(by_track[problems] for by_track in state[1:]))
         return _Fit(self.keys.take(problems), self.columns), taken
 
 
@@ -312,9 +317,9 @@ class _Equations:
     """The keys' normal equations, solved by conjugate gradients for each track separately."""
 
     keys: _Keys
-    own: Float64Array
+    diagonal_blocks: Float64Array
     """The blocks on the diagonal, shape (columns, columns, keys)."""
-    across: Float64Array
+    coupling_blocks: Float64Array
     """The blocks that couple the left and right keys of each segment, shape (columns, columns, segments)."""
     gradient: Float64Array
     penalty: Float64Array
@@ -322,42 +327,43 @@ class _Equations:
 
     @property
     def diagonal(self) -> Float64Array:
-        diagonal: Float64Array = np.einsum("iin->in", self.own)
+        diagonal: Float64Array = np.einsum("iin->in", self.diagonal_blocks)
         return diagonal
 
     def times(self, step: Float64Array) -> Float64Array:
-        return self._times(self.own, step)
+        return self._times(self.diagonal_blocks, step)
 
-    def _times(self, own: Float64Array, step: Float64Array) -> Float64Array:
-        """Return the matrix times a step. `own` contains the diagonal blocks."""
-        of_left = np.einsum("ijn,jn->in", self.across, step.take(self.keys.right, axis=1))
-        of_right = np.einsum("jin,jn->in", self.across, step.take(self.keys.left, axis=1))
+    def _times(self, diagonal_blocks: Float64Array, step: Float64Array) -> Float64Array:
+        """Return the matrix with these diagonal blocks times a step."""
+        of_left = np.einsum("ijn,jn->in", self.coupling_blocks, step.take(self.keys.right, axis=1))
+        of_right = np.einsum("jin,jn->in", self.coupling_blocks, step.take(self.keys.left, axis=1))
         coupled = self.keys.sum_at_keys(np.stack([of_left, of_right]))
-        product: Float64Array = np.einsum("ijn,jn->in", own, step) + coupled
+        product: Float64Array = np.einsum("ijn,jn->in", diagonal_blocks, step) + coupled
         return product
 
     def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
+        """Return the solution by preconditioned conjugate gradients, with one step length per track."""
         keys = self.keys
-        own = self.own * (free[:, np.newaxis] & free)
-        own[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
+        diagonal_blocks = self.diagonal_blocks * (free[:, np.newaxis] & free)
+        diagonal_blocks[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
         # The diagonal blocks are the preconditioner.
-        blocks: Float64Array = np.asarray(np.linalg.inv(own.transpose(2, 0, 1)), dtype=np.float64)
-        inverse = np.ascontiguousarray(blocks.transpose(1, 2, 0))
+        inverses: Float64Array = np.asarray(np.linalg.inv(diagonal_blocks.transpose(2, 0, 1)), dtype=np.float64)
+        inverse = np.ascontiguousarray(inverses.transpose(1, 2, 0))
         solution = np.zeros_like(right)
-        rest = np.where(free, right, 0.0)
-        direction = preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]
-        size = keys.sum_of_tracks(rest * preconditioned)
-        enough = self.forcing**2 * size
-        for _ in range(_MOST_ITERATIONS):
-            image = self._times(own, direction) * free
-            length = self._ratio(size, keys.sum_of_tracks(direction * image))
+        residual = np.where(free, right, 0.0)
+        direction = preconditioned = times(inverse, residual[:, np.newaxis])[:, 0]
+        size = keys.sum_of_tracks(residual * preconditioned)
+        accurate_size = self.forcing**2 * size
+        for _ in range(_MAX_ITERATIONS):
+            product = self._times(diagonal_blocks, direction) * free
+            length = self._ratio(size, keys.sum_of_tracks(direction * product))
             solution += length * direction
-            rest = rest - length * image
-            preconditioned = times(inverse, rest[:, np.newaxis])[:, 0]
-            before, size = size, keys.sum_of_tracks(rest * preconditioned)
-            if (size <= enough).all():
+            residual = residual - length * product
+            preconditioned = times(inverse, residual[:, np.newaxis])[:, 0]
+            previous_size, size = size, keys.sum_of_tracks(residual * preconditioned)
+            if (size <= accurate_size).all():
                 break
-            direction = preconditioned + self._ratio(size, before) * direction
+            direction = preconditioned + self._ratio(size, previous_size) * direction
         return solution
 
     def _ratio(self, dividend: Float64Array, divisor: Float64Array) -> Float64Array:
@@ -371,33 +377,38 @@ def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
     spread = largest = 0.0
     for part in track:
         # The chord of a quaternion is half the chord of the rotation.
-        size = 2.0 if part.is_rotation else 1.0
+        per_chord = 2.0 if part.is_rotation else 1.0
         samples = part.samples.reshape(-1, part.samples.shape[2])
         values = samples if part.is_rotation else np.concatenate([samples, part.spline.keys.values])
-        spread = max(spread, size * float(np.ptp(values, axis=0).max()))
-        largest = max(largest, size * float(np.abs(values).max()))
+        spread = max(spread, per_chord * float(np.ptp(values, axis=0).max()))
+        largest = max(largest, per_chord * float(np.abs(values).max()))
     noise = max(_NOISE * spread, FLOAT32 * largest)
     return (spread, noise / spread) if spread > noise else (1.0, max(1.0, largest))
 
 
 def _with_few_digits(keys: _Keys, parameters: Float64Array, errors: Float64Array) -> Float64Array:
     """Round the parameters to the fewest digits that hardly change the motion, relative to rounding or its error."""
-    share = np.maximum(3.0 * keys.noise, _ROUNDED * np.sqrt(errors / keys.segments))
-    effect = np.concatenate(
-        [np.square(batch.jacobian(parameters, range(5))).sum(axis=(2, 3)) for batch in keys.batches], axis=-1
-    )
-    largest = np.zeros((5, len(keys.track)))
-    for ends, sizes in zip((keys.left, keys.right), np.sqrt(effect), strict=True):
-        for most, each in zip(largest, sizes, strict=True):
-            np.maximum.at(most, ends, each)
+    allowed = np.maximum(3.0 * keys.noise, _ROUNDING_SHARE * np.sqrt(errors / keys.segments))[keys.track]
+    effects = _largest_effects(keys, parameters)
     rounded = parameters.copy()
     for digits in (3, 2, 1, 0):
-        short = np.round(parameters, digits)
-        few = np.abs(short - parameters) * largest <= share[keys.track]
-        rounded = np.where(few, short, rounded)
-    rounded = np.where(np.abs(parameters) * largest <= share[keys.track], 0.0, rounded)
-    good = keys.errors(keys.residuals(rounded)) <= np.maximum(errors / _PAYS**2, 20.0 * keys.goals)
-    return np.where(good[keys.track], rounded, parameters)
+        with_digits = np.round(parameters, digits)
+        rounded = np.where(np.abs(with_digits - parameters) * effects <= allowed, with_digits, rounded)
+    rounded = np.where(np.abs(parameters) * effects <= allowed, 0.0, rounded)
+    is_good = keys.errors(keys.residuals(rounded)) <= np.maximum(errors / _WORTHWHILE**2, 20.0 * keys.goals)
+    return np.where(is_good[keys.track], rounded, parameters)
+
+
+def _largest_effects(keys: _Keys, parameters: Float64Array) -> Float64Array:
+    """Return the largest change in the residuals of a segment per change in each parameter, shape (5, keys)."""
+    squares = np.concatenate(
+        [np.square(batch.jacobian(parameters, range(5))).sum(axis=(2, 3)) for batch in keys.batches], axis=-1
+    )
+    effects = np.zeros((5, len(keys.track)))
+    for ends, segment_effects in zip((keys.left, keys.right), np.sqrt(squares), strict=True):
+        for largest, effect in zip(effects, segment_effects, strict=True):
+            np.maximum.at(largest, ends, effect)
+    return effects
 
 
 def _binned(bins: IndexArray, numbers: Float64Array, count: int) -> Float64Array:

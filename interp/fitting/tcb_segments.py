@@ -153,23 +153,22 @@ class Segments:
 
     def take(self, keys: BoolArray) -> Segments | None:
         """Return the segments of the splines whose keys are all among the given keys of the problem."""
-        own = keys[self.rows]
-        if own.all():
-            chosen, tracks = self.splines, self.tracks
-        else:
-            chosen = list(compress(self.splines, own[self.tracks.first].tolist()))
-            tracks = self.tracks.take(own) if chosen else self.tracks
-        if not chosen:
-            return None
-        segments = own[self.begin]
-        index, in_problem = np.cumsum(own) - 1, np.cumsum(keys) - 1
+        is_taken = keys[self.rows]
+        splines, tracks = self.splines, self.tracks
+        if not is_taken.all():
+            splines = list(compress(self.splines, is_taken[self.tracks.first].tolist()))
+            if not splines:
+                return None
+            tracks = self.tracks.take(is_taken)
+        segments = is_taken[self.begin]
+        new_index, new_row = np.cumsum(is_taken) - 1, np.cumsum(keys) - 1
         return Segments(
-            chosen,
+            splines,
             tracks,
-            rows=in_problem[self.rows[own]],
-            begin=index[self.begin[segments]],
-            before=self.before.compress(own, axis=1),
-            after=self.after.compress(own, axis=1),
+            rows=new_row[self.rows[is_taken]],
+            begin=new_index[self.begin[segments]],
+            before=self.before.compress(is_taken, axis=1),
+            after=self.after.compress(is_taken, axis=1),
             weights=self.weights.compress(segments, axis=1),
             samples=self.samples.compress(segments, axis=2),
             walk=None if self.walk is None else self.walk.compress(segments, axis=2),
@@ -198,31 +197,35 @@ class Segments:
 
     def residuals(self, parameters: Float64Array) -> Float64Array:
         """Return the residuals (d, SAMPLES, N) for parameters (5, keys) of the problem's keys."""
-        return self._residuals(parameters.take(self.rows, axis=1))
-
-    def _residuals(self, own: Float64Array) -> Float64Array:
-        """Return the residuals for parameters of the splines' keys."""
-        u = self._local(own)
+        spline_parameters = parameters.take(self.rows, axis=1)
+        u = self._eased(spline_parameters)
         if self.is_rotation:
-            tracks = replace(self.tracks, parameters=own)
-            curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
-            segment = np.tile(self.begin, SAMPLES)
-            values = curve.evaluate(segment, u.ravel(), 0)
-            turns = sphere.product(values.reshape(self.samples.shape), sphere.conjugate(self.samples))
-            if self.walk is None or curve.long_turns is None:
-                return _chord_vectors(turns) * self.weights[:, np.newaxis]
-            since_key = curve.long_turns.turned_since_key(curve.since_start(values, segment), segment, u.ravel())
-            further = since_key.T.reshape(self.walk.shape) - self.walk
-            axis = curve.long_turns.axis[:, self.begin][:, np.newaxis]
-            return _nearest_vectors(turns, further, axis) * self.weights[:, np.newaxis]
-        motion = _curve(hermite_weights(u), *(each * self.weights for each in (self._chords, *self._tangents(own))))
-        motion -= self.samples
-        return motion
+            return self._residuals_of_rotations(spline_parameters, u) * self.weights[:, np.newaxis]
+        chords, (leaving, arriving) = self._chords, self._tangents(spline_parameters)
+        weighted = (vectors * self.weights for vectors in (chords, leaving, arriving))
+        residuals = _curve(hermite_weights(u), *weighted)
+        residuals -= self.samples
+        return residuals
 
-    def _local(self, own: Float64Array) -> Float64Array:
+    def _residuals_of_rotations(self, spline_parameters: Float64Array, u: Float64Array) -> Float64Array:
+        """Return the rotation vectors (3, SAMPLES, N) from the motion to the splines at eased local parameters."""
+        tracks = replace(self.tracks, parameters=spline_parameters)
+        curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
+        segment = np.tile(self.begin, SAMPLES)
+        values = curve.evaluate(segment, u.ravel(), 0)
+        turns = sphere.product(values.reshape(self.samples.shape), sphere.conjugate(self.samples))
+        if self.walk is None or curve.long_turns is None:
+            return _chord_vectors(turns)
+        since_key = curve.long_turns.turned_since_key(curve.since_start(values, segment), segment, u.ravel())
+        walk_error = since_key.T.reshape(self.walk.shape) - self.walk
+        axis = curve.long_turns.axis[:, self.begin][:, np.newaxis]
+        return _nearest_vectors(turns, walk_error, axis)
+
+    def _eased(self, spline_parameters: Float64Array) -> Float64Array:
         """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
         u = np.repeat(SHARES[:, np.newaxis], len(self.begin), axis=1)
-        ease_from, ease_to = own[_EASE_FROM, self.begin], own[_EASE_TO, self.begin + 1]
+        ease_from = spline_parameters[_EASE_FROM, self.begin]
+        ease_to = spline_parameters[_EASE_TO, self.begin + 1]
         return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
 
     @property
@@ -230,9 +233,9 @@ class Segments:
         """Return the chords of the segments, shape (d, N)."""
         return self.after.take(self.begin, axis=1)
 
-    def _tangents(self, own: Float64Array) -> Float64Array:
+    def _tangents(self, spline_parameters: Float64Array) -> Float64Array:
         """Return the tangents at the start and end of the segments, shape (2, d, N)."""
-        tracks = replace(self.tracks, parameters=own)
+        tracks = replace(self.tracks, parameters=spline_parameters)
         incoming, outgoing = tangents(tracks, self.before, self.after, self._ends)
         return np.stack([outgoing.take(self.begin, axis=1), incoming.take(self.begin + 1, axis=1)])
 
@@ -242,40 +245,55 @@ class Segments:
         The derivatives are with respect to some rows of `parameters` (5, keys), first for the key before each segment,
         then for the key after it.
         """
-        own, keys = parameters.take(self.rows, axis=1), np.stack([self.begin, self.begin + 1])
-        steps = np.where(own + _STEP > HIGHEST, -_STEP, _STEP)
-        u, chords, tangents = self._local(own), self._chords, self._tangents(own)
-        weights, speed = hermite_weights(u), _curve(hermite_weights(u, 1), chords, *tangents)
-        # For rotations, changes in tangents are transported to the samples that they affect most.
-        halves = None
-        if self.is_rotation:
-            shape = chords, tangents[0], _transported(tangents[1], _half_vector(-chords))
-            thirds = _curve(hermite_weights(np.array([[1 / 3], [2 / 3]])), *shape)
-            halves = np.stack([_half_vector(thirds[:, 0]), _half_vector(thirds[:, 1] - chords)])
-            speed = _transported(_curve(hermite_weights(u, 1), *shape), _half_vector(_curve(weights, *shape)))
+        spline_parameters = parameters.take(self.rows, axis=1)
+        steps = np.where(spline_parameters + _STEP > HIGHEST, -_STEP, _STEP)
+        u, tangents = self._eased(spline_parameters), self._tangents(spline_parameters)
+        speed, halves = self._speed_and_transport(u, tangents)
+        weights = hermite_weights(u)
         jacobian = np.zeros((2, len(columns), *speed.shape))
-        # One of the two keys of each segment has an odd index, so every second key can be changed at once.
-        is_odd = np.arange(own.shape[1]) % 2 == 1
         for row, column in enumerate(columns):
             if column >= _EASE_TO:
                 side = int(column == _EASE_TO)
-                moved = own.copy()
+                moved = spline_parameters.copy()
                 moved[column] += steps[column]
-                jacobian[side, row] = speed * ((self._local(moved) - u) / steps[column].take(keys[side]))
+                key_steps = steps[column].take(self.begin + side)
+                jacobian[side, row] = speed * ((self._eased(moved) - u) / key_steps)
                 continue
-            changes = []
-            for is_moved in (is_odd, ~is_odd):
-                moved = own.copy()
-                moved[column, is_moved] += steps[column, is_moved]
-                changes.append(self._tangents(moved) - tangents)
-            for side, own_keys in enumerate(keys):
-                leaving, arriving = np.where(is_odd[own_keys], *changes) / steps[column, own_keys]
+            for side, (leaving, arriving) in enumerate(
+                self._tangent_derivatives(spline_parameters, column, steps[column], tangents)
+            ):
                 if halves is not None:
                     leaving, arriving = _transported(leaving, halves[0]), _transported(arriving, halves[1])
                 np.multiply(leaving[:, np.newaxis], weights.leaving, out=jacobian[side, row])
                 jacobian[side, row] += arriving[:, np.newaxis] * weights.arriving
         jacobian *= self.weights[:, np.newaxis]
         return jacobian
+
+    def _speed_and_transport(self, u: Float64Array, tangents: Float64Array) -> tuple[Float64Array, Float64Array | None]:
+        """Return the derivatives (d, SAMPLES, N) of the curves with respect to u, and half vectors (2, 3, N) or None.
+
+        For rotations, the half vectors transport changes in the two tangents to the samples that they affect most.
+        """
+        chords, weights, rate_weights = self._chords, hermite_weights(u), hermite_weights(u, 1)
+        if not self.is_rotation:
+            return _curve(rate_weights, chords, *tangents), None
+        shape = chords, tangents[0], _transported(tangents[1], _half_vector(-chords))
+        thirds = _curve(hermite_weights(np.array([[1 / 3], [2 / 3]])), *shape)
+        halves = np.stack([_half_vector(thirds[:, 0]), _half_vector(thirds[:, 1] - chords)])
+        return _transported(_curve(rate_weights, *shape), _half_vector(_curve(weights, *shape))), halves
+
+    def _tangent_derivatives(
+        self, spline_parameters: Float64Array, column: int, steps: Float64Array, tangents: Float64Array
+    ) -> list[Float64Array]:
+        """Return the derivatives (2, d, N) of both tangents, first for the key before each segment, then after it."""
+        # One of the two keys of each segment has an odd index, so every second key can be changed at once.
+        is_odd = np.arange(spline_parameters.shape[1]) % 2 == 1
+        changes = []
+        for is_moved in (is_odd, ~is_odd):
+            moved = spline_parameters.copy()
+            moved[column, is_moved] += steps[is_moved]
+            changes.append(self._tangents(moved) - tangents)
+        return [np.where(is_odd[keys], *changes) / steps[keys] for keys in (self.begin, self.begin + 1)]
 
 
 def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
@@ -300,6 +318,7 @@ def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
 
 
 def _walk_of(parts: Sequence[SplineToFit]) -> Float64Array:
+    """Return the walks of all parts, shape (3, SAMPLES, N)."""
     return np.ascontiguousarray(np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0))
 
 
@@ -309,9 +328,9 @@ def _chord_vectors(turns: Float64Array) -> Float64Array:
     return vectors
 
 
-def _nearest_vectors(turns: Float64Array, further: Float64Array, axis: Float64Array) -> Float64Array:
-    """Return the rotation vector of each turn, with full turns added to minimize its distance to the given vector."""
+def _nearest_vectors(turns: Float64Array, targets: Float64Array, axis: Float64Array) -> Float64Array:
+    """Return the rotation vector of each turn, with full turns added to minimize its distance to the target vector."""
     vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
-    whole = np.rint(sphere.dot(further - vectors, axis) / (2.0 * np.pi))
+    whole = np.rint(sphere.dot(targets - vectors, axis) / (2.0 * np.pi))
     result: Float64Array = vectors + axis * (2.0 * np.pi * whole)
     return result

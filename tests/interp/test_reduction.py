@@ -25,7 +25,7 @@ from interp.fitting.reduction import (
     stand_still,
 )
 from interp.fitting.reduction.fewest_keys import within
-from interp.fitting.reduction.windows import KeySet, Samples
+from interp.fitting.reduction.key_sets import KeySet, Samples
 from interp.splines import hermite
 from tests.interp.dense_motion import smooth_paths
 

@@ -15,14 +15,14 @@ from ..largest_error import angles_apart, parabola
 from . import subdivision
 from .strands import Pieces, Samples, Spans, Strands
 
-# The largest change in a rotation's channel values within a span, in radians, that nearest values can follow.
 _FAST = 1.0
-# The largest error exceeds the peak of a parabola through the sampled errors by at most this factor.
+"""The largest change in a rotation's channel values within a span, in radians, that nearest values can follow."""
 _MARGIN = 1.01
-# The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces.
+"""The largest error exceeds the peak of a parabola through the sampled errors by at most this factor."""
 _JUMP_MARGIN = 1.08
-# A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end.
+"""The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces."""
 _AT_END = 1e-3
+"""A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end."""
 
 
 class Cubics:
@@ -42,18 +42,18 @@ class Cubics:
 
     def _sample(self, spans: Spans, basis: Float64Array) -> Samples:
         """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
-        at, knots = _places(spans.frames, basis)
-        exact = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 0)
-        exact = exact.reshape(len(exact), *at.shape)
-        return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
+        frames, points = _sample_frames(spans.frames, basis)
+        exact = self._strands.evaluate(np.tile(spans.strand, len(frames)), frames.ravel(), 0)
+        exact = exact.reshape(len(exact), *frames.shape)
+        return Samples(spans, points, exact, *self._channel_values(spans, frames, exact))
 
     def has_jump(self, spans: Spans) -> BoolArray:
         """Return whether each span contains the start or end of an ease, where the acceleration jumps."""
         first, last = spans.frames
         jumps = self._strands.ease_ends[:, spans.strand]
         edge = _AT_END * (last - first)
-        found: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
-        return found
+        is_within: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
+        return is_within
 
     def with_dense_errors(self, pieces: Pieces) -> Pieces:
         """Return the pieces, with errors above their goals measured again at dense samples.
@@ -61,17 +61,18 @@ class Cubics:
         Pieces with such errors are too short to divide, and five samples may not resolve them. Unlike the earlier
         errors, the new errors ignore a missing full turn, as the played motion does.
         """
-        poor = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
-        if not len(poor):
+        inaccurate = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
+        if not len(inaccurate):
             return pieces
-        own = pieces.take(poor)
-        at, _ = _places(own.frames, subdivision.DENSE)
-        exact = self._strands.evaluate(np.tile(own.strand, len(at)), at.ravel(), 0).reshape(-1, *at.shape)
-        played = np.moveaxis(subdivision.apply(subdivision.DENSE, own.points), 1, 0)
+        measured = pieces.take(inaccurate)
+        frames, _ = _sample_frames(measured.frames, subdivision.DENSE)
+        exact = self._strands.evaluate(np.tile(measured.strand, len(frames)), frames.ravel(), 0)
+        exact = exact.reshape(-1, *frames.shape)
+        played = np.moveaxis(subdivision.apply(subdivision.DENSE, measured.points), 1, 0)
         representation = self._representation
-        apart = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
+        errors = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
         error = pieces.error.copy()
-        error[poor] = apart.max(axis=0) * _MARGIN
+        error[inaccurate] = errors.max(axis=0) * _MARGIN
         return replace(pieces, error=error)
 
     def dense_errors(self, spans: Spans) -> Float64Array:
@@ -85,11 +86,10 @@ class Cubics:
 
         For rotations, the errors are rotation vectors. Otherwise, the errors are the differences themselves.
         """
-        spans, knots, exact, values, rates, between = samples
-        first, leave, arrive, last = knots
-        points = np.stack(
-            [values[0], values[0] + rates[0] * (leave - first), values[1] - rates[1] * (last - arrive), values[1]]
-        )
+        spans, point_frames, exact, values, rates, between = samples
+        first, after_first, before_last, last = point_frames
+        leaving, arriving = rates[0] * (after_first - first), rates[1] * (last - before_last)
+        points = np.stack([values[0], values[0] + leaving, values[1] - arriving, values[1]])
         points = points.astype(np.float32).astype(np.float64)
         played = subdivision.apply(basis, points)
         rest = between - played
@@ -101,37 +101,45 @@ class Cubics:
         return points, rest, differences
 
     def _channel_values(
-        self, spans: Spans, at: Float64Array, exact: Float64Array
+        self, spans: Spans, frames: Float64Array, exact: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the channels' values (2, c, n) and rates at the ends of spans, and values (m, c, n) in between."""
         representation = self._representation
         if representation is None:
             return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
-        onward = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
-        following = representation.following(spans.numbers, spans.exact[0], onward)
-        speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
-        speed = np.maximum(speed, np.abs(representation.rates(following[:, -1], spans.exact[1], spans.rates[1]))).max(
-            axis=0
-        )
-        if (
-            representation.counts_turns
-            and (fast := np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)).size
-        ):
-            following[..., fast] = self._integrate(representation, spans.take(fast), at[:, fast], onward[..., fast])
-        numbers = np.stack([spans.numbers, self._arriving(spans, following[:, -1])])
-        end_lengths, change = self._strands.lengths(spans.strand, spans.frames)
+        followed = self._follow(representation, spans, frames, exact)
+        numbers = np.stack([spans.numbers, self._arriving(spans, followed[:, -1])])
+        end_lengths, length_change = self._strands.lengths(spans.strand, spans.frames)
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
         for side in range(2):
-            own = representation.rates(numbers[side], spans.exact[side], spans.rates[side])
-            values[side], rates[side] = representation.scaled(numbers[side], own, end_lengths[side], change)
-        lengths, _ = self._strands.lengths(spans.strand, at)
-        between, _ = representation.scaled(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
+            unit_rates = representation.rates(numbers[side], spans.exact[side], spans.rates[side])
+            values[side], rates[side] = representation.scaled(
+                numbers[side], unit_rates, end_lengths[side], length_change
+            )
+        lengths, _ = self._strands.lengths(spans.strand, frames)
+        between, _ = representation.scaled(followed[:, :-1], followed[:, :-1], lengths, np.zeros_like(lengths))
         return values, rates, np.moveaxis(between, 1, 0)
 
-    def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
-        """Return the channel values (c, n) at the ends of spans.
+    def _follow(
+        self, representation: RotationRepresentation, spans: Spans, frames: Float64Array, exact: Float64Array
+    ) -> Float64Array:
+        """Return the unit channel values (c, m + 1, n) that continue from the start, at the samples and the ends."""
+        with_ends = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
+        followed = representation.following(spans.numbers, spans.exact[0], with_ends)
+        if not representation.counts_turns:
+            return followed
+        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        end_speed = np.abs(representation.rates(followed[:, -1], spans.exact[1], spans.rates[1]))
+        speed = np.maximum(start_speed, end_speed).max(axis=0)
+        fast = np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)
+        if len(fast):
+            followed[..., fast] = self._integrate(
+                representation, spans.take(fast), frames[:, fast], with_ends[..., fast]
+            )
+        return followed
 
-        At keys, these values are equivalent to the key values.
+    def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
+        """Return the channel values (c, n) at the ends of spans, which at keys are equivalent to the key values.
 
         A channel has one value at a key. Without a turn and in gimbal lock, the key's value can differ from the value
         at which the motion arrives. Close to these cases, the difference is the square root of the orientation's
@@ -142,45 +150,49 @@ class Cubics:
         representation = self._representation
         if representation is None or not representation.counts_turns or not len(ends):
             return numbers
-        onward = numbers[:, ends]
-        own = self._strands.unit_numbers(keys[ends], onward)
-        factors, terms = representation.map_to_nearest(own, onward)
+        arriving = numbers[:, ends]
+        key_numbers = self._strands.unit_numbers(keys[ends], arriving)
+        factors, terms = representation.map_to_nearest(key_numbers, arriving)
         result = numbers.copy()
-        result[:, ends] = factors * own + terms
+        result[:, ends] = factors * key_numbers + terms
         return result
 
     def _integrate(
-        self, representation: RotationRepresentation, spans: Spans, at: Float64Array, exact: Float64Array
+        self, representation: RotationRepresentation, spans: Spans, sampled_at: Float64Array, exact: Float64Array
     ) -> Float64Array:
-        """Return the channel values (c, m, n) of orientations that are far apart.
+        """Return the channel values (c, m + 1, n) of orientations that are far apart.
 
         From one sample to the next, the trapezoidal rule predicts the values from their rates. The values closest to
         the prediction, among all values that represent the orientation, are used.
         """
-        frames = np.concatenate([at, spans.frames[1:]])
-        velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
-        velocity = np.concatenate([velocity, spans.rates[1][:, np.newaxis]], axis=1)
-        now, frame = spans.numbers, spans.frames[0]
-        rates = representation.rates(now, spans.exact[0], spans.rates[0])
+        frames = np.concatenate([sampled_at, spans.frames[1:]])
+        velocity = self._strands.evaluate(np.tile(spans.strand, len(sampled_at)), sampled_at.ravel(), 1)
+        velocity = np.concatenate([velocity.reshape(3, *sampled_at.shape), spans.rates[1][:, np.newaxis]], axis=1)
+        numbers, frame = spans.numbers, spans.frames[0]
+        rates = representation.rates(numbers, spans.exact[0], spans.rates[0])
         result = np.empty((representation.components, *frames.shape))
         for row in range(len(frames)):
             local = representation.local(exact[:, row], velocity[:, row])
-            own = representation.rates(local, exact[:, row], velocity[:, row])
-            factors, _ = representation.map_to_nearest(local, now)
-            half = 0.5 * (frames[row] - frame)
-            factors, terms = representation.map_to_nearest(local, now + half * (rates + factors * own))
-            now, rates, frame = factors * local + terms, factors * own, frames[row]
-            result[:, row] = now
+            local_rates = representation.rates(local, exact[:, row], velocity[:, row])
+            factors, _ = representation.map_to_nearest(local, numbers)
+            predicted = numbers + 0.5 * (frames[row] - frame) * (rates + factors * local_rates)
+            factors, terms = representation.map_to_nearest(local, predicted)
+            numbers, rates, frame = factors * local + terms, factors * local_rates, frames[row]
+            result[:, row] = numbers
         return result
 
 
-def _places(frames: Float64Array, basis: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the frames of Bezier points (4, n), and the frames (m, n) within spans to which `basis` maps them."""
+def _sample_frames(frames: Float64Array, basis: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the frames (m, n) of samples within spans, and the frames of the Bezier points (4, n).
+
+    `basis` maps Bezier points to samples.
+    """
     first, last = frames
     third = (last - first) / 3.0
-    leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
-    knots = np.stack([first, leave, arrive, last])
-    return subdivision.apply(basis, knots), knots
+    # Blender stores handles in float32.
+    handles = (first + third).astype(np.float32), (last - third).astype(np.float32)
+    points = np.stack([first, *handles, last])
+    return subdivision.apply(basis, points), points
 
 
 def _rotation_vectors(

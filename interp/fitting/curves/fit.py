@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...key_batch import BoolArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, numbers
 from ...rotations.representations import JUMP
 from ..request_batches import in_batches
@@ -23,8 +23,8 @@ VALUE_TOLERANCE = 1e-4
 ROTATION_TOLERANCE = float(np.radians(0.01))
 """The default tolerance for rotations, in radians. Smaller errors are not visible."""
 
-# The relative error of sums in float64.
-_SUM = 1e-12
+_SUM_ROUNDING = 1e-12
+"""The relative error of sums in float64."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Fit:
     def misses(self) -> Float64Array:
         """Return the ratio of each error to the allowed error, with the shape of `errors`."""
         # The sum of a piece's error and the rounding error is itself rounded.
-        misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
-        return misses
+        ratios: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM_ROUNDING))
+        return ratios
 
 
 def fit_many(requests: Sequence[Request]) -> list[Fit]:
@@ -160,34 +160,36 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
 def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
     """Fit the splines of one batch."""
     strands = Strands(requests)
-    return results(strands, fewest_pieces(strands))
+    return _fits_of_requests(strands, fewest_pieces(strands))
 
 
-def results(strands: Strands, pieces: Pieces) -> list[Fit]:
+def _fits_of_requests(strands: Strands, pieces: Pieces) -> list[Fit]:
     """Return the fit of each request from the pieces of all strands, in order of strand and frame."""
     values, rates = _continued(strands, pieces)
     at_keys = _at_keys(strands, pieces, values, rates)
-    inner = np.diff(pieces.strand, prepend=-1) == 0
-    strand, frames = pieces.strand[inner], pieces.frames[0, inner]
-    knot_values, knot_rates = values[0][:, inner], rates[0][:, inner]
+    starts_at_knot = np.diff(pieces.strand, prepend=-1) == 0
+    strand = pieces.strand[starts_at_knot]
+    all_knots = pieces.frames[0, starts_at_knot], values[0][:, starts_at_knot], rates[0][:, starts_at_knot]
     segment = strands.segment[strand]
     fits = []
     for index, (low, high) in enumerate(zip(strands.tracks.first, strands.tracks.last + 1, strict=True)):
-        own = slice(*np.searchsorted(segment, (low, high)))
-        if strands.representation is not None:
-            knots = tuple(
-                Knots(frames[own], knot_values[channel, own], knot_rates[channel, own])
-                for channel in range(strands.channels)
-            )
-        else:
-            component = strands.component[strand[own]]
-            knots = tuple(
-                Knots(frames[own][mine], knot_values[0, own][mine], knot_rates[0, own][mine])
-                for mine in (component == channel for channel in range(strands.channels))
-            )
-        own_keys = {name: array[low:high] for name, array in at_keys.items()}
-        fits.append(Fit(knots, tolerance=float(strands.tolerance[index]), **own_keys))
+        of_request = slice(*np.searchsorted(segment, (low, high)))
+        frames, knot_values, knot_rates = (array[..., of_request] for array in all_knots)
+        knots = _knots_of_channels(strands, strand[of_request], frames, knot_values, knot_rates)
+        key_arrays = {name: array[low:high] for name, array in at_keys.items()}
+        fits.append(Fit(knots, tolerance=float(strands.tolerance[index]), **key_arrays))
     return fits
+
+
+def _knots_of_channels(
+    strands: Strands, strand: IndexArray, frames: Float64Array, values: Float64Array, rates: Float64Array
+) -> tuple[Knots, ...]:
+    """Return the knots of each channel of a request. Values of the same request have a separate strand per channel."""
+    channels = range(strands.channels)
+    if strands.representation is not None:
+        return tuple(Knots(frames, values[channel], rates[channel]) for channel in channels)
+    masks = (strands.component[strand] == channel for channel in channels)
+    return tuple(Knots(frames[mask], values[0, mask], rates[0, mask]) for mask in masks)
 
 
 def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
@@ -195,13 +197,14 @@ def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64A
     values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
         return values, rates
-    begins, (_, counts) = first_of_strands(pieces), count_of_strands(pieces)
+    firsts, (_, counts) = first_of_strands(pieces), count_of_strands(pieces)
+    # Continue the second pieces of all strands, then the third pieces, and so on.
     for ordinal in range(1, int(counts.max(initial=0))):
-        row = begins[counts > ordinal] + ordinal
-        factors, terms = strands.representation.map_to_nearest(values[0][:, row], values[1][:, row - 1])
+        rows = firsts[counts > ordinal] + ordinal
+        factors, terms = strands.representation.map_to_nearest(values[0][:, rows], values[1][:, rows - 1])
         for side in range(2):
-            values[side][:, row] = factors * values[side][:, row] + terms
-            rates[side][:, row] *= factors
+            values[side][:, rows] = factors * values[side][:, rows] + terms
+            rates[side][:, rows] *= factors
     return values, rates
 
 
@@ -211,25 +214,25 @@ def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Floa
     outgoing, incoming, errors, rounding = (np.zeros((keys, strands.channels)) for _ in range(4))
     arriving = strands.numbers.copy()
     jumps = np.zeros(keys, dtype=np.bool_)
-    begins = np.diff(pieces.strand, prepend=-1) != 0
-    ends = np.diff(pieces.strand, append=-1) != 0
-    first, last = strands.segment[pieces.strand[begins]], strands.end[pieces.strand[ends]]
-    starts = first_of_strands(pieces)
-    largest = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
-    least = strands.rounding[pieces.strand[begins]]
-    largest, least = largest + least, (1.0 + LEAST_GOAL) * least
+    firsts = first_of_strands(pieces)
+    lasts = np.append(firsts[1:], len(pieces.strand))[: len(firsts)] - 1
+    strand = pieces.strand[firsts]
+    begin, end = strands.segment[strand], strands.end[strand]
+    strand_rounding = strands.rounding[strand]
+    largest = (np.maximum.reduceat(pieces.error, firsts) if len(firsts) else np.empty(0)) + strand_rounding
+    smallest_reachable = (1.0 + LEAST_GOAL) * strand_rounding
     if strands.representation is not None:
-        outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
-        arriving[last] = values[1][:, ends].T
+        outgoing[begin], incoming[end] = rates[0][:, firsts].T, rates[1][:, lasts].T
+        arriving[end] = values[1][:, lasts].T
         # Orientations are never more than half a turn apart.
-        errors[first] = np.fmin(largest, np.pi)[:, np.newaxis]
-        rounding[first] = least[:, np.newaxis]
+        errors[begin] = np.fmin(largest, np.pi)[:, np.newaxis]
+        rounding[begin] = smallest_reachable[:, np.newaxis]
         jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
         arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
     else:
-        component = strands.component[pieces.strand[begins]]
-        outgoing[first, component], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
-        errors[first, component], rounding[first, component] = largest, least
+        component = strands.component[strand]
+        outgoing[begin, component], incoming[end, component] = rates[0][0, firsts], rates[1][0, lasts]
+        errors[begin, component], rounding[begin, component] = largest, smallest_reachable
     return {
         "outgoing": outgoing,
         "incoming": incoming,
@@ -290,9 +293,9 @@ def handles(
     third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
     result = []
     for handle_frames, derivatives in ((f - third[:-1], incoming), (f + third[1:], outgoing)):
-        handle = np.empty((*v.shape, 2), dtype=np.float32)
-        handle[..., 0] = handle_frames
+        points = np.empty((*v.shape, 2), dtype=np.float32)
+        points[..., 0] = handle_frames
         offset = handle_frames.astype(np.float32) - f
-        handle[..., 1] = v + numbers("derivatives", derivatives) * offset
-        result.append(handle)
+        points[..., 1] = v + numbers("derivatives", derivatives) * offset
+        result.append(points)
     return result[0], result[1]

@@ -11,12 +11,14 @@ from . import subdivision
 from .cubics import Cubics
 from .strands import Cuts, Pieces, Spans, Strands
 
-# The smallest length of a piece, in frames and in float32 steps. Blender merges keys closer than 0.01 frame, and
-# float32 must resolve the thirds of a piece.
 _LEAST_FRAMES = 0.0125
+"""The smallest length of a piece in frames. Blender merges keys closer than 0.01 frame."""
 _LEAST_STEPS = 12
-# If keys are closer than this many frames, a click cannot reliably select one of them.
+"""The smallest length of a piece in float32 steps, which must resolve the thirds of the piece."""
 _APART = 0.5
+"""If keys are closer than this many frames, a click cannot reliably select one of them."""
+_FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
+"""The distances, in frames, by which knots for the end of an ease are moved away from a key."""
 
 
 class Zones:
@@ -29,8 +31,8 @@ class Zones:
             if request.other_keys is not None:
                 keys = np.union1d(keys, finite("other_keys", request.other_keys))
             low, high = keys - _APART, keys + _APART
-            joined = low[1:] < high[:-1]
-            low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
+            overlaps = low[1:] < high[:-1]
+            low, high = low[np.append(True, ~overlaps)], high[np.append(~overlaps, True)]
             zones.append(np.stack([_round_out(low, -np.inf), _round_out(high, np.inf)]))
             # The zones of all tracks are arranged one after the other on one axis.
             offsets.append(end - zones[-1][0, 0])
@@ -42,8 +44,9 @@ class Zones:
 
     def allow_needed(self, pieces: Pieces, whole: Spans) -> None:
         """Allow knots in the zones where the given pieces have knots, because the tolerance requires them."""
-        number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
-        self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
+        zone, is_inside, _, _ = self.find(pieces.strand, pieces.frames[0])
+        is_knot = pieces.frames[0] > whole.frames[0, pieces.strand]
+        self._needed = np.unique(zone[is_inside & is_knot])
 
     def find(
         self, strand: IndexArray, frames: Float64Array
@@ -55,22 +58,22 @@ class Zones:
 
     def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
         """Return the knots' frames, after moving knots in zones to a zone edge within their span, if there is one."""
-        number, inside, low, high = self.find(spans.strand[span], frames)
-        inside &= ~np.isin(number, self._needed)
-        if not inside.any():
+        zone, must_move, low, high = self.find(spans.strand[span], frames)
+        must_move &= ~np.isin(zone, self._needed)
+        if not must_move.any():
             return frames
         start, end = spans.frames[:, span]
         least = least_distance(start, end)
-        before, behind = inside & (low - start >= least), inside & (end - high >= least)
-        before &= ~behind | (frames - low <= high - frames)
-        return np.where(before, low, np.where(behind, high, frames))
+        to_low, to_high = must_move & (low - start >= least), must_move & (end - high >= least)
+        to_low &= ~to_high | (frames - low <= high - frames)
+        return np.where(to_low, low, np.where(to_high, high, frames))
 
     def cover(self, spans: Spans) -> BoolArray:
         """Return a mask of spans that have no room for a knot outside zones."""
         start, end = spans.frames
-        _, inside, low, high = self.find(spans.strand, (start + end) / 2.0)
+        _, is_inside, low, high = self.find(spans.strand, (start + end) / 2.0)
         least = least_distance(start, end)
-        covered: BoolArray = inside & (low - start < least) & (end - high < least)
+        covered: BoolArray = is_inside & (low - start < least) & (end - high < least)
         return covered
 
 
@@ -85,22 +88,18 @@ def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
     """Return a mask of sorted knots that are too close to the previous knot or to an end."""
     start, end = spans.frames[:, span]
     least = least_distance(start, end)
-    before = start.copy()
-    same = span[1:] == span[:-1]
-    before[1:][same] = frames[:-1][same]
-    near: BoolArray = (frames - before < least) | (frames - start < least) | (end - frames < least)
-    return near
+    previous = start.copy()
+    has_previous = span[1:] == span[:-1]
+    previous[1:][has_previous] = frames[:-1][has_previous]
+    is_near: BoolArray = (frames - previous < least) | (frames - start < least) | (end - frames < least)
+    return is_near
 
 
 def _round_out(frames: Float64Array, towards: float) -> Float64Array:
     """Return the frames rounded to float32 in the direction of `towards`, which is inf or -inf."""
     rounded = frames.astype(np.float32)
-    short = (rounded < frames) if towards > 0.0 else (rounded > frames)
-    return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
-
-
-# The distances, in frames, by which knots for the end of an ease are moved away from a key.
-_FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
+    is_short = (rounded < frames) if towards > 0.0 else (rounded > frames)
+    return np.where(is_short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
 
 
 class Division:
@@ -121,21 +120,22 @@ class Division:
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
         frames = jumps[row, span]
-        near = too_near(spans, span, frames)
-        span, frames = span[~near], self._knots_for_jumps(spans, span[~near], frames[~near])
-        rest = np.setdiff1d(np.arange(len(spans.strand)), span)
-        polynomial = subdivision.polynomials(pieces.points[..., rest], pieces.rest[..., rest])
-        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[rest]))
-        start, end = spans.frames[:, rest[own]]
-        span = np.concatenate([span, rest[own]])
-        frames = np.concatenate([frames, start + parameter * (end - start)])
+        is_near = too_near(spans, span, frames)
+        jump_span, jump_frames = span[~is_near], frames[~is_near]
+        jump_frames = self._knots_for_jumps(spans, jump_span, jump_frames)
+        without_jump = np.setdiff1d(np.arange(len(spans.strand)), jump_span)
+        polynomial = subdivision.polynomials(pieces.points[..., without_jump], pieces.rest[..., without_jump])
+        number, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[without_jump]))
+        start, end = spans.frames[:, without_jump[number]]
+        span = np.concatenate([jump_span, without_jump[number]])
+        frames = np.concatenate([jump_frames, start + parameter * (end - start)])
         frames = self.zones.move_out(spans, span, frames.astype(np.float32).astype(np.float64))
-        provisional = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(first_level)
+        provisional = (np.arange(len(span)) < len(jump_span)) | ~np.bool_(first_level)
         order = np.lexsort((frames, span))
-        near = too_near(spans, span[order], frames[order])
-        order = order[~near]
+        is_near = too_near(spans, span[order], frames[order])
+        order = order[~is_near]
         cuts = Cuts(span[order], frames[order], provisional[order])
-        return _with_middles(spans, cuts) if near.any() else cuts
+        return _with_middles(spans, cuts) if is_near.any() else cuts
 
     def _measure(self, strands: IndexArray) -> subdivision.Measure:
         """Return the function with which `subdivision` measures errors relative to the goal."""
@@ -144,8 +144,8 @@ class Division:
 
         def measure(span: IndexArray, values: Float64Array, change: Float64Array) -> Float64Array:
             error = np.abs(change[0]) if representation is None else representation.angle(values, change)
-            share: Float64Array = error / goal[span]
-            return share
+            ratio: Float64Array = error / goal[span]
+            return ratio
 
         return measure
 
@@ -159,21 +159,24 @@ class Division:
         moved = self.zones.move_out(spans, span, frames)
         _, _, low, high = self.zones.find(spans.strand[span], frames)
         start, end = spans.frames[:, span]
-        behind = moved > frames
-        chosen = np.flatnonzero((behind & (low < start)) | ((moved < frames) & (high > end)))
-        if not len(chosen):
+        is_later = moved > frames
+        near_key = np.flatnonzero((is_later & (low < start)) | ((moved < frames) & (high > end)))
+        if not len(near_key):
             return moved
-        side = np.where(behind[chosen], 1.0, -1.0)
-        least, own = least_distance(start, end)[chosen], span[chosen]
-        tries = np.clip(moved[chosen] + side * _FARTHER[:, np.newaxis], start[chosen] + least, end[chosen] - least)
-        rows = np.tile(own, len(tries))
-        knots = tries.astype(np.float32).astype(np.float64).ravel()
-        cuts = Cuts(np.arange(len(rows)), knots, np.ones(len(rows), dtype=np.bool_))
+        direction = np.where(is_later[near_key], 1.0, -1.0)
+        least, key_span = least_distance(start, end)[near_key], span[near_key]
+        candidates = np.clip(
+            moved[near_key] + direction * _FARTHER[:, np.newaxis], start[near_key] + least, end[near_key] - least
+        )
+        candidates = candidates.astype(np.float32).astype(np.float64)
+        rows = np.tile(key_span, len(candidates))
+        cuts = Cuts(np.arange(len(rows)), candidates.ravel(), np.ones(len(rows), dtype=np.bool_))
         parts = self.parts(spans.take(rows), cuts)
-        from_key = parts.take(2 * cuts.span + np.tile(side < 0.0, len(tries)))
-        errors = self._cubics.dense_errors(from_key).reshape(tries.shape)
-        first = np.argmax(errors <= self._strands.goal[spans.strand[own]], axis=0)
-        moved[chosen] = knots.reshape(tries.shape)[first, np.arange(len(chosen))]
+        # Each span has two parts. The part at the key is the second if knots move back.
+        from_key = parts.take(2 * cuts.span + np.tile(direction < 0.0, len(candidates)))
+        errors = self._cubics.dense_errors(from_key).reshape(candidates.shape)
+        first_accurate = np.argmax(errors <= self._strands.goal[spans.strand[key_span]], axis=0)
+        moved[near_key] = candidates[first_accurate, np.arange(len(near_key))]
         return moved
 
     def parts_at(self, spans: Spans, span: IndexArray, parameter: Float64Array) -> Spans:
@@ -181,8 +184,9 @@ class Division:
         first, last = spans.frames[:, span]
         frames = (first + parameter * (last - first)).astype(np.float32).astype(np.float64)
         frames = self.zones.move_out(spans, span, frames)
-        near = too_near(spans, span, frames)
-        return self.parts(spans, Cuts(span[~near], frames[~near], np.zeros(np.count_nonzero(~near), dtype=np.bool_)))
+        is_far = ~too_near(spans, span, frames)
+        provisional = np.zeros(np.count_nonzero(is_far), dtype=np.bool_)
+        return self.parts(spans, Cuts(span[is_far], frames[is_far], provisional))
 
     def parts(self, spans: Spans, cuts: Cuts) -> Spans:
         """Return the parts of spans that have at least one knot each."""
@@ -194,37 +198,37 @@ class Division:
         count = np.bincount(span, minlength=len(spans.strand)) + 1
         owner = np.repeat(np.arange(len(count)), count)
         stop = np.cumsum(count)
-        begins = np.ones(len(owner), dtype=np.bool_)
-        begins[stop - count] = False
-        ends = np.ones(len(owner), dtype=np.bool_)
-        ends[stop - 1] = False
+        starts_at_knot = np.ones(len(owner), dtype=np.bool_)
+        starts_at_knot[stop - count] = False
+        ends_at_knot = np.ones(len(owner), dtype=np.bool_)
+        ends_at_knot[stop - 1] = False
 
-        def both(outer: Float64Array, inner: Float64Array) -> Float64Array:
-            sides = outer[..., owner]
-            sides[0][..., begins] = inner
-            sides[1][..., ends] = inner
-            return sides
+        def at_ends_of_parts(at_ends: Float64Array, at_knots: Float64Array) -> Float64Array:
+            result = at_ends[..., owner]
+            result[0][..., starts_at_knot] = at_knots
+            result[1][..., ends_at_knot] = at_knots
+            return result
 
-        first = spans.numbers[:, owner]
-        first[:, begins] = numbers
+        start_numbers = spans.numbers[:, owner]
+        start_numbers[:, starts_at_knot] = numbers
         provisional = spans.provisional[owner]
-        provisional[begins] = cuts.provisional
+        provisional[starts_at_knot] = cuts.provisional
         return Spans(
             spans.strand[owner],
-            both(spans.frames, frames),
-            both(spans.exact, exact),
-            both(spans.rates, rates),
-            first,
+            at_ends_of_parts(spans.frames, frames),
+            at_ends_of_parts(spans.exact, exact),
+            at_ends_of_parts(spans.rates, rates),
+            start_numbers,
             provisional,
         )
 
 
 def _with_middles(spans: Spans, cuts: Cuts) -> Cuts:
     """Return the knots, with one added in the middle of each span that has none and has room for one."""
-    rest = np.setdiff1d(np.arange(len(spans.strand)), cuts.span)
-    middles = spans.frames[:, rest].mean(axis=0).astype(np.float32).astype(np.float64)
-    far = ~too_near(spans, rest, middles)
-    span, frames = np.concatenate([cuts.span, rest[far]]), np.concatenate([cuts.frames, middles[far]])
-    provisional = np.concatenate([cuts.provisional, np.ones(np.count_nonzero(far), dtype=np.bool_)])
+    undivided = np.setdiff1d(np.arange(len(spans.strand)), cuts.span)
+    middles = spans.frames[:, undivided].mean(axis=0).astype(np.float32).astype(np.float64)
+    is_far = ~too_near(spans, undivided, middles)
+    span, frames = np.concatenate([cuts.span, undivided[is_far]]), np.concatenate([cuts.frames, middles[is_far]])
+    provisional = np.concatenate([cuts.provisional, np.ones(np.count_nonzero(is_far), dtype=np.bool_)])
     order = np.argsort(span, kind="stable")
     return Cuts(span[order], frames[order], provisional[order])

@@ -91,7 +91,7 @@ class Samples(NamedTuple):
     """Spans with the exact values with which the cubics are compared."""
 
     spans: Spans
-    knots: Float64Array
+    point_frames: Float64Array
     """The frames of the Bezier points, shape (4, n)."""
     exact: Float64Array
     """The spline's values at the samples, shape (a, m, n)."""
@@ -108,10 +108,12 @@ _Arrays = TypeVar("_Arrays", Spans, Pieces)
 
 def concatenate(parts: Sequence[_Arrays]) -> _Arrays:
     """Concatenate the spans or pieces of all parts."""
-    kind = type(parts[0])
-    return kind(
-        **{field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(kind)}
-    )
+    columns_class = type(parts[0])
+    arrays = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1)
+        for field in fields(columns_class)
+    }
+    return columns_class(**arrays)
 
 
 def sort_pieces(parts: Sequence[Pieces]) -> Pieces:
@@ -131,10 +133,10 @@ def count_of_strands(pieces: Pieces) -> tuple[IndexArray, IndexArray]:
     return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
 
 
-# The relative rounding error. It covers several float32 roundings: in keys, in handles and in Blender's playback.
 _ROUNDING = 4.0 * 2.0**-24
-# The smallest error for which a piece is divided, in units of this rounding error.
+"""The relative rounding error. It covers several float32 roundings: in keys, in handles and in Blender's playback."""
 LEAST_GOAL = 2.0
+"""The smallest error for which a piece is divided, in units of this rounding error."""
 
 
 class Strands:
@@ -171,9 +173,9 @@ class Strands:
         self.representation, self.tracks, self._curve, self.numbers, segment = batch(requests)
         self._local_parameter = LocalParameter(self.tracks)
         counts = self.tracks.last - self.tracks.first + 1
-        shared = 1 if self.representation is not None else self.channels
-        self.component = np.tile(np.arange(shared), len(segment))
-        self.segment = np.repeat(segment, shared)
+        strands_per_segment = 1 if self.representation is not None else self.channels
+        self.component = np.tile(np.arange(strands_per_segment), len(segment))
+        self.segment = np.repeat(segment, strands_per_segment)
         self.end = self.tracks.segment_end[self.segment]
         self.request = np.repeat(np.arange(len(requests)), counts)[self.segment]
         self.rounding = self._rounding()
@@ -222,16 +224,16 @@ class Strands:
         For values, only the strand's component is returned.
         """
         segment = self.segment[strand]
-        parts = []
+        results = []
         for start in range(0, max(len(frames), 1), BLOCK):
             block = slice(start, start + BLOCK)
-            own = segment[block]
-            u, *rates = self._local_parameter.at(frames[block], own, nu)
-            values = self._curve.evaluate(own, u, nu)
+            block_segment = segment[block]
+            u, *speed = self._local_parameter.at(frames[block], block_segment, nu)
+            values = self._curve.evaluate(block_segment, u, nu)
             if self.representation is None:
-                values = values[self.component[strand[block]], np.arange(len(own))][np.newaxis]
-            parts.append(values * rates[0] if nu else values)
-        return np.concatenate(parts, axis=1)
+                values = values[self.component[strand[block]], np.arange(len(block_segment))][np.newaxis]
+            results.append(values * speed[0] if nu else values)
+        return np.concatenate(results, axis=1)
 
     def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the lengths of quaternions and axes at frames (…, n), and their change per frame (n,).

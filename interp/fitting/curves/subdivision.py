@@ -82,10 +82,11 @@ _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
 
 _AIM = 0.97
 """The fraction of the allowed error that a search aims for. Some errors measured on the curve are slightly larger."""
-_MOST_TRIALS = 9
-_MOST_REBALANCED = 3
+_MAX_TRIALS = 9
+"""The maximum number of trials per span."""
+_MAX_REBALANCED = 3
 """The maximum number of successive trials with the same number of pieces."""
-_MOST_PIECES = 24
+_MAX_PIECES = 24
 """The maximum number of pieces of a span. Five samples cannot resolve more pieces."""
 _UNITS = 2.0**40
 """Mass of a span in integer units."""
@@ -108,7 +109,7 @@ def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
     return apply(_CUBIC, points) + apply(_REST, rest)
 
 
-class _Places(NamedTuple):
+class _Knots(NamedTuple):
     """Edges or knots of spans, in ascending order in each span."""
 
     span: IndexArray
@@ -145,25 +146,25 @@ def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, F
     count = np.full(n, 2)
     failed = np.ones(n, dtype=np.intp)
     rebalanced = np.zeros(n, dtype=np.intp)
-    best = np.full(n, _MOST_PIECES + 1)
-    knots = _Places(np.empty(0, dtype=np.intp), np.empty(0))
+    best = np.full(n, _MAX_PIECES + 1)
+    knots = _Knots(np.empty(0, dtype=np.intp), np.empty(0))
     active = np.arange(n)
-    edges = _Places(np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n))
-    for trial in range(_MOST_TRIALS):
-        is_last = trial == _MOST_TRIALS - 1
+    edges = _Knots(np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n))
+    for trial in range(_MAX_TRIALS):
+        is_last = trial == _MAX_TRIALS - 1
         pieces = count[active]
         error = _errors(polynomial, measure, edges)
         starts = np.concatenate(([0], np.cumsum(pieces)[:-1]))
         mass, needs = pieces_needed(error, starts)
         is_good = np.maximum.reduceat(error, starts) <= _AIM
         # Keep the smallest number of pieces that met the goal, or the last number tried.
-        keeps = (is_good & (pieces < best[active])) | (is_last & (best[active] > _MOST_PIECES))
+        keeps = (is_good & (pieces < best[active])) | (is_last & (best[active] > _MAX_PIECES))
         if keeps.any():
             knots = _with_inner(knots, edges, active[keeps])
-            best[active[keeps]] = np.where(is_good[keeps], pieces[keeps], _MOST_PIECES)
+            best[active[keeps]] = np.where(is_good[keeps], pieces[keeps], _MAX_PIECES)
         if is_last:
             break
-        is_open = best[active] > _MOST_PIECES
+        is_open = best[active] > _MAX_PIECES
         following = _next_trial(pieces, needs, is_good, failed[active], rebalanced[active], is_open)
         if following.is_hopeless.any():
             knots = _with_inner(knots, edges, active[following.is_hopeless])
@@ -207,26 +208,26 @@ def _next_trial(
     with the same number of pieces. `is_open` is a mask of spans for which no number of pieces has met the goal.
     """
     fewer = is_good & (pieces - 1 > failed) & (needs <= pieces - 1 + 0.05)
-    rebalances = ~is_good & (needs <= pieces + 0.02) & (rebalanced < _MOST_REBALANCED) & is_open
-    more = ~is_good & ~rebalances & is_open & (pieces < _MOST_PIECES)
+    rebalances = ~is_good & (needs <= pieces + 0.02) & (rebalanced < _MAX_REBALANCED) & is_open
+    more = ~is_good & ~rebalances & is_open & (pieces < _MAX_PIECES)
     count = np.where(fewer, pieces - 1, pieces)
-    count = np.where(more, np.minimum(np.maximum(pieces + 1, np.ceil(needs - 0.02)), _MOST_PIECES), count)
+    count = np.where(more, np.minimum(np.maximum(pieces + 1, np.ceil(needs - 0.02)), _MAX_PIECES), count)
     is_hopeless = ~is_good & ~rebalances & ~more & is_open
     return _Trial(count.astype(np.intp), fewer | rebalances | more, rebalances, is_hopeless)
 
 
-def _with_inner(knots: _Places, edges: _Places, spans: IndexArray) -> _Places:
+def _with_inner(knots: _Knots, edges: _Knots, spans: IndexArray) -> _Knots:
     """Return knots, replacing the knots of some spans with the inner edges of these spans."""
-    owner = edges.span
-    is_inner = np.zeros(len(owner), dtype=np.bool_)
-    is_inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
-    is_inner &= np.isin(owner, spans)
-    is_kept = ~np.isin(knots.span, spans)
-    span = np.concatenate((knots.span[is_kept], edges.span[is_inner]))
-    return _Places(span, np.concatenate((knots.parameter[is_kept], edges.parameter[is_inner])))
+    span = edges.span
+    is_new = np.zeros(len(span), dtype=np.bool_)
+    is_new[1:-1] = (span[1:-1] == span[:-2]) & (span[1:-1] == span[2:])
+    is_new &= np.isin(span, spans)
+    is_other = ~np.isin(knots.span, spans)
+    parameter = np.concatenate((knots.parameter[is_other], edges.parameter[is_new]))
+    return _Knots(np.concatenate((knots.span[is_other], span[is_new])), parameter)
 
 
-def _errors(polynomial: Float64Array, measure: Measure, edges: _Places) -> Float64Array:
+def _errors(polynomial: Float64Array, measure: Measure, edges: _Knots) -> Float64Array:
     """Return the errors of the pieces between neighboring edges of a span, shape (pieces,)."""
     coefficients = polynomial.take(edges.span, axis=2)
     at = 2.0 * edges.parameter - 1.0
@@ -257,37 +258,37 @@ def _errors(polynomial: Float64Array, measure: Measure, edges: _Places) -> Float
     return largest
 
 
-def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> _Places:
+def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> _Knots:
     """Return the starts, knots and ends of spans. `number` is the index of each knot's span in `spans`."""
-    own = np.arange(len(spans))
-    numbers = np.concatenate((own, number, own))
+    all_spans = np.arange(len(spans))
+    numbers = np.concatenate((all_spans, number, all_spans))
     parameters = np.concatenate((np.zeros(len(spans)), parameter, np.ones(len(spans))))
     order = np.argsort(numbers, kind="stable")
-    return _Places(spans[numbers[order]], parameters[order])
+    return _Knots(spans[numbers[order]], parameters[order])
 
 
-def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array, Float64Array]:
+def pieces_needed(ratio: Float64Array, starts: IndexArray) -> tuple[Float64Array, Float64Array]:
     """Return the mass of each piece, and the number of pieces that each span needs.
 
     Parameters
     ----------
-    share : ndarray, shape (pieces,)
+    ratio : ndarray, shape (pieces,)
         The error of each piece relative to the allowed error.
     starts : ndarray, shape (spans,)
         The first piece of each span.
 
     Notes
     -----
-    The mass is the fourth root of `share`. A small constant is added for pieces that happen to have no error.
+    The mass is the fourth root of `ratio`. A small constant is added for pieces that happen to have no error.
     """
-    largest = np.maximum.reduceat(share, starts)
-    sizes = np.diff(starts, append=len(share))
-    mass = np.sqrt(np.sqrt(share + 1e-4 * np.repeat(largest, sizes) + 1e-30))
+    largest = np.maximum.reduceat(ratio, starts)
+    sizes = np.diff(starts, append=len(ratio))
+    mass = np.sqrt(np.sqrt(ratio + 1e-4 * np.repeat(largest, sizes) + 1e-30))
     return mass, np.add.reduceat(mass, starts) / _AIM**0.25
 
 
 def equal_parts(
-    count: IndexArray, ends: Float64Array, mass: Float64Array, wanted: IndexArray, chosen: BoolArray
+    count: IndexArray, ends: Float64Array, mass: Float64Array, new_count: IndexArray, is_divided: BoolArray
 ) -> tuple[IndexArray, Float64Array]:
     """Return knots that divide the mass of the old pieces equally.
 
@@ -297,29 +298,29 @@ def equal_parts(
         The old number of pieces of each span.
     ends, mass : ndarray, shape (pieces,)
         The end of each old piece, from 0 to 1 in its span, and the mass of the piece.
-    wanted : ndarray, shape (spans,)
+    new_count : ndarray, shape (spans,)
         The new number of pieces of each span.
-    chosen : ndarray of bool, shape (spans,)
+    is_divided : ndarray of bool, shape (spans,)
         The spans to divide.
 
     Returns
     -------
     number, parameter : ndarray, shape (knots,)
-        The index of each knot's span among the chosen spans, in ascending order, and the knot's parameter.
+        The index of each knot's span among the divided spans, in ascending order, and the knot's parameter.
     """
     first = np.cumsum(count) - count
     # Sums of integers are exact, so they do not depend on the previous spans.
-    share = mass / np.repeat(np.add.reduceat(mass, first), count)
-    units = np.rint(share * _UNITS).astype(np.int64)
+    fraction = mass / np.repeat(np.add.reduceat(mass, first), count)
+    units = np.rint(fraction * _UNITS).astype(np.int64)
     before = np.concatenate(([0], np.cumsum(units)))
-    spans = np.flatnonzero(chosen)
-    knots_per_span = wanted[spans] - 1
+    spans = np.flatnonzero(is_divided)
+    knots_per_span = new_count[spans] - 1
     number = np.repeat(np.arange(len(spans)), knots_per_span)
     # The knots of each span are numbered from 1.
     step = np.arange(len(number)) - np.repeat(np.cumsum(knots_per_span) - knots_per_span, knots_per_span) + 1
     span = spans[number]
     low, high = before[first[span]], before[first[span] + count[span]]
-    target = low + (high - low) * step // wanted[span]
+    target = low + (high - low) * step // new_count[span]
     piece = np.searchsorted(before, target, side="right") - 1
     starts = np.concatenate(([0.0], ends[:-1]))
     starts[first] = 0.0

@@ -14,7 +14,9 @@ import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .windows import KeySet, Samples, played, refit
+from .key_sets import KeySet, Samples
+from .segment_samples import played_values
+from .windows import refit
 
 _SPACING = 16
 """The maximum number of frames between the first keys."""
@@ -47,11 +49,11 @@ def part_of_steps(steps: Generator[float, None, T], start: float = 0.0, size: fl
     """Run steps that are a fraction of all the work, and return their result."""
     while True:
         try:
-            part = next(steps)
+            fraction = next(steps)
         except StopIteration as stop:
             result: T = stop.value
             return result
-        yield start + size * part
+        yield start + size * fraction
 
 
 def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
@@ -73,57 +75,62 @@ def improved(samples: Samples, keys: KeySet) -> KeySet:
     return without_needless(samples, keys)
 
 
-def spaced_anew(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray] | None = None) -> Steps:
+def respaced(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray]) -> Steps:
     """Return keys with segments as long as their errors allow, with no more keys per track than before.
 
     In a smooth motion, no single key of many evenly spaced keys can be removed, although fewer keys would suffice.
-    `accept` returns a mask of the tracks that may use the new keys. Default: all.
+    `accept` returns a mask of the tracks that may use the new keys.
     """
     tracks = len(samples.values)
     for number, share in enumerate(_SHARES):
-        going = np.ones(tracks, dtype=np.bool_)
-        while going.any():
+        is_running = np.ones(tracks, dtype=np.bool_)
+        while is_running.any():
             errors = errors_of(samples, keys)
             rows = [_stretched(keys.rows[keys.track == track], errors[track], share) for track in range(tracks)]
-            going &= np.array([len(own) for own in rows]) < np.bincount(keys.track, minlength=tracks)
-            if not going.any():
+            count_before = np.bincount(keys.track, minlength=tracks)
+            is_running &= np.array([len(track_rows) for track_rows in rows]) < count_before
+            if not is_running.any():
                 break
-            some = np.flatnonzero(going)
-            start = at_rows(samples, [rows[track] for track in some], some)
-            found = yield from fewest_keys(samples, start)
-            count, before = (np.bincount(each.track, minlength=tracks) for each in (found, keys))
-            going &= (count < before) & (count > 0)
-            if accept is not None and going.any():
-                going &= accept(_merged(keys, found, going))
-            keys = _merged(keys, found, going)
+            running = np.flatnonzero(is_running)
+            start = at_rows(samples, [rows[track] for track in running], running)
+            new_keys = yield from fewest_keys(samples, start)
+            count = np.bincount(new_keys.track, minlength=tracks)
+            is_running &= (count < count_before) & (count > 0)
+            if is_running.any():
+                is_running &= accept(_replaced(keys, new_keys, is_running))
+            keys = _replaced(keys, new_keys, is_running)
         yield (number + 1) / len(_SHARES)
     return keys
 
 
-def _merged(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
+def _replaced(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
     """Return keys in which the keys of some tracks are replaced."""
     return joined(keys.take(~is_other[keys.track]), others.take(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
-    """Return fewer rows, spaced as far apart as the errors allow, or the given rows if no key can be removed."""
+    """Return fewer rows, spaced as far apart as the errors allow, or the given rows if no key can be removed.
+
+    `share` is the fraction of the removable keys that is kept.
+    """
     if len(rows) < 3:
         return rows
     largest = np.maximum(np.maximum.reduceat(errors, rows[:-1]), errors[rows[1:]])
     stretch = np.minimum(np.maximum(largest, np.finfo(np.float64).tiny) ** (-1.0 / _ORDER), _LONGEST)
+    # The number of stretched segments from the first row to each row.
     segments = np.concatenate(([0.0], np.cumsum(1.0 / np.maximum(stretch, 1.0))))
     count = int(np.ceil(segments[-1] + share * (len(rows) - 1 - segments[-1])))
     if count >= len(rows) - 1:
         return rows
-    spread: IndexArray = np.interp(np.linspace(0.0, segments[-1], count + 1), segments, rows).round().astype(np.intp)
-    return np.unique(spread)
+    new_rows: IndexArray = np.interp(np.linspace(0.0, segments[-1], count + 1), segments, rows).round().astype(np.intp)
+    return np.unique(new_rows)
 
 
 def errors_of(samples: Samples, keys: KeySet) -> Float64Array:
     """Return the errors of the keys' motion, shape (tracks, frames)."""
-    every = played(samples, keys)
-    track, row = (each.ravel() for each in np.indices(every.shape[:2]))
-    return samples.measure(track, row, every.reshape(len(track), -1)).reshape(every.shape[:2])
+    values = played_values(samples, keys)
+    track, row = (indices.ravel() for indices in np.indices(values.shape[:2]))
+    return samples.measure(track, row, values.reshape(len(track), -1)).reshape(values.shape[:2])
 
 
 def first_keys(samples: Samples, spacing: int) -> KeySet:
@@ -135,11 +142,16 @@ def first_keys(samples: Samples, spacing: int) -> KeySet:
 
 def at_rows(samples: Samples, rows: list[IndexArray], tracks: IndexArray) -> KeySet:
     """Return keys for the tracks at the given rows and at holds, with the slopes between neighboring keys."""
-    every = [np.union1d(own, np.flatnonzero(samples.held[track])) for own, track in zip(rows, tracks, strict=True)]
-    return _estimated(samples, np.repeat(tracks, [len(own) for own in every]), np.concatenate(every).astype(np.intp))
+    with_holds = [
+        np.union1d(track_rows, np.flatnonzero(samples.held[track]))
+        for track_rows, track in zip(rows, tracks, strict=True)
+    ]
+    track = np.repeat(tracks, [len(track_rows) for track_rows in with_holds])
+    return _estimated(samples, track, np.concatenate(with_holds).astype(np.intp))
 
 
 def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
+    """Return keys with initial values and velocities."""
     values = samples.values_at(track, rows)
     keys = KeySet(track, rows, values, values)
     first, last = keys.bounds()
@@ -150,19 +162,24 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
     keys.velocities[samples.holds[track, rows]] = 0.0
     for row, given in samples.given_ends if samples.smooth is None else ():
         # A hold at a free end, whose given velocity is NaN, keeps the velocity 0.
-        at = (rows == row) & ~np.isnan(given[track]).any(axis=1)
-        keys.velocities[at] = given[track[at]]
+        is_given = (rows == row) & ~np.isnan(given[track]).any(axis=1)
+        keys.velocities[is_given] = given[track[is_given]]
     return keys
 
 
-def _places(samples: Samples, keys: KeySet, center: IndexArray, around: IndexArray) -> tuple[IndexArray, BoolArray]:
-    """Return the indices of the keys around given keys, and a mask of keys to fit, both of shape (n, m)."""
+def _window_indices(
+    samples: Samples, keys: KeySet, center: IndexArray, around: IndexArray
+) -> tuple[IndexArray, BoolArray]:
+    """Return the indices of the keys around given keys, and a mask of keys to fit, both of shape (n, m).
+
+    `around` contains the offsets of the keys of a window from its center.
+    """
     first, last = keys.bounds()
-    places = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
+    indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
     reach = around.max() - 1
-    free = np.broadcast_to(np.abs(around) <= reach, places.shape) & (places == center[:, np.newaxis] + around)
-    free &= ~samples.held[keys.track[places], keys.rows[places]]
-    return places, free
+    free = np.broadcast_to(np.abs(around) <= reach, indices.shape) & (indices == center[:, np.newaxis] + around)
+    free &= ~samples.held[keys.track[indices], keys.rows[indices]]
+    return indices, free
 
 
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
@@ -175,11 +192,11 @@ def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
     is_new = np.full(len(keys.rows), not is_fitted)
     while True:
         _fit_near(samples, keys, is_new, pinned)
-        bad = _too_far(samples, keys)
-        if not len(bad):
+        inaccurate = _inaccurate_segments(samples, keys)
+        if not len(inaccurate):
             return keys
-        divided = bad[keys.rows[bad + 1] - keys.rows[bad] > 1]
-        short = np.setdiff1d(bad, divided)
+        divided = inaccurate[keys.rows[inaccurate + 1] - keys.rows[inaccurate] > 1]
+        short = np.setdiff1d(inaccurate, divided)
         ends = np.union1d(short, short + 1)
         ends = ends[~pinned[keys.track[ends], keys.rows[ends]]]
         if not len(divided) and not len(ends):
@@ -188,20 +205,24 @@ def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
         keys.values[ends] = samples.values_at(keys.track[ends], keys.rows[ends])
         is_new = np.zeros(len(keys.rows), dtype=np.bool_)
         is_new[ends] = True
-        track, row = keys.track[divided], (keys.rows[divided] + keys.rows[divided + 1]) // 2
-        chord = (keys.values[divided + 1] - keys.values[divided]) / (keys.rows[divided + 1] - keys.rows[divided])[
-            :, np.newaxis
-        ]
-        more = KeySet(track, row, samples.values_at(track, row), chord)
-        keys, order = joined(keys, more)
-        is_new = np.concatenate([is_new, np.ones(len(row), dtype=np.bool_)])[order]
+        keys, order = joined(keys, _middle_keys(samples, keys, divided))
+        is_new = np.concatenate([is_new, np.ones(len(divided), dtype=np.bool_)])[order]
+
+
+def _middle_keys(samples: Samples, keys: KeySet, left: IndexArray) -> KeySet:
+    """Return keys in the middle of the segments that begin at the keys `left`, with the slope of the chord."""
+    right = left + 1
+    track, row = keys.track[left], (keys.rows[left] + keys.rows[right]) // 2
+    slope = (keys.values[right] - keys.values[left]) / (keys.rows[right] - keys.rows[left])[:, np.newaxis]
+    return KeySet(track, row, samples.values_at(track, row), slope)
 
 
 def joined(keys: KeySet, others: KeySet) -> tuple[KeySet, IndexArray]:
     """Return all keys sorted, and the sorting order."""
-    every = [np.concatenate([getattr(keys, each.name), getattr(others, each.name)]) for each in fields(KeySet)]
-    order = np.lexsort((every[1], every[0]))
-    return KeySet(*(each[order] for each in every)), order
+    names = [field.name for field in fields(KeySet)]
+    arrays = {name: np.concatenate([getattr(keys, name), getattr(others, name)]) for name in names}
+    order = np.lexsort((arrays["rows"], arrays["track"]))
+    return KeySet(**{name: array[order] for name, array in arrays.items()}), order
 
 
 def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArray) -> None:
@@ -213,58 +234,56 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
         first, last = np.maximum(center - _WIDE - 1, 0), np.minimum(center + _WIDE + 2, len(keys.rows))
         center = center[count[last] > count[first]]
         if len(center):
-            places, free = _places(samples, keys, center, around)
-            free &= ~pinned[keys.track[places], keys.rows[places]]
-            fitted, _ = refit(samples, keys.windows(places), free)
-            keys.put(places, fitted, free)
+            indices, free = _window_indices(samples, keys, center, around)
+            free &= ~pinned[keys.track[indices], keys.rows[indices]]
+            fitted, _ = refit(samples, keys.windows(indices), free)
+            keys.put(indices, fitted, free)
 
 
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
     """Fit some keys and their neighbors again, one key after another."""
     for center in centers.tolist():
-        places, free = _places(samples, keys, np.array([center]), _AROUND)
-        fitted, _ = refit(samples, keys.windows(places), free)
-        keys.put(places, fitted, free)
+        indices, free = _window_indices(samples, keys, np.array([center]), _AROUND)
+        fitted, _ = refit(samples, keys.windows(indices), free)
+        keys.put(indices, fitted, free)
 
 
-def _too_far(samples: Samples, keys: KeySet) -> IndexArray:
+def _inaccurate_segments(samples: Samples, keys: KeySet) -> IndexArray:
     """Return the keys that begin the segments whose error is larger than allowed."""
-    inner = np.flatnonzero(keys.track[1:] == keys.track[:-1])
-    places = np.stack([inner, inner + 1], axis=1)
-    _, largest = refit(samples, keys.windows(places), np.zeros(places.shape, dtype=np.bool_))
-    found: IndexArray = inner[largest > 1.0]
-    return found
+    left = np.flatnonzero(keys.track[1:] == keys.track[:-1])
+    ends = np.stack([left, left + 1], axis=1)
+    _, errors = refit(samples, keys.windows(ends), np.zeros(ends.shape, dtype=np.bool_))
+    inaccurate: IndexArray = left[errors > 1.0]
+    return inaccurate
 
 
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
     """Remove the keys that are not needed, starting with the least important."""
     around = _AROUND[_AROUND != 0]
-    cost = np.full(len(keys.rows), np.nan)
-    fits = keys.windows(np.zeros((len(cost), len(around)), dtype=np.intp))
+    # The error without each key, and the fit of its neighbors. NaN marks errors to compute again.
+    errors = np.full(len(keys.rows), np.nan)
+    fits = keys.windows(np.zeros((len(errors), len(around)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
-        places = np.arange(len(keys.rows))
-        cost[(places == first) | (places == last) | samples.held[keys.track, keys.rows]] = np.inf
-        stale = np.flatnonzero(np.isnan(cost))
+        index = np.arange(len(keys.rows))
+        errors[(index == first) | (index == last) | samples.held[keys.track, keys.rows]] = np.inf
+        stale = np.flatnonzero(np.isnan(errors))
         if len(stale):
-            beside, free = _places(samples, keys, stale, around)
-            fitted, cost[stale] = refit(samples, keys.windows(beside), free)
-            fits.rows[stale], fits.values[stale], fits.velocities[stale] = (
-                fitted.rows,
-                fitted.values,
-                fitted.velocities,
-            )
-        chosen = _independent(cost, _APART)
-        if not len(chosen):
+            indices, free = _window_indices(samples, keys, stale, around)
+            fitted, errors[stale] = refit(samples, keys.windows(indices), free)
+            fits.rows[stale], fits.values[stale] = fitted.rows, fitted.values
+            fits.velocities[stale] = fitted.velocities
+        removed = _independent(errors, _APART)
+        if not len(removed):
             return keys
-        beside, free = _places(samples, keys, chosen, around)
-        keys.put(beside, fits.take(chosen), free)
-        touched = chosen[:, np.newaxis] + np.arange(1 - _APART, _APART)
-        touched = touched[(touched >= first[chosen, np.newaxis]) & (touched <= last[chosen, np.newaxis])]
-        cost[touched] = np.nan
-        kept = np.ones(len(keys.rows), dtype=np.bool_)
-        kept[chosen] = False
-        keys, cost, fits = keys.take(kept), cost[kept], fits.take(kept)
+        indices, free = _window_indices(samples, keys, removed, around)
+        keys.put(indices, fits.take(removed), free)
+        changed = removed[:, np.newaxis] + np.arange(1 - _APART, _APART)
+        changed = changed[(changed >= first[removed, np.newaxis]) & (changed <= last[removed, np.newaxis])]
+        errors[changed] = np.nan
+        stays = np.ones(len(keys.rows), dtype=np.bool_)
+        stays[removed] = False
+        keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
 
 
 def merge(samples: Samples, keys: KeySet) -> KeySet:
@@ -275,63 +294,66 @@ def merge(samples: Samples, keys: KeySet) -> KeySet:
         center = np.arange(len(keys.rows))
         held = samples.held[keys.track, keys.rows]
         center = center[(center > first) & (center + 1 < last) & ~held & ~np.append(held[1:], True)]
-        places = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
-        free = (np.abs(around - 0.5) < 2.0) & (places == center[:, np.newaxis] + around) & ~held[places]
-        windows = keys.windows(places)
+        indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
+        free = (np.abs(around - 0.5) < 2.0) & (indices == center[:, np.newaxis] + around) & ~held[indices]
+        windows = keys.windows(indices)
         windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
         windows.values[:, 2] = samples.values_at(windows.track, windows.rows[:, 2])
-        fitted, error = refit(samples, windows, free)
-        cost = np.full(len(keys.rows), np.inf)
-        cost[center] = error
-        chosen = _independent(cost, _APART + 1)
-        if not len(chosen):
+        errors = np.full(len(keys.rows), np.inf)
+        fitted, errors[center] = refit(samples, windows, free)
+        merged = _independent(errors, _APART + 1)
+        if not len(merged):
             return keys
-        row_of = np.searchsorted(center, chosen)
-        keys.put(places[row_of], fitted.take(row_of), free[row_of])
-        kept = np.ones(len(keys.rows), dtype=np.bool_)
-        kept[chosen + 1] = False
-        keys = keys.take(kept)
+        window = np.searchsorted(center, merged)
+        keys.put(indices[window], fitted.take(window), free[window])
+        stays = np.ones(len(keys.rows), dtype=np.bool_)
+        stays[merged + 1] = False
+        keys = keys.take(stays)
 
 
-def _independent(cost: Float64Array, apart: int) -> IndexArray:
-    """Return the indices of the lowest costs that are far enough apart for independent fits."""
-    order = np.flatnonzero(cost <= 1.0)
-    order = order[np.argsort(cost[order], kind="stable")]
+def _independent(errors: Float64Array, apart: int) -> IndexArray:
+    """Return the indices of the smallest allowed errors that are far enough apart for independent fits."""
+    order = np.flatnonzero(errors <= 1.0)
+    order = order[np.argsort(errors[order], kind="stable")]
     around = apart - 1
-    blocked = bytearray(len(cost) + 2 * around)
+    # Bytes, because indexing an array in a loop is slow. Byte i blocks key i - around.
+    blocked = bytearray(len(errors) + 2 * around)
     block = b"\x01" * (2 * around + 1)
-    chosen = []
-    for place in order.tolist():
-        if not blocked[place + around]:
-            chosen.append(place)
-            blocked[place : place + 2 * around + 1] = block
-    return np.array(sorted(chosen), dtype=np.intp)
+    independent = []
+    for index in order.tolist():
+        if not blocked[index + around]:
+            independent.append(index)
+            blocked[index : index + 2 * around + 1] = block
+    return np.array(sorted(independent), dtype=np.intp)
 
 
 def move(samples: Samples, keys: KeySet) -> None:
-    """Move keys to rows where the surrounding error is smaller."""
+    """Move keys to the next or previous row if the error around them becomes smaller there."""
     first, last = keys.bounds()
-    offsets, middle = np.array([0, -1, 1]), len(_AROUND) // 2
-    for parity in range(_APART):
-        center = np.arange(parity, len(keys.rows), _APART)
+    for start in range(_APART):
+        center = np.arange(start, len(keys.rows), _APART)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
-        places, free = _places(samples, keys, center, _AROUND)
-        # Move all of them at once, because fitting a few windows takes as long as fitting many.
-        count = len(center)
-        owner = np.tile(np.arange(count), len(offsets))
-        windows = keys.windows(places).take(owner)
-        windows.rows[:, middle] += np.repeat(offsets, count)
-        moved = np.flatnonzero(np.repeat(offsets, count))
-        last_row = samples.count - 1
-        at = np.clip(windows.rows[moved, middle], 0, last_row)
-        windows.values[moved, middle] = samples.values_at(windows.track[moved], at)
-        row, before, after = (windows.rows[:, middle + step] for step in (0, -1, 1))
-        able = (row > before) & (row < after)
-        fitted, error = refit(samples, windows.take(able), free[owner[able]])
-        errors = np.full((len(offsets), count), np.inf)
-        errors.ravel()[able] = error
-        at = np.argmin(np.vstack([_GAIN * errors[0], errors[1:]]), axis=0)
-        least, best = errors[at, np.arange(count)], fitted.take((np.cumsum(able) - 1)[at * count + np.arange(count)])
-        good = least <= 1.0
-        keys.put(places[good], best.take(good), free[good])
+        _move_apart(samples, keys, center)
+
+
+def _move_apart(samples: Samples, keys: KeySet, center: IndexArray) -> None:
+    """Move keys that do not affect each other's fit. All fits are one call, because few fits take as long as many."""
+    offsets, middle, count = np.array([0, -1, 1]), len(_AROUND) // 2, len(center)
+    indices, free = _window_indices(samples, keys, center, _AROUND)
+    owner = np.tile(np.arange(count), len(offsets))
+    windows = keys.windows(indices).take(owner)
+    windows.rows[:, middle] += np.repeat(offsets, count)
+    moved = np.flatnonzero(np.repeat(offsets, count))
+    moved_rows = np.clip(windows.rows[moved, middle], 0, samples.count - 1)
+    windows.values[moved, middle] = samples.values_at(windows.track[moved], moved_rows)
+    row, before, after = (windows.rows[:, middle + step] for step in (0, -1, 1))
+    is_possible = (row > before) & (row < after)
+    fitted, possible_errors = refit(samples, windows.take(is_possible), free[owner[is_possible]])
+    errors = np.full((len(offsets), count), np.inf)
+    errors.ravel()[is_possible] = possible_errors
+    choice = np.argmin(np.vstack([_GAIN * errors[0], errors[1:]]), axis=0)
+    is_good = errors[choice, np.arange(count)] <= 1.0
+    fit_of_window = np.cumsum(is_possible) - 1
+    best = fitted.take(fit_of_window[choice * count + np.arange(count)])
+    keys.put(indices[is_good], best.take(is_good), free[is_good])

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .windows import Expanded, solved
+from .segment_samples import SegmentSamples
+from .window_equations import solve_symmetric
 
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
@@ -99,16 +100,16 @@ def _joints(samples: Float64Array, noise: Float64Array) -> IndexArray | None:
 def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> RecoveredKeys | None:
     """Return keys at the rows, or None if they do not reproduce the samples."""
     rows, is_hold = _with_holds(samples, rows)
-    segments = Expanded.of(rows[:-1], rows[1:])
+    segments = SegmentSamples.of(rows[:-1], rows[1:])
     slopes = np.diff(samples[rows], axis=0) / np.diff(rows)[:, np.newaxis]
     points = np.stack([samples[rows[:-1]], slopes, samples[rows[1:]], slopes], axis=1)
-    off = segments.played(points) - samples[segments.row]
-    is_line = (segments.largest(np.abs(off)) <= _NOISE_OF_SECOND * noise).all(axis=1)
+    deviations = segments.played(points) - samples[segments.row]
+    is_line = (segments.largest(np.abs(deviations)) <= _NOISE_OF_SECOND * noise).all(axis=1)
     # Fit only the velocities at both ends of the segments.
-    squares, sums = segments.sums(off)
-    points[:, 1::2] += solved(squares[:, 1::2, 1::2], -sums[:, 1::2])
-    off = segments.played(points) - samples[segments.row]
-    if (segments.largest(np.abs(off))[~is_hold] > _NOISE_OF_FOURTH * noise).any():
+    squares, products = segments.sums(deviations)
+    points[:, 1::2] += solve_symmetric(squares[:, 1::2, 1::2], -products[:, 1::2])
+    deviations = segments.played(points) - samples[segments.row]
+    if (segments.largest(np.abs(deviations))[~is_hold] > _NOISE_OF_FOURTH * noise).any():
         return None
     velocities = np.pad(points[:, 1::2], ((1, 1), (0, 0), (0, 0)))
     return RecoveredKeys(rows, velocities[:-1, 1], velocities[1:, 0], is_line & ~is_hold, is_hold)

@@ -13,13 +13,14 @@ import numpy as np
 from ...hermite_basis import hermite_weights
 from ...keys import Float64Array
 from .fewest_keys import errors_of, fewest_keys, improved, part_of_steps, within, without_needless
-from .skeleton import LOCATION, ROTATION, Skeleton
-from .tracks import Reduced, SampledTracks, reduced, samples_of
-from .windows import KeySet, Method
+from .joints import LOCATION, ROTATION
+from .key_sets import KeySet, Method
+from .skeleton import Skeleton
+from .tracks import Reduced, SampledTracks, samples_of, split_keys
 
-_SHARE = 0.6
+_FIRST_SHARE = 0.6
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
-_FAR = 1.5
+_FIRST_LIMIT = 1.5
 """The number of keys that a group may have before its pass, relative to its original keys. The pass then removes some
 of these keys."""
 _ROUNDS = 12
@@ -29,7 +30,7 @@ _SWEEPS = 2
 
 
 def reduce_skeleton(
-    skeleton: Skeleton, method: Method = "HERMITE", most: Mapping[int, int] | None = None
+    skeleton: Skeleton, method: Method = "HERMITE", key_counts: Mapping[int, int] | None = None
 ) -> Generator[float, None, dict[int, Reduced]]:
     """Search for the fewest keys of all joints, and return the keys by joint number.
 
@@ -40,7 +41,7 @@ def reduce_skeleton(
     skeleton : Skeleton
         The skeleton, which plays the result afterward.
     method : "HERMITE" or "TCB"
-    most : mapping of int to int, optional
+    key_counts : mapping of int to int, optional
         The number of keys of each joint. Groups that would need at least this many keys keep their original motion.
 
     Returns
@@ -52,8 +53,8 @@ def reduce_skeleton(
     if not skeleton.groups:
         return {}
     reach = skeleton.distances_of_points()
-    ratios = yield from part_of_steps(_begin(skeleton, reach), 0.0, 0.3)
-    _leave(skeleton, most or {}, _FAR)
+    errors = yield from part_of_steps(_find_first_keys(skeleton, reach), 0.0, 0.3)
+    _remove_useless_keys(skeleton, key_counts or {}, _FIRST_LIMIT)
     if method == "HERMITE":
         yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.3, 0.7)
     else:
@@ -63,81 +64,86 @@ def reduce_skeleton(
         }
         for batch in skeleton.batches():
             samples = skeleton.samples(batch)
-            skeleton.take(batch, within(samples, skeleton.keys_of(batch)), samples)
+            skeleton.set_keys(batch, within(samples, skeleton.keys_of(batch)), samples)
             yield 0.4
         yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.4, 0.6)
-    _leave(skeleton, most or {}, 1.0)
-    _mend(skeleton, ratios)
+    _remove_useless_keys(skeleton, key_counts or {}, 1.0)
+    _add_keys(skeleton, errors)
     return _played_by_splines(skeleton, method, reach)
 
 
-def _leave(skeleton: Skeleton, most: Mapping[int, int], factor: float) -> None:
-    """Make groups play their original keys if the result needs at least as many keys."""
-    for group in [*skeleton.keys]:
-        own = max((most[number] for number in skeleton.groups[group] if number in most), default=None)
-        if own is not None and len(skeleton.keys[group].rows) >= factor * own:
-            skeleton.leave(group)
+def _find_first_keys(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
+    """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
 
-
-def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
-    """Return the keys, with more in segments where splines of the method deviate too much from the cubics.
-
-    The new keys are on the cubics. Splines deviate less in shorter segments.
+    Return the errors that each group causes on its own, at each frame.
     """
-    joints = skeleton.joints
-    cubics = {number: joints[number].played for group in skeleton.keys for number in skeleton.groups[group]}
-    found: dict[int, Reduced] = {}
-    changed = set(skeleton.keys)
-    for _ in range(_ROUNDS):
-        off: dict[int, Float64Array] = {}
-        for group in changed:
-            for number, columns in skeleton.columns(group):
-                found[number] = reduced(skeleton.keys[group], joints[number].parts(columns.start), 1.0, method)
-                joints[number].play(found[number].played(len(joints[number].rotation)))
-        skeleton.pose()
-        far = skeleton.errors()
-        cuts: set[tuple[int, int]] = set()
-        for frame in np.flatnonzero(far.max(axis=0) > 1.0).tolist():
-            point = int(np.argmax(far[:, frame]))
-            for group in skeleton.keys:
-                for number in skeleton.groups[group]:
-                    if point in skeleton.under[number] and number not in off:
-                        deviation = np.abs(joints[number].played - cubics[number])
-                        off[number] = deviation.max(axis=1) * max(reach[number], skeleton.error)
-            above = [
-                (float(off[number][frame]), group)
-                for group in skeleton.keys
-                for number in skeleton.groups[group]
-                if point in skeleton.under[number]
-            ]
-            rows = skeleton.keys[max(above)[1]].rows if above else np.zeros(1)
-            segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, max(len(rows) - 2, 0)))
-            if len(rows) > 1 and rows[segment + 1] - rows[segment] > 1:
-                cuts.add((max(above)[1], int(rows[segment] + rows[segment + 1]) // 2))
-        if not cuts:
-            break
-        for group, row in sorted(cuts):
-            skeleton.keys[group] = _divided(skeleton.keys[group], row)
-        changed = {group for group, _ in cuts}
-    return found
+    by_channels: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+    for group, numbers in enumerate(skeleton.groups):
+        channels = tuple(tuple(skeleton.joints[number].animated) for number in numbers)
+        by_channels.setdefault(channels, []).append(group)
+    errors: dict[int, Float64Array] = {}
+    for channels, groups in by_channels.items():
+        parts = [
+            part
+            for index, animated in enumerate(channels)
+            for part in _parts_of_joints(skeleton, reach, [skeleton.groups[group][index] for group in groups], animated)
+        ]
+        samples = samples_of(parts)
+        share = len(groups) / len(skeleton.groups)
+        keys = yield from part_of_steps(fewest_keys(samples), len(errors) / len(skeleton.groups), share)
+        errors_of_groups = errors_of(samples, keys)
+        skeleton.set_keys(groups, keys, samples)
+        errors |= dict(zip(groups, errors_of_groups, strict=True))
+    _add_keys(skeleton, errors)
+    return errors
 
 
-def _divided(keys: KeySet, row: int) -> KeySet:
-    """Return the keys with one more key on the cubic at a row between two keys."""
-    at = int(np.searchsorted(keys.rows, row))
-    length = float(keys.rows[at] - keys.rows[at - 1])
-    u = np.array((row - keys.rows[at - 1]) / length)
-    (start, end), (leaving, arriving) = keys.values[at - 1 : at + 1], keys.velocities[at - 1 : at + 1] * length
-    value, slope = (
-        weights.chord * (end - start) + weights.leaving * leaving + weights.arriving * arriving
-        for weights in (hermite_weights(u), hermite_weights(u, 1))
-    )
-    return KeySet(
-        np.insert(keys.track, at, keys.track[0]),
-        np.insert(keys.rows, at, row),
-        np.insert(keys.values, at, start + value, axis=0),
-        np.insert(keys.velocities, at, slope / length, axis=0),
-    )
+def _parts_of_joints(
+    skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]
+) -> list[SampledTracks]:
+    """Return the channels of joints that animate the same channels."""
+    tolerances = _FIRST_SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
+    angles = tolerances / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
+    joints = [skeleton.joints[number] for number in numbers]
+    return [
+        SampledTracks(
+            np.stack([getattr(joint, name) for joint in joints]),
+            tolerances if name == LOCATION else angles,
+            name == ROTATION,
+            np.stack([joint.given_ends[:, joint.columns[name]] for joint in joints]),
+        )
+        for name in animated
+    ]
+
+
+def _add_keys(skeleton: Skeleton, errors: dict[int, Float64Array]) -> None:
+    """Add keys to groups until no point deviates too much, starting with the groups that deviate most on their own.
+
+    `errors` contains the errors that each group causes on its own, at each frame.
+    """
+    errors = {group: group_errors for group, group_errors in errors.items() if group in skeleton.keys}
+    while True:
+        point_errors = skeleton.errors()
+        inaccurate = np.flatnonzero(point_errors.max(axis=0) > 1.0)
+        if not len(inaccurate):
+            return
+        frame = inaccurate[np.argmax(point_errors[:, inaccurate].max(axis=0))]
+        point = int(np.argmax(point_errors[:, frame]))
+        movers = [group for group in errors if skeleton.moves_point(group, point)]
+        worst = max(movers, key=lambda group: errors[group][frame], default=None)
+        if worst is None or errors[worst][frame] <= 0.0:
+            return
+        samples = skeleton.samples([worst], is_strict=True)
+        skeleton.set_keys([worst], within(samples, skeleton.keys_of([worst]), is_fitted=True), samples)
+        errors[worst] = np.zeros_like(errors[worst])
+
+
+def _remove_useless_keys(skeleton: Skeleton, key_counts: Mapping[int, int], factor: float) -> None:
+    """Make groups play their samples if they need at least as many keys as they had, times a factor."""
+    for group in [*skeleton.keys]:
+        counts = [key_counts[number] for number in skeleton.groups[group] if number in key_counts]
+        if counts and len(skeleton.keys[group].rows) >= factor * max(counts):
+            skeleton.remove_keys(group)
 
 
 def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
@@ -149,69 +155,77 @@ def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
     for sweep in range(count):
         for batch in batches[::-1] if sweep % 2 == 0 else batches:
             samples, keys = skeleton.samples(batch), skeleton.keys_of(batch)
-            skeleton.take(batch, improved(samples, without_needless(samples, keys)), samples)
+            skeleton.set_keys(batch, improved(samples, without_needless(samples, keys)), samples)
             done += 1
             yield done / (count * len(batches))
 
 
-def _begin(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
-    """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
+def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
+    """Return the keys, with more in segments where splines of the method deviate too much from the cubics.
 
-    Return the errors that each group causes on its own, at each frame.
+    The new keys are on the cubics. Splines deviate less in shorter segments.
     """
     joints = skeleton.joints
-    alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
-    for group, numbers in enumerate(skeleton.groups):
-        alike.setdefault(tuple(tuple(joints[number].animated) for number in numbers), []).append(group)
-    ratios: dict[int, Float64Array] = {}
-    for names, groups in alike.items():
-        parts = [
-            part
-            for place, animated in enumerate(names)
-            for part in _parts(skeleton, reach, [skeleton.groups[group][place] for group in groups], animated)
-        ]
-        samples = samples_of(parts)
-        share = len(groups) / len(skeleton.groups)
-        keys = yield from part_of_steps(fewest_keys(samples), len(ratios) / len(skeleton.groups), share)
-        errors = errors_of(samples, keys)
-        skeleton.take(groups, keys, samples)
-        ratios |= dict(zip(groups, errors, strict=True))
-    _mend(skeleton, ratios)
-    return ratios
+    cubics = {number: joints[number].played for group in skeleton.keys for number in skeleton.groups[group]}
+    reduced: dict[int, Reduced] = {}
+    changed_groups = set(skeleton.keys)
+    for _ in range(_ROUNDS):
+        for group in changed_groups:
+            for number, columns in skeleton.columns(group):
+                reduced[number] = split_keys(skeleton.keys[group], joints[number].parts(columns.start), 1.0, method)
+                joints[number].play(reduced[number].played(len(joints[number].rotation)))
+        skeleton.update_poses()
+        new_rows = _rows_to_add(skeleton, cubics, reach)
+        if not new_rows:
+            break
+        for group, row in sorted(new_rows):
+            skeleton.keys[group] = _with_key_at(skeleton.keys[group], row)
+        changed_groups = {group for group, _ in new_rows}
+    return reduced
 
 
-def _parts(
-    skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]
-) -> list[SampledTracks]:
-    """Return the channels of joints that animate the same channels."""
-    allowed = _SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
-    angles = allowed / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
-    joints = [skeleton.joints[number] for number in numbers]
-    return [
-        SampledTracks(
-            np.stack([getattr(joint, name) for joint in joints]),
-            allowed if name == LOCATION else angles,
-            name == ROTATION,
-            np.stack([joint.given_ends[:, joint.columns[name]] for joint in joints]),
-        )
-        for name in animated
-    ]
+def _rows_to_add(skeleton: Skeleton, cubics: Mapping[int, Float64Array], reach: Float64Array) -> set[tuple[int, int]]:
+    """Return groups and rows for more keys: the middles of segments in which splines cause errors that are too large.
+
+    At each such frame, the group whose splines move the worst point farthest from the cubics gets a key.
+    """
+    errors = skeleton.errors()
+    deviations: dict[int, Float64Array] = {}
+    new_rows: set[tuple[int, int]] = set()
+    for frame in np.flatnonzero(errors.max(axis=0) > 1.0).tolist():
+        point = int(np.argmax(errors[:, frame]))
+        causes: list[tuple[float, int]] = []
+        for group in skeleton.keys:
+            for number in skeleton.groups[group]:
+                if point in skeleton.under[number]:
+                    if number not in deviations:
+                        deviation = np.abs(skeleton.joints[number].played - cubics[number])
+                        deviations[number] = deviation.max(axis=1) * max(reach[number], skeleton.error)
+                    causes.append((float(deviations[number][frame]), group))
+        if not causes:
+            continue
+        _, group = max(causes)
+        rows = skeleton.keys[group].rows
+        segment = int(np.clip(np.searchsorted(rows, frame, side="right") - 1, 0, max(len(rows) - 2, 0)))
+        if len(rows) > 1 and rows[segment + 1] - rows[segment] > 1:
+            new_rows.add((group, int(rows[segment] + rows[segment + 1]) // 2))
+    return new_rows
 
 
-def _mend(skeleton: Skeleton, ratios: dict[int, Float64Array]) -> None:
-    """Add keys to groups until no point deviates too much, starting with the groups that deviate most on their own."""
-    ratios = {group: own for group, own in ratios.items() if group in skeleton.keys}
-    while True:
-        far = skeleton.errors()
-        bad = np.flatnonzero(far.max(axis=0) > 1.0)
-        if not len(bad):
-            return
-        frame = bad[np.argmax(far[:, bad].max(axis=0))]
-        point = int(np.argmax(far[:, frame]))
-        above = [group for group in ratios if skeleton.takes_along(group, point)]
-        worst = max(above, key=lambda group: ratios[group][frame], default=None)
-        if worst is None or ratios[worst][frame] <= 0.0:
-            return
-        samples = skeleton.samples([worst], is_strict=True)
-        skeleton.take([worst], within(samples, skeleton.keys_of([worst]), is_fitted=True), samples)
-        ratios[worst] = np.zeros_like(ratios[worst])
+def _with_key_at(keys: KeySet, row: int) -> KeySet:
+    """Return the keys with one more key on the cubic at a row between two keys."""
+    after = int(np.searchsorted(keys.rows, row))
+    length = float(keys.rows[after] - keys.rows[after - 1])
+    u = np.array((row - keys.rows[after - 1]) / length)
+    start, end = keys.values[after - 1 : after + 1]
+    leaving, arriving = keys.velocities[after - 1 : after + 1] * length
+    value, slope = (
+        weights.chord * (end - start) + weights.leaving * leaving + weights.arriving * arriving
+        for weights in (hermite_weights(u), hermite_weights(u, 1))
+    )
+    return KeySet(
+        np.insert(keys.track, after, keys.track[0]),
+        np.insert(keys.rows, after, row),
+        np.insert(keys.values, after, start + value, axis=0),
+        np.insert(keys.velocities, after, slope / length, axis=0),
+    )

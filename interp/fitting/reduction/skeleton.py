@@ -7,134 +7,19 @@ Source: docs/formulas, "Fewest keys".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from ...rotations.quaternions import normalise, to_matrix, unroll_signs
+from .joints import LOCATION, SCALE, Joint
+from .key_sets import KeySet, Samples
+from .links import Link, largest_errors
+from .segment_samples import played_values
 from .standing_still import limits_while_still
-from .windows import KeySet, Samples, played
 
-Float32Array = npt.NDArray[np.float32]
-LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
-_WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
 _SAME = 1e-9
 """Points closer than this fraction of the total size are the same point."""
-
-
-@dataclass(eq=False)
-class Joint:
-    """A bone, or the object above all bones.
-
-    Attributes
-    ----------
-    parent : int
-        The number of the parent joint, which is less than this joint's own number, or -1 if there is no parent.
-    offset : ndarray, shape (4, 4)
-        The rest matrix, in the rest axes of the parent.
-    location, rotation, scale : ndarray, shape (frames, 3) or (frames, 4)
-        The channels, one sample per frame. Rotations are unit quaternions.
-    animated : sequence of str
-        The names of the channels to reduce. The others do not change.
-    points : ndarray, shape (p, 3)
-        The head and tail, in the axes of the joint.
-    ends : dict of str to ndarray, shape (2, 3) or (2, 4)
-        The required derivatives of the animated channels per frame at both ends. NaN marks an end that is free for all
-        channels. If empty, both ends are free.
-    """
-
-    parent: int
-    offset: Float64Array
-    location: Float64Array
-    rotation: Float64Array
-    scale: Float64Array
-    animated: Sequence[str]
-    points: Float64Array
-    ends: dict[str, Float64Array] = field(default_factory=dict)
-    channels: dict[str, Float64Array] = field(init=False)
-    """The motion that replaces location, rotation and scale."""
-
-    def __post_init__(self) -> None:
-        self.rotation = unroll_signs(self.rotation)
-        self.channels = {LOCATION: self.location, ROTATION: self.rotation, SCALE: self.scale}
-
-    @property
-    def samples(self) -> Float64Array:
-        """Return the numbers to reduce, side by side, shape (frames, d)."""
-        return np.concatenate([getattr(self, name) for name in self.animated], axis=1)
-
-    @property
-    def played(self) -> Float64Array:
-        """Return the replacement motion, with rotations as unit quaternions, shape (frames, d)."""
-        every = {name: self.channels[name] for name in self.animated}
-        return np.concatenate([normalise(own) if name == ROTATION else own for name, own in every.items()], axis=1)
-
-    @property
-    def given_ends(self) -> Float64Array:
-        """Return the required derivatives per frame at both ends, shape (2, d), with NaN at a free end."""
-        free = {name: np.full((2, _WIDTHS[name]), np.nan) for name in self.animated}
-        return np.concatenate([self.ends.get(name, free[name]) for name in self.animated], axis=1)
-
-    @property
-    def columns(self) -> dict[str, slice]:
-        """Return the columns of each animated channel."""
-        found, start = {}, 0
-        for name in self.animated:
-            found[name] = slice(start, start := start + _WIDTHS[name])
-        return found
-
-    def parts(self, start: int) -> list[tuple[slice, bool]]:
-        """Return the columns counted from a first column, and whether each channel is a rotation."""
-        return [(slice(start + own.start, start + own.stop), name == ROTATION) for name, own in self.columns.items()]
-
-    def play(self, values: Float64Array) -> None:
-        """Replace the samples with values (frames, d)."""
-        for name, own in self.columns.items():
-            self.channels[name] = values[:, own]
-
-    def linear(self) -> Float64Array:
-        """Return the linear parts of the replacement motion, shape (frames, 3, 3)."""
-        turn = self.channels[ROTATION]
-        turn = turn / np.sqrt(np.einsum("ij,ij->i", turn, turn))[:, np.newaxis]
-        return to_matrix(turn) * self.channels[SCALE][:, np.newaxis]
-
-
-@dataclass(eq=False)
-class Link:
-    """A joint of a group, with the points for which it is the nearest joint of the group.
-
-    Attributes
-    ----------
-    joint : Joint
-    parent : int
-        The nearest link above this joint, or -1 for none.
-    is_scaled : bool
-        True if scale matters.
-    above, origin : ndarray, shape (3, 3, frames) and (3, frames)
-        The transform from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
-    columns : slice
-        The columns of the group's samples.
-    center : ndarray, shape (3, frames)
-        The original position of the joint.
-    held, wanted : ndarray of float32, shape (p, 3, frames)
-        The points in the axes of the joint, and their target positions relative to the center.
-    weights : ndarray of float32, shape (p, frames)
-        The weights of squared distances.
-    """
-
-    joint: Joint
-    parent: int
-    is_scaled: bool
-    above: Float64Array
-    origin: Float64Array
-    columns: slice
-    center: Float64Array
-    held: Float32Array
-    wanted: Float32Array
-    weights: Float32Array
 
 
 class Skeleton:
@@ -166,7 +51,7 @@ class Skeleton:
         self.error = error
         self._owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
-        self._poses = self._posed()
+        self._poses = self._compute_poses()
         self.wanted = self._points()
         self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
         """The maximum deviation of each point at each frame, shape (points, frames)."""
@@ -178,18 +63,19 @@ class Skeleton:
         """The moving joints of each group, which share their keys."""
         self.smooth: dict[int, Float64Array] = {}
         """The values (frames, d) of keys with tension and bias, by group. Empty for keys with velocities."""
-        self._counts = self._points_that_count()
+        self._is_measured = self._measured_points()
 
     def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:
-        left = dict.fromkeys(number for number, joint in enumerate(self.joints) if joint.animated)
-        found = []
-        for own in together:
-            group = sorted(number for number in set(own) if number in left)
+        """Return the joints of each group. A joint belongs to the first group that contains it."""
+        ungrouped = dict.fromkeys(number for number, joint in enumerate(self.joints) if joint.animated)
+        groups = []
+        for joints in together:
+            group = sorted(number for number in set(joints) if number in ungrouped)
             for number in group:
-                del left[number]
+                del ungrouped[number]
             if group:
-                found.append(group)
-        return sorted([*found, *([number] for number in left)])
+                groups.append(group)
+        return sorted([*groups, *([number] for number in ungrouped)])
 
     def batches(self) -> list[list[int]]:
         """Return lists of groups to search together, with the root first.
@@ -199,70 +85,71 @@ class Skeleton:
         depths: list[int] = []
         for joint in self.joints:
             depths.append(0 if joint.parent < 0 else depths[joint.parent] + 1)
-        found: dict[tuple[object, ...], list[int]] = {}
+        batches: dict[tuple[object, ...], list[int]] = {}
         for group in self.keys:
-            numbers = self.groups[group]
-            own = self.joints[numbers[0]]
-            alone = (depths[numbers[0]], -1, *own.animated)
-            found.setdefault(alone if len(numbers) == 1 else (depths[numbers[0]], group), []).append(group)
-        return [found[key] for key in sorted(found, key=lambda key: (key[0], found[key][0]))]
+            first, *others = self.groups[group]
+            # A group of several joints is a batch of its own.
+            alike = (depths[first], group) if others else (depths[first], -1, *self.joints[first].animated)
+            batches.setdefault(alike, []).append(group)
+        return [batches[alike] for alike in sorted(batches, key=lambda alike: (alike[0], batches[alike][0]))]
 
     def _points_under(self) -> list[IndexArray]:
         """Return the indices of the points that each joint moves."""
-        belongs = np.eye(len(self.joints), dtype=np.bool_)
+        moves = np.eye(len(self.joints), dtype=np.bool_)
         for number in range(len(self.joints) - 1, -1, -1):
             if (parent := self.joints[number].parent) >= 0:
-                belongs[parent] |= belongs[number]
-        return [np.flatnonzero(own[self._owner]) for own in belongs]
+                moves[parent] |= moves[number]
+        return [np.flatnonzero(moved_joints[self._owner]) for moved_joints in moves]
 
-    def _points_that_count(self) -> BoolArray:
+    def _measured_points(self) -> BoolArray:
         """Return a mask of the points that the search measures. A head at the parent's tail is omitted."""
-        found = np.ones(len(self._owner), dtype=np.bool_)
-        size = _SAME * max(float(np.abs(self.wanted).max(initial=0.0)), np.finfo(np.float64).tiny)
+        is_measured = np.ones(len(self._owner), dtype=np.bool_)
+        distance = _SAME * max(float(np.abs(self.wanted).max(initial=0.0)), np.finfo(np.float64).tiny)
         for point, number in enumerate(self._owner.tolist()):
             joint = self.joints[number]
             if LOCATION in joint.animated or joint.parent < 0:
                 continue
-            above = np.flatnonzero(self._owner == joint.parent)
-            same = np.abs(self.wanted[above] - self.wanted[point]).max(axis=(1, 2)) <= size
-            same &= (self.limits[above] <= self.limits[point]).all(axis=1)
-            found[point] = not same.any()
-        return found
+            of_parent = np.flatnonzero(self._owner == joint.parent)
+            is_same = np.abs(self.wanted[of_parent] - self.wanted[point]).max(axis=(1, 2)) <= distance
+            is_same &= (self.limits[of_parent] <= self.limits[point]).all(axis=1)
+            is_measured[point] = not is_same.any()
+        return is_measured
 
-    def takes_along(self, group: int, point: int) -> bool:
+    def moves_point(self, group: int, point: int) -> bool:
         """Return whether a joint of the group moves the point."""
         return any(point in self.under[number] for number in self.groups[group])
 
     def columns(self, group: int) -> list[tuple[int, slice]]:
         """Return the joints of a group, each with the columns of its channels in the group's samples."""
-        found, start = [], 0
+        columns, start = [], 0
         for number in self.groups[group]:
-            found.append((number, slice(start, start := start + self.joints[number].samples.shape[1])))
-        return found
+            columns.append((number, slice(start, start := start + self.joints[number].samples.shape[1])))
+        return columns
 
     def parts(self, group: int) -> list[tuple[slice, bool]]:
         """Return the columns of all channels of a group, and whether they are rotations."""
         return [part for number, columns in self.columns(group) for part in self.joints[number].parts(columns.start)]
 
-    def _posed(self) -> list[tuple[Float64Array, Float64Array]]:
+    def _compute_poses(self) -> list[tuple[Float64Array, Float64Array]]:
         """Return the linear parts (frames, 3, 3) and positions (frames, 3) of all joints."""
-        found: list[tuple[Float64Array, Float64Array]] = []
+        poses: list[tuple[Float64Array, Float64Array]] = []
         for joint in self.joints:
-            rest, place = joint.offset[:3, :3], joint.channels[LOCATION]
-            linear, place = rest @ joint.linear(), place @ rest.T + joint.offset[:3, 3]
+            rest, location = joint.offset[:3, :3], joint.channels[LOCATION]
+            linear, position = rest @ joint.linear(), location @ rest.T + joint.offset[:3, 3]
             if joint.parent >= 0:
-                above, origin = found[joint.parent]
-                linear, place = above @ linear, (above @ place[..., np.newaxis])[..., 0] + origin
-            found.append((linear, place))
-        return found
+                parent_linear, parent_position = poses[joint.parent]
+                position = (parent_linear @ position[..., np.newaxis])[..., 0] + parent_position
+                linear = parent_linear @ linear
+            poses.append((linear, position))
+        return poses
 
     def _points(self) -> Float64Array:
         """Return the positions of all points in the replacement motion, shape (points, frames, 3)."""
-        found = [
-            (linear @ joint.points.T + place[..., np.newaxis]).transpose(2, 0, 1)
-            for joint, (linear, place) in zip(self.joints, self._poses, strict=True)
+        by_joint = [
+            (linear @ joint.points.T + position[..., np.newaxis]).transpose(2, 0, 1)
+            for joint, (linear, position) in zip(self.joints, self._poses, strict=True)
         ]
-        return np.concatenate(found)
+        return np.concatenate(by_joint)
 
     def errors(self) -> Float64Array:
         """Return the deviation of each point relative to its limit, shape (points, frames)."""
@@ -271,11 +158,11 @@ class Skeleton:
 
     def distances_of_points(self) -> Float64Array:
         """Return each joint's distance to its farthest point, as the 95th percentile over frames, shape (joints,)."""
-        found = np.zeros(len(self.joints))
+        reach = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
-            far = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
-            found[number] = np.percentile(far, 95, axis=1).max(initial=0.0)
-        return found
+            distances = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
+            reach[number] = np.percentile(distances, 95, axis=1).max(initial=0.0)
+        return reach
 
     def samples(self, groups: Sequence[int], is_strict: bool = False) -> Samples:
         """Return the samples of a batch's groups, whose errors are the deviations of all points that they move.
@@ -283,167 +170,108 @@ class Skeleton:
         The other groups play their current keys. A point may deviate by more than its limit if it already does, but its
         deviation must not increase. If `is_strict`, no deviation may exceed its limit.
         """
-        places = self._points()
+        points = self._points()
         limits = self.limits
         if not is_strict:
-            limits = np.maximum(limits, np.linalg.norm(places - self.wanted, axis=2))
-        links = [self._links(group, places, limits) for group in groups]
+            limits = np.maximum(limits, np.linalg.norm(points - self.wanted, axis=2))
+        links_of_groups = [self._links(group, points, limits) for group in groups]
 
         def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
-            worst = np.zeros(len(row))
-            for number, own in enumerate(links):
-                at = np.flatnonzero(track == number) if len(links) > 1 else slice(None)
-                worst[at] = _worst(own, row[at], values[at])
-            return worst
+            errors = np.zeros(len(row))
+            for number, links in enumerate(links_of_groups):
+                of_group = np.flatnonzero(track == number) if len(groups) > 1 else slice(None)
+                errors[of_group] = largest_errors(links, row[of_group], values[of_group])
+            return errors
 
-        joined = [
-            np.concatenate([self.joints[number].samples for number in self.groups[group]], axis=1) for group in groups
-        ]
-        ends = [
-            np.concatenate([self.joints[number].given_ends for number in self.groups[group]], axis=1)
-            for group in groups
-        ]
+        joints_of_groups = [[self.joints[number] for number in self.groups[group]] for group in groups]
+        values = [np.concatenate([joint.samples for joint in joints], axis=1) for joints in joints_of_groups]
+        ends = [np.concatenate([joint.given_ends for joint in joints], axis=1) for joints in joints_of_groups]
         smooth = np.stack([self.smooth[group] for group in groups]) if self.smooth else None
-        return Samples(np.stack(joined), measure, self.parts(groups[0]), np.stack(ends), smooth)
+        return Samples(np.stack(values), measure, self.parts(groups[0]), np.stack(ends), smooth)
 
-    def _links(self, group: int, places: Float64Array, limits: Float64Array) -> list[Link]:
+    def _links(self, group: int, points: Float64Array, limits: Float64Array) -> list[Link]:
+        """Return the joints of a group as links, with the current positions of points and their limits."""
         numbers = self.groups[group]
         nearest = self._nearest(numbers)
-        found: list[Link] = []
+        links: list[Link] = []
         for number, columns in self.columns(group):
             joint = self.joints[number]
-            above, origin = joint.offset[:3, :3], joint.offset[:3, 3]
-            parent = -1
-            if joint.parent >= 0:
-                turned, at = self._poses[joint.parent]
-                above, origin = turned @ above, turned @ origin + at
-                parent = nearest[joint.parent]
-            frames = len(joint.rotation)
-            above, origin = np.broadcast_to(above, (frames, 3, 3)), np.broadcast_to(origin, (frames, 3))
-            if parent >= 0:
-                turned, at = self._poses[numbers[parent]]
-                back = np.linalg.inv(turned)
-                above, origin = back @ above, (back @ (origin - at)[..., np.newaxis])[..., 0]
-            points = np.flatnonzero((nearest[self._owner] == len(found)) & self._counts)
-            turned, at = self._poses[number]
-            held = (np.linalg.inv(turned) @ (places[points] - at)[..., np.newaxis])[..., 0]
-            wanted = self.wanted[points] - at
-            weights = 1.0 / (limits[points] ** 2)
-            is_scaled = SCALE in joint.animated or bool((joint.scale != 1.0).any())
-            turned_above = np.ascontiguousarray(above.transpose(1, 2, 0))
-            held32, wanted32 = (
-                np.ascontiguousarray(each.transpose(0, 2, 1), dtype=np.float32) for each in (held, wanted)
+            parent = int(nearest[joint.parent]) if joint.parent >= 0 else -1
+            above, origin = self._transform_above(joint, numbers[parent] if parent >= 0 else None)
+            own_points = np.flatnonzero((nearest[self._owner] == len(links)) & self._is_measured)
+            linear, position = self._poses[number]
+            held = (np.linalg.inv(linear) @ (points[own_points] - position)[..., np.newaxis])[..., 0]
+            wanted = self.wanted[own_points] - position
+            weights = 1.0 / (limits[own_points] ** 2)
+            links.append(
+                Link(
+                    joint,
+                    parent,
+                    is_scaled=SCALE in joint.animated or bool((joint.scale != 1.0).any()),
+                    above=np.ascontiguousarray(above.transpose(1, 2, 0)),
+                    origin=np.ascontiguousarray(origin.T),
+                    columns=columns,
+                    center=np.ascontiguousarray(position.T),
+                    held=np.ascontiguousarray(held.transpose(0, 2, 1), dtype=np.float32),
+                    wanted=np.ascontiguousarray(wanted.transpose(0, 2, 1), dtype=np.float32),
+                    weights=weights.astype(np.float32),
+                )
             )
-            center, origins = np.ascontiguousarray(at.T), np.ascontiguousarray(origin.T)
-            place = parent, is_scaled, turned_above, origins
-            found.append(Link(joint, *place, columns, center, held32, wanted32, weights.astype(np.float32)))
-        return found
+        return links
+
+    def _transform_above(self, joint: Joint, ancestor: int | None) -> tuple[Float64Array, Float64Array]:
+        """Return the linear part and position of a joint's rest axes, relative to an ancestor or to the world."""
+        linear, position = joint.offset[:3, :3], joint.offset[:3, 3]
+        if joint.parent >= 0:
+            parent_linear, parent_position = self._poses[joint.parent]
+            linear, position = parent_linear @ linear, parent_linear @ position + parent_position
+        frames = len(joint.rotation)
+        linear, position = np.broadcast_to(linear, (frames, 3, 3)), np.broadcast_to(position, (frames, 3))
+        if ancestor is not None:
+            ancestor_linear, ancestor_position = self._poses[ancestor]
+            to_ancestor = np.linalg.inv(ancestor_linear)
+            position = (to_ancestor @ (position - ancestor_position)[..., np.newaxis])[..., 0]
+            linear = to_ancestor @ linear
+        return linear, position
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
         """Return the nearest of the given joints at or above each joint, as an index into `numbers`, or -1 for none."""
-        found = np.full(len(self.joints), -1, dtype=np.intp)
+        nearest = np.full(len(self.joints), -1, dtype=np.intp)
         for number, joint in enumerate(self.joints):
             if number in numbers:
-                found[number] = numbers.index(number)
+                nearest[number] = numbers.index(number)
             elif joint.parent >= 0:
-                found[number] = found[joint.parent]
-        return found
+                nearest[number] = nearest[joint.parent]
+        return nearest
 
-    def take(self, groups: Sequence[int], keys: KeySet, samples: Samples) -> None:
+    def set_keys(self, groups: Sequence[int], keys: KeySet, samples: Samples) -> None:
         """Make a batch's groups play these keys."""
-        every = played(samples, keys)
+        values = played_values(samples, keys)
         for track, group in enumerate(groups):
-            own = keys.take(keys.track == track)
-            self.keys[group] = KeySet(np.zeros_like(own.track), own.rows, own.values, own.velocities)
+            group_keys = keys.take(keys.track == track)
+            self.keys[group] = KeySet(
+                np.zeros_like(group_keys.track), group_keys.rows, group_keys.values, group_keys.velocities
+            )
             for number, columns in self.columns(group):
-                self.joints[number].play(every[track][:, columns])
-        self.pose()
+                self.joints[number].play(values[track][:, columns])
+        self.update_poses()
 
-    def leave(self, group: int) -> None:
+    def remove_keys(self, group: int) -> None:
         """Make the joints of a group play their samples, without keys."""
         del self.keys[group]
         for number in self.groups[group]:
             self.joints[number].play(self.joints[number].samples)
-        self.pose()
+        self.update_poses()
 
-    def pose(self) -> None:
+    def update_poses(self) -> None:
         """Compute the poses of all joints from their channels."""
-        self._poses = self._posed()
+        self._poses = self._compute_poses()
 
     def keys_of(self, groups: Sequence[int]) -> KeySet:
         """Return the keys of a batch's groups."""
-        every = [self.keys[group] for group in groups]
-        track = np.repeat(np.arange(len(groups)), [len(keys.rows) for keys in every])
-        own = (np.concatenate([getattr(keys, name) for keys in every]) for name in ("rows", "values", "velocities"))
-        return KeySet(track, *own)
-
-
-def _worst(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
-    """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
-
-    Separate arrays for each coordinate are three times as fast as products of small matrices.
-    """
-    worst = np.zeros(len(row), dtype=np.float32)
-    poses: list[tuple[_Linear, _Place]] = []
-    for link in links:
-        given = {name: values[:, own].T for name, own in link.joint.columns.items()}
-        own = link.joint.channels
-        linear = _turns(given[ROTATION] if ROTATION in given else own[ROTATION].T.take(row, axis=1))
-        if link.is_scaled:
-            scale = given[SCALE] if SCALE in given else own[SCALE].T.take(row, axis=1)
-            linear = [[each * size for each, size in zip(line, scale, strict=True)] for line in linear]
-        place: _Place = [*(given[LOCATION] if LOCATION in given else own[LOCATION].T.take(row, axis=1))]
-        above = [[each.take(row) for each in line] for line in link.above]
-        linear, place = _placed((above, [*link.origin.take(row, axis=1)]), (linear, place))
-        if link.parent >= 0:
-            linear, place = _placed(poses[link.parent], (linear, place))
-        poses.append((linear, place))
-        # Positions relative to the original joint keep enough digits in float32.
-        near = [(own - at.take(row)).astype(np.float32) for own, at in zip(place, link.center, strict=True)]
-        turned = [[each.astype(np.float32) for each in line] for line in linear]
-        for held, wanted, weights in zip(link.held, link.wanted, link.weights, strict=True):
-            x, y, z = (each.take(row) for each in held)
-            squares = np.zeros(len(row), dtype=np.float32)
-            for line, own, aim in zip(turned, near, wanted, strict=True):
-                off = line[0] * x
-                off += line[1] * y
-                off += line[2] * z
-                off += own
-                off -= aim.take(row)
-                off *= off
-                squares += off
-            squares *= weights.take(row)
-            np.maximum(worst, squares, out=worst)
-    errors: Float64Array = np.sqrt(worst).astype(np.float64)
-    return errors
-
-
-_Linear = Sequence[Sequence[Float64Array]]
-"""The three rows of matrices."""
-_Place = Sequence[Float64Array]
-
-
-def _turns(q: Float64Array) -> _Linear:
-    """Return the rotation matrices of quaternions (4, n) of any length."""
-    w, x, y, z = q
-    twice = 2.0 / (w * w + x * x + y * y + z * z)
-    tx, ty, tz = twice * x, twice * y, twice * z
-    xx, yy, zz, xy, xz, yz = tx * x, ty * y, tz * z, tx * y, tx * z, ty * z
-    wx, wy, wz = tx * w, ty * w, tz * w
-    return [
-        [1.0 - yy - zz, xy - wz, xz + wy],
-        [xy + wz, 1.0 - xx - zz, yz - wx],
-        [xz - wy, yz + wx, 1.0 - xx - yy],
-    ]
-
-
-def _placed(above: tuple[_Linear, _Place], own: tuple[_Linear, _Place]) -> tuple[_Linear, _Place]:
-    """Return the pose of each joint that has a parent."""
-    lines, origin = above
-    columns, place = [*zip(*own[0], strict=True)], own[1]
-    linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]
-    at = [
-        line[0] * place[0] + line[1] * place[1] + line[2] * place[2] + start
-        for line, start in zip(lines, origin, strict=True)
-    ]
-    return linear, at
+        key_sets = [self.keys[group] for group in groups]
+        track = np.repeat(np.arange(len(groups)), [len(keys.rows) for keys in key_sets])
+        arrays = (
+            np.concatenate([getattr(keys, name) for keys in key_sets]) for name in ("rows", "values", "velocities")
+        )
+        return KeySet(track, *arrays)

@@ -18,16 +18,16 @@ def stand_still(points: Float64Array, radius: float) -> BoolArray:
     A point is at rest if, for at least `STILL_FRAMES`, it stays within a ball of the given radius around the center of
     the bounding box of its positions.
     """
-    still: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
+    is_at_rest: BoolArray = np.zeros((len(points), points.shape[1]), dtype=np.bool_)
     if points.shape[1] < STILL_FRAMES:
-        return still
-    for place, own in zip(points, still, strict=True):
-        windows = np.lib.stride_tricks.sliding_window_view(place, STILL_FRAMES, axis=0)
-        middle = (windows.max(axis=2) + windows.min(axis=2)) / 2.0
-        stays = np.linalg.norm(windows - middle[..., np.newaxis], axis=1).max(axis=1) <= radius
+        return is_at_rest
+    for positions, is_point_at_rest in zip(points, is_at_rest, strict=True):
+        windows = np.lib.stride_tricks.sliding_window_view(positions, STILL_FRAMES, axis=0)
+        center = (windows.max(axis=2) + windows.min(axis=2)) / 2.0
+        stays_in_ball = np.linalg.norm(windows - center[..., np.newaxis], axis=1).max(axis=1) <= radius
         for shift in range(STILL_FRAMES):
-            own[shift : shift + len(stays)] |= stays
-    return still
+            is_point_at_rest[shift : shift + len(stays_in_ball)] |= stays_in_ball
+    return is_at_rest
 
 
 def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[float, float] | None) -> Float64Array:
@@ -38,5 +38,5 @@ def limits_while_still(limits: Float64Array, points: Float64Array, still: tuple[
     """
     if still is None:
         return limits
-    radius, most = still
-    return np.where(stand_still(points, radius), np.minimum(limits, most), limits)
+    radius, largest_deviation = still
+    return np.where(stand_still(points, radius), np.minimum(limits, largest_deviation), limits)

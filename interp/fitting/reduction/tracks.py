@@ -16,10 +16,12 @@ from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import errors_of, fewest_keys, improved, refit_around, spaced_anew, within, without_needless
-from .windows import KeySet, Method, Samples, directions, in_triangle, played
+from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, within, without_needless
+from .key_sets import KeySet, Method, Samples
+from .segment_samples import played_values
+from .tension_and_bias import chord_rates, solve_in_triangle
 
-_ABOUT = 1.1
+_SPLINE_LIMIT = 1.1
 """Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
 _RIDGE = 1e-12
 """The weight of a change in tension and bias, relative to the chords. This weight matters where the chords have no
@@ -60,8 +62,8 @@ class SampledTracks:
         """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the tolerance."""
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-        off = values - self.samples[track, row]
-        distance = np.sqrt(np.einsum("ij,ij->i", off, off))
+        deviation = values - self.samples[track, row]
+        distance = np.sqrt(np.einsum("ij,ij->i", deviation, deviation))
         if self.is_rotation:
             # The chord of two quaternions is 2 sin(angle / 4).
             distance = 4.0 * np.arcsin(np.minimum(0.5 * distance, 1.0))
@@ -113,38 +115,46 @@ class Reduced:
         values, slopes = self.values[part], self.slopes[part]
         if not self.is_rotation[part]:
             return slopes
-        turned = sphere.product(slopes.T, sphere.conjugate(values.T))
-        result: Float64Array = 2.0 * turned[1:].T
-        return result
+        # The quaternion derivative is q' = (0, w/2) q for the angular velocity w.
+        half_velocities = sphere.product(slopes.T, sphere.conjugate(values.T))
+        velocities: Float64Array = 2.0 * half_velocities[1:].T
+        return velocities
 
     def parameters(self, part: int) -> Float64Array:
         """Return the parameters (5, n) with the closest velocities, rounded to float32, in the order of `Keys`."""
         values, is_rotation = self.values[part], self.is_rotation[part]
-        found = np.zeros((len(PARAMETERS), len(self.rows)))
+        parameters = np.zeros((len(PARAMETERS), len(self.rows)))
         if len(self.rows) < 2:
-            return found
-        wanted = self.velocities(part)
+            return parameters
+        velocities = self.velocities(part)
         if is_rotation:
             q = values.T
             turns = 2.0 * sphere.log(sphere.product(q[:, 1:], sphere.conjugate(q[:, :-1]))).T
             values = np.concatenate([np.zeros((1, 3)), np.cumsum(turns, axis=0)])
-        whole = [(slice(None), is_rotation)]
-        chords = directions(self.rows[np.newaxis], values[np.newaxis], wanted[np.newaxis], whole)[0]
+        all_columns = [(slice(None), is_rotation)]
+        chords = chord_rates(self.rows[np.newaxis], values[np.newaxis], velocities[np.newaxis], all_columns)[0]
         squares = chords @ chords.transpose(0, 2, 1)
-        right = (chords @ wanted[..., np.newaxis])[..., 0]
+        right = (chords @ velocities[..., np.newaxis])[..., 0]
         diagonal = np.arange(2)
         ridge = _RIDGE * squares[:, diagonal, diagonal].sum(axis=1) + np.finfo(np.float64).tiny ** 0.5
         squares[:, diagonal, diagonal] += ridge[:, np.newaxis]
         # The ends have only one chord.
         is_absent = np.zeros(right.shape, dtype=np.bool_)
         is_absent[0, 0] = is_absent[-1, 1] = True
-        x, y = in_triangle(squares.copy(), right + ridge[:, np.newaxis], is_absent).T
+        # x = (1-T)(1+B) and y = (1-T)(1-B) are the weights of both chords.
+        x, y = solve_in_triangle(squares.copy(), right + ridge[:, np.newaxis], is_absent).T
         total = x + y
-        found[0] = 1.0 - 0.5 * total
-        found[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
+        parameters[0] = 1.0 - 0.5 * total
+        parameters[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
         # If chords are 0, parameters have no effect.
-        found[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
-        return found.astype(np.float32).astype(np.float64)
+        parameters[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
+        return parameters.astype(np.float32).astype(np.float64)
+
+    def _with_sizes(self, sizes: Sequence[Float64Array]) -> Reduced:
+        """Return the keys with the values and slopes of each part multiplied by a size."""
+        values = [part_values * size for part_values, size in zip(self.values, sizes, strict=True)]
+        slopes = [part_slopes * size for part_slopes, size in zip(self.slopes, sizes, strict=True)]
+        return replace(self, values=values, slopes=slopes)
 
     def played(self, count: int) -> Float64Array:
         """Return the values of all parts' splines at `count` frames, shape (count, d)."""
@@ -153,12 +163,12 @@ class Reduced:
 
     def spline(self, part: int) -> Any:
         """Return the spline of a part, whose frames are rows."""
-        is_rotation, at = self.is_rotation[part], self.rows.astype(np.float64)
+        is_rotation, frames = self.is_rotation[part], self.rows.astype(np.float64)
         if self.method == "TCB":
-            own = Keys(at, self.values[part], *self.parameters(part))
-            return tcb.RotationSpline(own) if is_rotation else tcb.VectorSpline(own)
-        of_kind: Any = hermite.RotationSpline if is_rotation else hermite.VectorSpline
-        return of_kind(Keys(at, self.values[part]), velocities=self.velocities(part))
+            keys = Keys(frames, self.values[part], *self.parameters(part))
+            return tcb.RotationSpline(keys) if is_rotation else tcb.VectorSpline(keys)
+        spline_class: Any = hermite.RotationSpline if is_rotation else hermite.VectorSpline
+        return spline_class(Keys(frames, self.values[part]), velocities=self.velocities(part))
 
 
 def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") -> list[Reduced]:
@@ -219,28 +229,25 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Generator[float, None, list[Reduced]]:
     """Run `reduce_tracks` in steps. Yield the approximate fraction of the work that is done."""
     _check(parts, method)
-    scaled = [part.scaled() for part in parts]
-    own_parts, sizes = [part for part, _ in scaled], [size[:, 0] for _, size in scaled]
-    samples = samples_of(own_parts)
+    scaled_parts, sizes = zip(*(part.scaled() for part in parts), strict=True)
+    samples = samples_of(scaled_parts)
     keys = yield from fewest_keys(samples)
     if samples.count > 2:
 
         def accept(tried: KeySet) -> BoolArray:
-            return _are_near(own_parts, samples, tried)
+            return _has_accurate_splines(scaled_parts, samples, tried)
 
-        keys = yield from spaced_anew(samples, keys, accept)
+        keys = yield from respaced(samples, keys, accept)
     if method == "TCB":
-        samples = replace(samples, smooth=played(samples, keys))
+        samples = replace(samples, smooth=played_values(samples, keys))
         keys = without_needless(samples, within(samples, keys))
         yield 0.8
         keys = improved(samples, keys)
-    found = []
-    for track, own in enumerate(_split(own_parts, samples, keys, method)):
-        values, slopes = (
-            [each * size[track] for each, size in zip(every, sizes, strict=True)] for every in (own.values, own.slopes)
-        )
-        found.append(replace(own, values=values, slopes=slopes))
-    return found
+    reduced_tracks = _split(scaled_parts, samples, keys, method)
+    return [
+        keys_of_track._with_sizes([size[track, 0] for size in sizes])
+        for track, keys_of_track in enumerate(reduced_tracks)
+    ]
 
 
 def _check(parts: Sequence[SampledTracks], method: str) -> None:
@@ -263,15 +270,17 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
             )
 
 
-def _are_near(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
+def _has_accurate_splines(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
     """Return a mask of the tracks whose Hermite splines of rotations are also roughly within the tolerance."""
     rows = np.arange(samples.count)
-    near = np.ones(len(samples.values), dtype=np.bool_)
-    for number, part in enumerate(parts):
-        for track, own in enumerate(_split(parts, samples, keys, "HERMITE") if part.is_rotation else ()):
-            values = own.spline(number)(rows.astype(np.float64))
-            near[track] &= part.errors(np.full(len(rows), track), rows, values).max() <= _ABOUT
-    return near
+    is_accurate = np.ones(len(samples.values), dtype=np.bool_)
+    rotations = [number for number, part in enumerate(parts) if part.is_rotation]
+    for track, track_keys in enumerate(_split(parts, samples, keys, "HERMITE") if rotations else ()):
+        for number in rotations:
+            values = track_keys.spline(number)(rows.astype(np.float64))
+            errors = parts[number].errors(np.full(len(rows), track), rows, values)
+            is_accurate[track] &= errors.max() <= _SPLINE_LIMIT
+    return is_accurate
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:
@@ -280,13 +289,13 @@ def samples_of(parts: Sequence[SampledTracks]) -> Samples:
 
     def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
         errors: Float64Array = np.maximum.reduce(
-            [part.errors(track, row, values[:, own]) for part, (own, _) in zip(parts, columns, strict=True)]
+            [part.errors(track, row, values[:, of_part]) for part, (of_part, _) in zip(parts, columns, strict=True)]
         )
         return errors
 
-    given = [part.ends for part in parts if part.ends is not None]
-    velocities = np.concatenate(given, axis=2) if len(given) == len(parts) else None
-    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, velocities)
+    ends = [part.ends for part in parts if part.ends is not None]
+    all_ends = np.concatenate(ends, axis=2) if len(ends) == len(parts) else None
+    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, all_ends)
 
 
 def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
@@ -298,22 +307,25 @@ def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
 def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
     """Return the keys of each track, by parts."""
     errors = errors_of(samples, keys).max(axis=1)
-    tracks = [keys.take(keys.track == track) for track in range(len(errors))]
-    return [reduced(own, _columns(parts), error, method) for own, error in zip(tracks, errors.tolist(), strict=True)]
+    return [
+        split_keys(keys.take(keys.track == track), _columns(parts), error, method)
+        for track, error in enumerate(errors.tolist())
+    ]
 
 
-def reduced(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, method: Method) -> Reduced:
+def split_keys(keys: KeySet, columns: Sequence[tuple[slice, bool]], error: float, method: Method) -> Reduced:
     """Return a track's keys, split into the parts defined by the columns."""
     values, slopes = [], []
-    for own, is_rotation in columns:
-        value, slope = keys.values[:, own], keys.velocities[:, own]
+    for of_part, is_rotation in columns:
+        part_values, part_slopes = keys.values[:, of_part], keys.velocities[:, of_part]
         if is_rotation:
-            length = np.linalg.norm(value, axis=1, keepdims=True)
-            value, slope = value / length, slope / length
+            length = np.linalg.norm(part_values, axis=1, keepdims=True)
+            part_values, part_slopes = part_values / length, part_slopes / length
             # A change in length does not change the rotation.
-            slope = slope - (slope * value).sum(axis=1, keepdims=True) * value
-        values.append(value)
-        slopes.append(slope)
+            along = (part_slopes * part_values).sum(axis=1, keepdims=True)
+            part_slopes = part_slopes - along * part_values
+        values.append(part_values)
+        slopes.append(part_slopes)
     return Reduced(keys.rows, values, slopes, error, [is_rotation for _, is_rotation in columns], method)
 
 
@@ -322,17 +334,17 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) 
 
     The keys around them are fitted again to the parts.
     """
-    frames = np.union1d(keys.rows, list(rows))
+    all_rows = np.union1d(keys.rows, list(rows))
     samples = samples_of(parts)
-    present = KeySet(
+    old_keys = KeySet(
         np.zeros_like(keys.rows), keys.rows, np.concatenate(keys.values, axis=1), np.concatenate(keys.slopes, axis=1)
     )
-    curve = played(samples, present)
-    old = np.searchsorted(frames, keys.rows)
-    values, slopes = curve[0, frames], np.gradient(curve[0], axis=0)[frames]
-    values[old], slopes[old] = present.values, present.velocities
+    curve = played_values(samples, old_keys)
+    old = np.searchsorted(all_rows, keys.rows)
+    values, slopes = curve[0, all_rows], np.gradient(curve[0], axis=0)[all_rows]
+    values[old], slopes[old] = old_keys.values, old_keys.velocities
     if keys.method == "TCB":
         samples = replace(samples, smooth=curve)
-    every = KeySet(np.zeros_like(frames), frames, values, slopes)
-    refit_around(samples, every, np.setdiff1d(np.arange(len(frames)), old))
-    return _split(parts, samples, every, keys.method)[0]
+    all_keys = KeySet(np.zeros_like(all_rows), all_rows, values, slopes)
+    refit_around(samples, all_keys, np.setdiff1d(np.arange(len(all_rows)), old))
+    return _split(parts, samples, all_keys, keys.method)[0]
