@@ -83,7 +83,7 @@ def load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
         fcurve.update()
     last = max(fcurve.range()[1] for fcurve in _curves(rig))
     frames = np.arange(float(min(fcurve.range()[0] for fcurve in _curves(rig))), last + 1.0)
-    places = joints.places_of(rig, frames[:1])
+    places = joints.point_positions(rig, frames[:1])
     return rig, frames, float(np.ptp(places[:, 0, 2])) / given.height
 
 
@@ -137,11 +137,11 @@ def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
     for _ in range(given.tries):
         rig, frames, unit = load(given, "NATIVE")
         bones = len(rig.pose.bones)
-        before = joints.places_of(rig, frames)
+        before = joints.point_positions(rig, frames)
         start = time.process_time()
         _run_decimate(margin)
         seconds = time.process_time() - start
-        off = np.linalg.norm(joints.places_of(rig, frames) - before, axis=2) / unit
+        off = np.linalg.norm(joints.point_positions(rig, frames) - before, axis=2) / unit
         keys, scalar = _joints(rig)
         if _NEAR * error <= off.max() <= error:
             break

@@ -83,7 +83,7 @@ def tracks_of(given: Any) -> tuple[Floats, Floats]:
     frames = frames[: given.frames]
     animated_tracks = tracks.find_tracks(rig, reduce.channels.channels_of(rig))
     every = [sampled_track.sample_track(track, frames) for track in animated_tracks]
-    places = reduce.joints.places_of(rig, frames[:1])[:, 0]
+    places = reduce.joints.point_positions(rig, frames[:1])[:, 0]
     turning = [dense for dense in every if dense.track.is_rotation and not dense.is_still]
     chosen = [turning[at] for at in np.unique(np.linspace(0, len(turning) - 1, given.bones).round().astype(int))]
     limits = []

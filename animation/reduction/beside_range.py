@@ -46,12 +46,8 @@ def sides(frames: Float32Array, range_: Float64Array) -> tuple[BoolArray, BoolAr
 
 def has_beside(tracks: Iterable[Track], frames: Float64Array) -> tuple[bool, bool]:
     """Return whether any track has keys before the first frame, and whether any has keys after the last frame."""
-    found = [
-        [bool(side.any()) for side in sides(read_coordinates(fcurve)[::2], frames)]
-        for track in tracks
-        for fcurve in track.channels.values()
-    ]
-    return any(before for before, _ in found), any(after for _, after in found)
+    masks = [sides(read_coordinates(fcurve)[::2], frames) for track in tracks for fcurve in track.channels.values()]
+    return any(before.any() for before, _ in masks), any(after.any() for _, after in masks)
 
 
 def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Finding | None:
@@ -62,21 +58,23 @@ def reason_apart(track: Track, frames: Float64Array, raw: Float64Array) -> Findi
     if not any(has_beside([track], frames)):
         return None
     for fcurve in track.channels.values():
-        own = read_coordinates(fcurve)[::2]
-        for end, side in zip(frames[[0, -1]].tolist(), sides(own, frames), strict=True):
-            if side.any() and not (np.abs(own - end) <= SAME_FRAME).any():
+        key_frames = read_coordinates(fcurve)[::2]
+        for end, is_beyond in zip(frames[[0, -1]].tolist(), sides(key_frames, frames), strict=True):
+            if is_beyond.any() and not (np.abs(key_frames - end) <= SAME_FRAME).any():
                 return track.finding("REDUCE_RANGE_END", end)
-    if track.is_rotation:
-        own_keys = read_own_keys(track)
-        if len(own_keys) < raw.shape[1] or not is_keyed_whole(track, own_keys):
-            return track.finding("KEYED_APART")
-        if track.kind == "QUATERNION":
-            jumps = (raw[1:] * raw[:-1]).sum(axis=1) < 0.0
-        else:
-            jumps = np.abs(np.diff(raw, axis=0)).max(axis=1) > np.pi
-        if jumps.any():
-            return track.finding("REDUCE_TURNS")
-    return None
+    return _reason_rotation_is_apart(track, raw) if track.is_rotation else None
+
+
+def _reason_rotation_is_apart(track: Track, raw: Float64Array) -> Finding | None:
+    """Return the reason why new keys of a rotation can't join its existing keys, or None if they can."""
+    own_keys = read_own_keys(track)
+    if len(own_keys) < raw.shape[1] or not is_keyed_whole(track, own_keys):
+        return track.finding("KEYED_APART")
+    if track.kind == "QUATERNION":
+        is_jump = (raw[1:] * raw[:-1]).sum(axis=1) < 0.0
+    else:
+        is_jump = np.abs(np.diff(raw, axis=0)).max(axis=1) > np.pi
+    return track.finding("REDUCE_TURNS") if is_jump.any() else None
 
 
 def velocities_beside(
@@ -88,7 +86,7 @@ def velocities_beside(
     have a corner at every key, so the mean of the slopes before and after the key is used. If nothing moves outside the
     range, the slope to the next frame is used.
     """
-    found = np.full((2, values.shape[1]), np.nan)
+    velocities = np.full((2, values.shape[1]), np.nan)
     for side, row in ((0, 0), (1, -1)):
         if not joins[side]:
             continue
@@ -96,77 +94,78 @@ def velocities_beside(
         for index, fcurve in track.channels.items():
             slopes[index] = _slope_beside(fcurve, frames, raw[:, index], side)
         if not track.is_rotation:
-            found[side] = slopes
+            velocities[side] = slopes
             continue
         step = _STEP * slopes
         before, after = normalise(quaternions_of(track, np.stack([raw[row] - step, raw[row] + step])))
-        found[side] = (after - before) / (2.0 * _STEP) * np.sign(after @ values[row])
-    return found
+        velocities[side] = (after - before) / (2.0 * _STEP) * np.sign(after @ values[row])
+    return velocities
 
 
 def _slope_beside(fcurve: bpy.types.FCurve, frames: Float64Array, raw: Float64Array, side: int) -> float:
     """Return a channel's slope just before the first frame (`side` 0) or just after the last frame (`side` 1)."""
-    inner = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
+    inner_slope = float(raw[1] - raw[0] if side == 0 else raw[-1] - raw[-2])
     keys, end = read(fcurve), float(frames[-side])
-    beside = sides(keys.frames, frames)[side]
-    if not beside.any():
-        return inner
-    begin = int(np.flatnonzero(beside)[-1] if side == 0 else np.flatnonzero(beside)[0] - 1)
-    kind = keys.interpolation[begin]
-    if kind == INTERPOLATION["CONSTANT"]:
-        return inner
-    if kind == INTERPOLATION["LINEAR"]:
+    rows_beside = np.flatnonzero(sides(keys.frames, frames)[side])
+    if not len(rows_beside):
+        return inner_slope
+    begin = int(rows_beside[-1] if side == 0 else rows_beside[0] - 1)
+    interpolation = keys.interpolation[begin]
+    if interpolation == INTERPOLATION["CONSTANT"]:
+        return inner_slope
+    if interpolation == INTERPOLATION["LINEAR"]:
         rise = keys.values[begin + 1].astype(np.float64) - keys.values[begin]
-        return 0.5 * (inner + float(rise / (keys.frames[begin + 1] - keys.frames[begin])))
+        return 0.5 * (inner_slope + float(rise / (keys.frames[begin + 1] - keys.frames[begin])))
     slope = float(evaluate(keys, np.array([begin]), np.array([end]), 1)[0])
-    return slope if np.isfinite(slope) else inner
+    return slope if np.isfinite(slope) else inner_slope
 
 
-def joined(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
+def join_keys(fcurve: bpy.types.FCurve, new: Keyframes, before: Keyframes, frames: Float64Array) -> Keyframes:
     """Join a curve's new keys with the existing keys outside the frames, which play exactly as before.
 
     Automatic handles that Blender would recompute become free handles.
     """
-    earlier, later = sides(before.frames, frames)
-    beside = before.take(earlier | later)
+    is_earlier, is_later = sides(before.frames, frames)
+    beside = before.take(is_earlier | is_later)
     if fcurve.auto_smoothing != "NONE":
-        kinds = {
+        handle_types = {
             name: np.where(np.isin(getattr(beside, name), _AUTOMATIC), _FREE, getattr(beside, name))
             for name in ("handle_left_type", "handle_right_type")
         }
-        beside = beside.with_(**kinds)
+        beside = beside.with_(**handle_types)
     new = new.copy()
-    for row, side, names in (
-        (0, earlier, ("handle_left",)),
-        (-1, later, ("handle_right", "interpolation", "easing", "back", "amplitude", "period")),
+    # The end keys keep the existing value and everything that shapes the segment outside.
+    for end, is_beyond, attributes in (
+        (0, is_earlier, ("handle_left",)),
+        (-1, is_later, ("handle_right", "interpolation", "easing", "back", "amplitude", "period")),
     ):
-        if not side.any():
+        if not is_beyond.any():
             continue
-        at = int(np.argmin(np.abs(before.frames - frames[row])))
-        for name in ("co", "type", *names):
-            getattr(new, name)[row] = getattr(before, name)[at]
-        getattr(new, f"{names[0]}_type")[row] = _FREE
+        existing = int(np.argmin(np.abs(before.frames - frames[end])))
+        for name in ("co", "type", *attributes):
+            getattr(new, name)[end] = getattr(before, name)[existing]
+        getattr(new, f"{attributes[0]}_type")[end] = _FREE
     return merged(beside, new)
 
 
 def are_freed(track: Track, range_: Float64Array) -> bool:
-    """Return whether `joined` would turn automatic handles of the track into free handles."""
+    """Return whether `join_keys` would turn automatic handles of the track into free handles."""
     for fcurve in track.channels.values():
         keys = read(fcurve)
-        beside = np.logical_or(*sides(keys.frames, range_))
-        kinds = np.stack([keys.handle_left_type, keys.handle_right_type])[:, beside]
-        if fcurve.auto_smoothing != "NONE" and np.isin(kinds, _AUTOMATIC).any():
+        is_beside = np.logical_or(*sides(keys.frames, range_))
+        handle_types = np.stack([keys.handle_left_type, keys.handle_right_type])[:, is_beside]
+        if fcurve.auto_smoothing != "NONE" and np.isin(handle_types, _AUTOMATIC).any():
             return True
     return False
 
 
 def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
     """Return the `rows.CHOSEN_…` flags of the animator's keys with which Blender plays segments outside the frames."""
-    earlier, later = sides(own.frames, frames)
-    chosen = np.zeros(len(own.identities), dtype=np.uint8)
-    chosen[earlier | later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT
-    if earlier.any():
-        chosen[np.count_nonzero(earlier)] |= CHOSEN_LEFT
-    if later.any():
-        chosen[np.argmax(later) - 1] |= CHOSEN_INTERPOLATION | CHOSEN_RIGHT
-    return chosen
+    is_earlier, is_later = sides(own.frames, frames)
+    flags = np.zeros(len(own.identities), dtype=np.uint8)
+    flags[is_earlier | is_later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT
+    if is_earlier.any():
+        flags[np.count_nonzero(is_earlier)] |= CHOSEN_LEFT
+    if is_later.any():
+        flags[np.argmax(is_later) - 1] |= CHOSEN_INTERPOLATION | CHOSEN_RIGHT
+    return flags

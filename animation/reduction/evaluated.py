@@ -20,13 +20,13 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
-from .armature_joints import points_of
+from .armature_joints import head_and_tail
 from .new_keys import NewKeys
 from .sampled_track import SampledTrack, keys_of_values
 
 _SMALLEST_FRACTION = 1e-4
 """The smallest fraction of the tolerance."""
-_ROUNDS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
+_DISTANCES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 512)
 """The number of frames around an error within which each round tightens tolerances."""
 _TIGHTER = 0.8
 """Additional factor for tightening, because a search with other tolerances changes all keys."""
@@ -37,22 +37,20 @@ def check_evaluated(obj: Any) -> None:
 
     The simulation depends on previous frames. Passive rigid bodies follow only their animation.
     """
-    above = obj
-    while above is not None:
-        if above.rigid_body is not None and above.rigid_body.type == "ACTIVE":
-            raise AnimationError(Finding("REDUCE_PHYSICS", name_of(obj), arguments=(above.name,)))
-        above = above.parent
+    ancestor = obj
+    while ancestor is not None:
+        if ancestor.rigid_body is not None and ancestor.rigid_body.type == "ACTIVE":
+            raise AnimationError(Finding("REDUCE_PHYSICS", name_of(obj), arguments=(ancestor.name,)))
+        ancestor = ancestor.parent
 
 
-def evaluated_places(obj: Any, frames: Float64Array) -> Float64Array:
+def evaluated_positions(obj: Any, frames: Float64Array) -> Float64Array:
     """Return the world positions of all bone heads and tails in the context's scene, shape (points, frames, 3)."""
-    things = [(obj.session_uid, bone.name) for bone in obj.pose.bones]
-    sampler = DepsgraphSampler(things, frames)
+    bones = {(obj.session_uid, bone.name): bone for bone in obj.pose.bones}
+    sampler = DepsgraphSampler([*bones], frames)
     scene: Any = bpy.context.scene
     sampler.advance({obj.session_uid: obj}, scene, math.inf)
-    return np.concatenate(
-        [points_of(bone, sampler.matrices(thing)) for bone, thing in zip(obj.pose.bones, things, strict=True)]
-    )
+    return np.concatenate([head_and_tail(bone, sampler.matrices(thing)) for thing, bone in bones.items()])
 
 
 def play_densely(copy: Channels, tracks: Sequence[SampledTrack], frames: Float64Array) -> None:
@@ -80,10 +78,10 @@ def tightened_search(
     smallest_excess = excess.max()
     if smallest_excess <= 1.0:
         return keys
-    movers, fractions = _movers(obj), np.ones_like(excess)
-    for around in _ROUNDS:
+    movers, fractions = _bones_that_move_each(obj), np.ones_like(excess)
+    for distance in _DISTANCES:
         needed = np.where(excess > 1.0, _TIGHTER / np.maximum(excess, 1.0), 1.0)
-        fractions = _tightened(fractions, needed, around, movers)
+        fractions = _tightened(fractions, needed, distance, movers)
         tighter_keys = yield from search(fractions)
         excess = excess_of(tighter_keys)
         if excess.max() < smallest_excess:
@@ -93,20 +91,20 @@ def tightened_search(
     return keys
 
 
-def _tightened(fractions: Float64Array, needed: Float64Array, around: int, movers: BoolArray) -> Float64Array:
+def _tightened(fractions: Float64Array, needed: Float64Array, distance: int, movers: BoolArray) -> Float64Array:
     """Tighten the bones' tolerance fractions, shape (bones, frames), by the `needed` factors.
 
-    The tolerances of all bones that move a bone are tightened too, within `around` frames.
+    The tolerances of all bones that move a bone are tightened too, within `distance` frames.
     """
-    padded = np.pad(needed, ((0, 0), (around, around)), constant_values=1.0)
-    spread = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1, axis=1).min(axis=2)
+    padded = np.pad(needed, ((0, 0), (distance, distance)), constant_values=1.0)
+    spread = np.lib.stride_tricks.sliding_window_view(padded, 2 * distance + 1, axis=1).min(axis=2)
     factors = np.ones_like(fractions)
     for bone in np.flatnonzero(spread.min(axis=1) < 1.0).tolist():
         factors[movers[bone]] = np.minimum(factors[movers[bone]], spread[bone])
     return np.maximum(fractions * factors, _SMALLEST_FRACTION)
 
 
-def _movers(obj: Any) -> BoolArray:
+def _bones_that_move_each(obj: Any) -> BoolArray:
     """Return a mask, shape (bones, bones), of the parents, targets and kinematic chains that move each bone."""
     bones = obj.pose.bones
     moves = np.eye(len(bones), dtype=np.bool_)
@@ -115,12 +113,13 @@ def _movers(obj: Any) -> BoolArray:
             moves[number, bones.find(bone.parent.name)] = True
         for constraint in bone.constraints:
             if not constraint.mute:
-                chain = [bones.find(each.name) for each in _chain(bone, constraint)]
+                chain = [bones.find(moved.name) for moved in _chain(bone, constraint)]
                 moves[np.ix_(chain, [*chain, *_targets(obj, constraint)])] = True
     drivers = [driver for owner in (obj, obj.data) if owner.animation_data for driver in owner.animation_data.drivers]
     for driver in drivers:
-        owners = [n for n, bone in enumerate(bones) if driver.data_path.startswith(f"{bone_path(bone)}.")]
-        moves[owners or slice(None)] = True
+        driven = [number for number, bone in enumerate(bones) if driver.data_path.startswith(f"{bone_path(bone)}.")]
+        # The inputs of a driver are unknown. Drivers outside bones may affect all bones.
+        moves[driven or slice(None)] = True
     while True:
         indirect: BoolArray = moves @ moves
         if (indirect == moves).all():
@@ -132,8 +131,8 @@ def _chain(bone: Any, constraint: Any) -> list[Any]:
     """Return the bones that a constraint moves: the constrained bone and, for inverse kinematics, its parents."""
     if constraint.type not in ("IK", "SPLINE_IK"):
         return [bone]
-    whole = [bone, *bone.parent_recursive]
-    return whole[: constraint.chain_count or len(whole)]
+    bone_and_ancestors = [bone, *bone.parent_recursive]
+    return bone_and_ancestors[: constraint.chain_count or None]
 
 
 def _targets(obj: Any, constraint: Any) -> list[int]:
@@ -141,14 +140,14 @@ def _targets(obj: Any, constraint: Any) -> list[int]:
 
     If the dependencies are unknown, return all bones.
     """
-    pairs = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
+    targets = [(entry.target, entry.subtarget) for entry in getattr(constraint, "targets", ())]
     # Only some types of constraints have these properties.
     for prefix in ("", "pole_"):
         target = getattr(constraint, f"{prefix}target", None)
-        pairs.append((target, getattr(constraint, f"{prefix}subtarget", "")))
+        targets.append((target, getattr(constraint, f"{prefix}subtarget", "")))
     bones = obj.pose.bones
     indices: list[int] = []
-    for target, name in pairs:
+    for target, name in targets:
         may_depend_on_bones = target is not None and (target.parent is not None or len(target.constraints))
         if target == obj and name in bones:
             indices.append(bones.find(name))

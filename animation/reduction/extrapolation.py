@@ -34,7 +34,7 @@ def extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
     If there are other keys beyond an end, the slope at that end is NaN.
     """
     points = fcurve.keyframe_points
-    if fcurve.extrapolation != "LINEAR" or not len(points):
+    if fcurve.extrapolation != "LINEAR":
         return
     if not np.isnan(slopes[0]):
         length = (points[1].co[0] - points[0].co[0]) / 3.0 if len(points) > 1 else 1.0
@@ -59,27 +59,27 @@ def key_straight(
     If linear and constant keys would extrapolate differently at an end, that end gets a Bezier key. If the first key is
     Bezier, a straight line leads from the key to an additional key one frame later.
     """
-    starts = ends = False
+    bezier_start = bezier_end = False
     if fcurve.extrapolation == "LINEAR":
-        starts, ends = _differ(samples, rows, types[0] == _CONSTANT, slopes)
-    if starts and rows[1] > 1:
+        bezier_start, bezier_end = _differ(samples, rows, types[0] == _CONSTANT, slopes)
+    if bezier_start and rows[1] > 1:
         rows, types = np.insert(rows, 1, 1), np.insert(types, 1, types[0])
     key_curve(fcurve, frames[rows], samples[rows], "LINEAR")
     types = types.copy()
-    types[[0, -1]] = np.where([starts, ends], INTERPOLATION["BEZIER"], types[[0, -1]])
+    types[[0, -1]] = np.where([bezier_start, bezier_end], INTERPOLATION["BEZIER"], types[[0, -1]])
     points = fcurve.keyframe_points
     points.foreach_set("interpolation", types)
-    if starts:
+    if bezier_start:
         points[0].handle_right_type = points[1].handle_left_type = "VECTOR"
-    if starts or ends:
+    if bezier_start or bezier_end:
         extrapolate(fcurve, slopes)
     fcurve.update()
 
 
 def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
     """Return whether linear and constant keys would extrapolate with different slopes at the start, and at the end."""
-    plain = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
+    extrapolated = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
     if is_held:
-        plain[0] = 0.0
-    differ = np.abs(np.subtract(plain, slopes)) > _ROUNDING * np.abs(samples).max()
+        extrapolated[0] = 0.0
+    differ = np.abs(np.subtract(extrapolated, slopes)) > _ROUNDING * np.abs(samples).max()
     return bool(differ[0]), bool(differ[1])

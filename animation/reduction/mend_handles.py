@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...interp import rotations
 from ...interp.fitting.reduction import Reduced, SampledTracks, divided
 from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array, IndexArray
@@ -24,15 +23,15 @@ class Played(NamedTuple):
 
     values: Mapping[str, Float64Array]
     """Values by path, with unit quaternions for rotations, shape (frames, components)."""
-    places: Float64Array | None
+    positions: Float64Array | None
     """Positions of all bone heads and tails, shape (points, frames, 3)."""
 
 
-class WantedMotion(NamedTuple):
-    """The wanted positions of all bone heads and tails with their tolerances, and the tolerances of other tracks."""
+class ReferenceMotion(NamedTuple):
+    """The original positions of all bone heads and tails with their tolerances, and the tolerances of other tracks."""
 
     datablock: Any
-    places: Float64Array | None
+    positions: Float64Array | None
     """Positions, shape (points, frames, 3)."""
     point_tolerances: Float64Array | None
     """Tolerances by point, shape (points, frames)."""
@@ -40,7 +39,7 @@ class WantedMotion(NamedTuple):
     """Tolerances by path, shape (frames,)."""
 
 
-def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list[NewKeys] | None:
+def mended(new: Sequence[NewKeys], played: Played, reference: ReferenceMotion) -> list[NewKeys] | None:
     """Add keys in the middle of segments that handles do not reproduce accurately.
 
     Tracks that share one array of rows are divided together. Return None if additional keys do not help.
@@ -52,7 +51,7 @@ def mended(new: Sequence[NewKeys], played: Played, wanted: WantedMotion) -> list
         if keys.fit is not None and (keys.sampled.track.is_rotation or keys.fit.method == "TCB") and len(keys.rows) > 1
     }
     rows_to_add: dict[int, set[int]] = {}
-    for path, frame in (*_faults_of_bones(inexact, played, wanted), *_faults_of_others(inexact, played, wanted)):
+    for path, frame in (*_faults_of_bones(inexact, played, reference), *_faults_of_others(inexact, played, reference)):
         rows = inexact[path].rows
         rows_to_add.setdefault(id(rows), set()).update(_middles(rows, frame))
     if not any(rows_to_add.values()):
@@ -91,51 +90,44 @@ def _parts_of(new: Sequence[NewKeys], fit: Reduced) -> list[SampledTracks]:
 
 def _with_shared_rows(new: Sequence[NewKeys]) -> list[NewKeys]:
     """Return the keys with one shared array of rows for all fitted tracks with keys at the same frames."""
-    shared: dict[bytes, IndexArray] = {}
+    shared_rows: dict[bytes, IndexArray] = {}
     return [
-        keys if keys.fit is None else replace(keys, rows=shared.setdefault(keys.rows.tobytes(), keys.rows))
+        keys if keys.fit is None else replace(keys, rows=shared_rows.setdefault(keys.rows.tobytes(), keys.rows))
         for keys in new
     ]
 
 
-def _deviations(keys: NewKeys, played: Float64Array) -> Float64Array:
-    """Return the deviation of the played values, as angles for rotations and distances otherwise, shape (frames,)."""
-    if keys.sampled.track.is_rotation:
-        angles: Float64Array = rotations.angle_between(played, keys.sampled.values)
-        return angles
-    distances: Float64Array = np.linalg.norm(played - keys.sampled.values, axis=1)
-    return distances
-
-
-def _faults_of_bones(inexact: Mapping[str, NewKeys], played: Played, wanted: WantedMotion) -> Iterator[tuple[str, int]]:
+def _faults_of_bones(
+    inexact: Mapping[str, NewKeys], played: Played, reference: ReferenceMotion
+) -> Iterator[tuple[str, int]]:
     """Yield the track with the largest effect at each frame at which a bone exceeds its tolerance."""
-    if played.places is None or wanted.places is None or wanted.point_tolerances is None:
+    if played.positions is None or reference.positions is None or reference.point_tolerances is None:
         return
-    deviations = {path: _deviations(keys, played.values[path]) for path, keys in inexact.items()}
-    bones = list(wanted.datablock.pose.bones)
+    errors = {path: keys.sampled.errors(played.values[path]) for path, keys in inexact.items()}
+    bones = list(reference.datablock.pose.bones)
     # Heads and tails alternate in the array.
     heads = {bone.name: 2 * number for number, bone in enumerate(bones)}
-    excess = np.linalg.norm(played.places - wanted.places, axis=2) / wanted.point_tolerances
+    excess = np.linalg.norm(played.positions - reference.positions, axis=2) / reference.point_tolerances
     for frame in np.flatnonzero(excess.max(axis=0) > 1.0).tolist():
         point = int(np.argmax(excess[:, frame]))
-        place, worst_bone = wanted.places[point, frame], bones[point // 2]
+        position, worst_bone = reference.positions[point, frame], bones[point // 2]
         effects: dict[str, float] = {}
         for bone in (worst_bone, *worst_bone.parent_recursive):
-            radius = float(np.linalg.norm(place - wanted.places[heads[bone.name], frame]))
+            radius = float(np.linalg.norm(position - reference.positions[heads[bone.name], frame]))
             for path, keys in inexact.items():
                 if path.startswith(f"{bone_path(bone)}.") and _middles(keys.rows, frame):
-                    effects[path] = (radius if keys.sampled.track.is_rotation else 1.0) * deviations[path][frame]
-        path = max(effects, key=lambda each: effects[each], default="")
-        if path and effects[path] > _SMALLEST_EFFECT * wanted.point_tolerances[point, frame]:
+                    effects[path] = (radius if keys.sampled.track.is_rotation else 1.0) * errors[path][frame]
+        path = max(effects, key=effects.__getitem__, default="")
+        if path and effects[path] > _SMALLEST_EFFECT * reference.point_tolerances[point, frame]:
             yield path, frame
 
 
 def _faults_of_others(
-    inexact: Mapping[str, NewKeys], played: Played, wanted: WantedMotion
+    inexact: Mapping[str, NewKeys], played: Played, reference: ReferenceMotion
 ) -> Iterator[tuple[str, int]]:
     """Yield tracks that do not belong to bones, with the frames at which they exceed their tolerances."""
     for path, keys in inexact.items():
         if not keys.sampled.is_of_bone:
-            deviations = _deviations(keys, played.values[path])
-            for frame in np.flatnonzero(deviations > wanted.track_tolerances[path]).tolist():
+            errors = keys.sampled.errors(played.values[path])
+            for frame in np.flatnonzero(errors > reference.track_tolerances[path]).tolist():
                 yield path, frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The new keys of one track."""
+"""The keys that a reduction writes into one track."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ class NewKeys:
         if any(sampled.joined):
             ends = np.array([0, len(sampled.raw) - 1])
             values = sampled.values[ends]
-            rest = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [sampled.track.is_rotation], "TCB")
-            return cls.fitted(sampled, rest, 0)
+            at_ends = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [sampled.track.is_rotation], "TCB")
+            return cls.fitted(sampled, at_ends, 0)
         return cls(sampled, np.zeros(1, dtype=np.intp), sampled.raw[:1], np.full(1, BEZIER, dtype=np.uint8))
 
     @classmethod
-    def fitted(cls, sampled: SampledTrack, keys: Reduced, part: int) -> NewKeys:
+    def fitted(cls, sampled: SampledTrack, fit: Reduced, part: int) -> NewKeys:
         """Return the track's keys from a fit, with either velocities or TCB parameters."""
-        values = keys_of_values(sampled, keys.values[part], keys.rows)
-        types = np.full(len(keys.rows), BEZIER, dtype=np.uint8)
-        if keys.method == "TCB":
-            parameters: Numbers = dict(zip(PARAMETERS, keys.parameters(part), strict=True))
+        values = keys_of_values(sampled, fit.values[part], fit.rows)
+        types = np.full(len(fit.rows), BEZIER, dtype=np.uint8)
+        if fit.method == "TCB":
+            parameters: Numbers = dict(zip(PARAMETERS, fit.parameters(part), strict=True))
             settings, numbers = Settings(), dict.fromkeys(range(values.shape[1]), parameters)
         else:
-            settings, numbers = Settings(method="HERMITE"), _velocities(sampled, keys.velocities(part))
-        return cls(sampled, keys.rows, values, types, settings, numbers, fit=keys, part=part)
+            settings, numbers = Settings(method="HERMITE"), _velocities(sampled, fit.velocities(part))
+        return cls(sampled, fit.rows, values, types, settings, numbers, fit=fit, part=part)
 
     @property
     def is_straight(self) -> bool:
@@ -86,6 +86,6 @@ class NewKeys:
 def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, Numbers]:
     """Return the velocities for each channel: all three components for rotations, otherwise the channel's component."""
     if sampled.track.is_rotation:
-        turning: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
-        return {index: turning for index in range(sampled.raw.shape[1])}  # noqa: C420
+        angular: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
+        return dict.fromkeys(range(sampled.raw.shape[1]), angular)
     return {index: {velocity_of(0): velocities[:, index]} for index in sampled.track.channels}

@@ -11,6 +11,7 @@ from ...interp.fitting.reduction import Method, RecoveredKeys, recover_keys
 from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ...interp.keys import PARAMETERS, Keys
 from ...interp.splines import tcb
+from ..fcurves.keyframes import Float64Array
 from ..store.record_rows import Numbers
 from ..store.table.rows import velocity_of
 from ..store.table.settings import Settings
@@ -48,8 +49,8 @@ def _has_corners(recovered: RecoveredKeys) -> bool:
     is_curve = ~(recovered.is_hold | recovered.is_line)
     between_curves = is_curve[:-1] & is_curve[1:]
     changes = np.abs(recovered.incoming - recovered.outgoing)[1:-1][between_curves]
-    size = np.abs(recovered.incoming).max() + np.abs(recovered.outgoing).max()
-    return bool(changes.max(initial=0.0) > _SAME * size)
+    speed = np.abs(recovered.incoming).max() + np.abs(recovered.outgoing).max()
+    return bool(changes.max(initial=0.0) > _SAME * speed)
 
 
 def _with_velocities(keys: NewKeys, recovered: RecoveredKeys) -> NewKeys:
@@ -77,8 +78,19 @@ def _with_parameters(keys: NewKeys, recovered: RecoveredKeys, limit: float) -> N
     sampled, components = keys.sampled, [*keys.sampled.track.channels]
     if sampled.track.is_rotation or (keys.types != BEZIER).any() or len(recovered.rows) < 3:
         return None
-    length = np.diff(recovered.rows).astype(np.float64)
     values = keys.values[:, components]
+    parameters = _parameters_of(recovered, values).astype(np.float32).astype(np.float64)
+    frames = np.arange(len(sampled.raw), dtype=np.float64)
+    spline = tcb.VectorSpline(Keys(recovered.rows.astype(np.float64), values, *parameters))
+    if np.linalg.norm(spline(frames) - sampled.raw[:, components], axis=1).max() > limit:
+        return None
+    by_name = dict(zip(PARAMETERS, parameters, strict=True))
+    return replace(keys, settings=Settings(), numbers=dict.fromkeys(components, by_name))
+
+
+def _parameters_of(recovered: RecoveredKeys, values: Float64Array) -> Float64Array:
+    """Return the parameters (5, n) whose tangents are closest to the recovered velocities."""
+    length = np.diff(recovered.rows).astype(np.float64)
     chords = np.diff(values, axis=0)
     incoming = recovered.incoming[1:-1] * length[:-1, np.newaxis]
     outgoing = recovered.outgoing[1:-1] * length[1:, np.newaxis]
@@ -87,17 +99,15 @@ def _with_parameters(keys: NewKeys, recovered: RecoveredKeys, limit: float) -> N
     parameters[:3, 1:-1] = tcb_of_tangents(
         chords[:-1], chords[1:], fractions, incoming, outgoing, np.zeros((3, len(fractions)))
     )
-    for end, tangent, chord, other in (
-        (0, recovered.outgoing[0] * length[0], chords[0], incoming[0]),
-        (-1, recovered.incoming[-1] * length[-1], chords[-1], outgoing[-1]),
-    ):
-        end_tangent = 1.5 * chord - 0.5 * other
-        square = float(end_tangent @ end_tangent)
-        parameters[0, end] = 1.0 - float(np.clip(tangent @ end_tangent / square, 0.0, 2.0)) if square > 0.0 else 0.0
-    parameters = parameters.astype(np.float32).astype(np.float64)
-    frames = np.arange(len(sampled.raw), dtype=np.float64)
-    spline = tcb.VectorSpline(Keys(recovered.rows.astype(np.float64), values, *parameters))
-    if np.linalg.norm(spline(frames) - sampled.raw[:, components], axis=1).max() > limit:
-        return None
-    own_parameters = dict(zip(PARAMETERS, parameters, strict=True))
-    return replace(keys, settings=Settings(), numbers=dict.fromkeys(components, own_parameters))
+    # At the ends, only the tension has an effect.
+    parameters[0, 0] = _end_tension(recovered.outgoing[0] * length[0], chords[0], incoming[0])
+    parameters[0, -1] = _end_tension(recovered.incoming[-1] * length[-1], chords[-1], outgoing[-1])
+    return parameters
+
+
+def _end_tension(tangent: Float64Array, chord: Float64Array, inner_tangent: Float64Array) -> float:
+    """Return the tension of an end key, from its tangent and the tangent at the other end of its segment."""
+    # The tangent of tension 0 (docs/formulas, "TCB tangents").
+    without_tension = 1.5 * chord - 0.5 * inner_tangent
+    square = float(without_tension @ without_tension)
+    return 1.0 - float(np.clip(tangent @ without_tension / square, 0.0, 2.0)) if square > 0.0 else 0.0

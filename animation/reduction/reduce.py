@@ -15,7 +15,8 @@ from ..errors import AnimationError, Finding, as_dict
 from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
-from .reduce_datablock import AlreadyMinimalError, DatablockReduction
+from .already_minimal import AlreadyMinimalError
+from .reduce_datablock import DatablockReduction
 from .reduce_request import ReduceRequest, Together
 from .report import Reduction
 
@@ -52,7 +53,7 @@ class KeyCount:
 
 
 @checked
-def reduce(  # noqa: PLR0913  each is a choice of its own
+def reduce(  # noqa: PLR0913  each is a separate option
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
     error: Positive = REDUCE["error"].default,
@@ -176,7 +177,7 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
 
 
 @checked
-def keys_by_error(  # noqa: PLR0913  each is one thing to choose, as in `reduce`
+def keys_by_error(  # noqa: PLR0913  as `reduce`
     datablock: bpy.types.ID,
     errors: Iterable[Positive],
     prefixes: Iterable[str] | None = None,
@@ -237,9 +238,9 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
     Nothing is changed until all keys are found. Returns the reductions, and the errors for datablocks that could not be
     reduced. These datablocks are unchanged.
     """
-    searches: list[DatablockReduction] = []
-    reductions: list[Reduction] = []
+    finished_searches: list[DatablockReduction] = []
     written: list[DatablockReduction] = []
+    reductions: list[Reduction] = []
     refused: list[Finding] = []
     for number, (datablock, (prefixes, request)) in enumerate(selected.items()):
         try:
@@ -251,19 +252,19 @@ def reduce_steps(selected: Selected) -> Steps[tuple[list[Reduction], list[Findin
         except AnimationError as refusal:
             refused += refusal.findings
         else:
-            searches.append(search)
-    for search in searches:
+            finished_searches.append(search)
+    for search in finished_searches:
         try:
             reduction = search.write()
         except AnimationError as refusal:
-            search.take_back()
+            search.discard_copy()
             refused += refusal.findings
             continue
         reductions.append(reduction)
         if not reduction.is_minimal:
             written.append(search)
     for search in written:
-        search.say_who_shares()
+        search.note_other_users()
     return reductions, refused
 
 
@@ -272,28 +273,28 @@ def keys_by_error_steps(selected: Selected, factors: Sequence[float]) -> Steps[t
 
     Returns the counts, and the errors for datablocks that could not be counted. All requests have the same error.
     """
-    counted: list[tuple[int, list[int]]] = []
+    counts_by_datablock: list[tuple[int, list[int]]] = []
     refused: list[Finding] = []
     for number, (datablock, (prefixes, request)) in enumerate(selected.items()):
         try:
             search = DatablockReduction(datablock, prefixes, request)
             yield from _progress(number, len(selected), search.prepare(), 0.0, _PREPARED)
             counts = []
-            for place in range(len(factors)):
-                start, end = (_PREPARED + (1.0 - _PREPARED) * part / len(factors) for part in (place, place + 1))
-                keys = yield from _progress(number, len(selected), search.fit(factors[place]), start, end)
+            for index, factor in enumerate(factors):
+                start, end = (_PREPARED + (1.0 - _PREPARED) * done / len(factors) for done in (index, index + 1))
+                keys = yield from _progress(number, len(selected), search.fit(factor), start, end)
                 counts.append(search.diamonds(keys))
-            counted.append((search.diamonds_before, counts))
+            counts_by_datablock.append((search.diamonds_before, counts))
         except AlreadyMinimalError as minimal:
-            counted.append((minimal.result.diamonds, [minimal.result.diamonds] * len(factors)))
+            counts_by_datablock.append((minimal.result.diamonds, [minimal.result.diamonds] * len(factors)))
         except AnimationError as refusal:
             refused += refusal.findings
-    if not counted:
+    if not counts_by_datablock:
         return [], refused
     error = next(iter(selected.values()))[1].error
-    before = sum(before for before, _ in counted)
-    totals = [sum(counts[place] for _, counts in counted) for place in range(len(factors))]
-    return [KeyCount(error * factor, keys, before) for factor, keys in zip(factors, totals, strict=True)], refused
+    total_before = sum(before for before, _ in counts_by_datablock)
+    totals = [sum(column) for column in zip(*(counts for _, counts in counts_by_datablock), strict=True)]
+    return [KeyCount(error * factor, keys, total_before) for factor, keys in zip(factors, totals, strict=True)], refused
 
 
 def _progress(

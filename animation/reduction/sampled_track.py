@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ...interp.fitting.reduction import low_pass
+from ...interp.fitting.reduction import limits_while_still, low_pass
 from ..bake.plans.splines import quaternions_of
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import union
@@ -42,9 +42,9 @@ class SampledTrack:
     """For the start and the end of the range, true if the track has keys beyond it."""
     ends: Float64Array | None = None
     """The required slopes of `values` per frame at both ends, shape (2, d). NaN at a free end."""
-    own_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
+    key_frames: Float64Array = field(default_factory=lambda: np.zeros(0))
     """The frames of the track's keys, from the first frame to the last."""
-    own_keys: int = 0
+    channel_keys: int = 0
     """The total number of keys at these frames in all channels."""
 
     @property
@@ -54,47 +54,73 @@ class SampledTrack:
         return bool(np.ptp(self.values, axis=0).max() <= _STILL * size)
 
     @property
-    def written(self) -> int:
+    def channels_to_key(self) -> int:
         """Return the number of channels that get new keys. Rotations are keyed in all channels."""
         return len(self.track.rest) if self.track.is_rotation else len(self.track.channels)
 
     @property
     def owner(self) -> str:
-        """Return the path of the bone or other part that owns the property, or "" for the datablock itself."""
+        """Return the path of the bone or other item that owns the property, or "" for the datablock itself."""
         return split(self.track.path)[0]
 
     @property
-    def part(self) -> str:
+    def property_name(self) -> str:
         """Return "location", "rotation", "scale" or the name of another property."""
         name = split(self.track.path)[1]
         return "rotation" if self.track.is_rotation and not name.startswith("delta") else name
 
     @property
+    def is_transform(self) -> bool:
+        """Return whether the property is a location, rotation or scale."""
+        return self.property_name in ("location", "rotation", "scale")
+
+    @property
     def is_of_bone(self) -> bool:
         """Return whether the track moves a bone."""
-        return self.track.path.startswith(BONES) and self.part in ("location", "rotation", "scale")
+        return self.track.path.startswith(BONES) and self.is_transform
+
+    def errors(self, played: Float64Array) -> Float64Array:
+        """Return the angles of rotations, or distances of other values, from played values, shape (frames,)."""
+        errors: Float64Array = (
+            rotations.angle_between(played, self.values)
+            if self.track.is_rotation
+            else np.linalg.norm(played - self.values, axis=1)
+        )
+        return errors
+
+    def tolerances(self, error: float, angle: float, still: tuple[float, float] | None) -> Float64Array:
+        """Return the tolerance at each frame of a track that does not belong to a bone, shape (1, frames).
+
+        `still` contains the radius within which locations are at rest, and their tolerance.
+        """
+        tolerances = np.full((1, len(self.values)), angle if self.track.is_rotation else error)
+        if self.property_name != "location":
+            return tolerances
+        return limits_while_still(tolerances, self.values[np.newaxis], still)
 
 
-def own_count(group: Sequence[SampledTrack]) -> int:
+def existing_key_count(group: Sequence[SampledTrack]) -> int:
     """Return the number of common keys that corresponds to the group's existing keys, by frames or by channel keys."""
-    frames = max(len(sampled.own_frames) for sampled in group)
-    return min(frames, sum(sampled.own_keys for sampled in group) // max(1, sum(sampled.written for sampled in group)))
+    frames = max(len(sampled.key_frames) for sampled in group)
+    channel_keys = sum(sampled.channel_keys for sampled in group)
+    return min(frames, channel_keys // max(1, sum(sampled.channels_to_key for sampled in group)))
 
 
-def frames_of(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
+def frames_to_sample(tracks: Sequence[Track], frame_range: tuple[float, float] | None, limit: int) -> Float64Array:
     """Return the whole frames in the range from the first to the last key of the tracks.
 
     Raises AnimationError if the tracks would have more samples than the limit.
     """
-    ends = [
+    first_and_last = [
         read_coordinates(fcurve)[[0, -2]]
         for track in tracks
         for fcurve in track.channels.values()
         if len(fcurve.keyframe_points)
     ]
-    if not ends:
+    if not first_and_last:
         return np.zeros(0)
-    first, last = np.floor(min(end[0] for end in ends)), np.ceil(max(end[1] for end in ends))
+    first = np.floor(min(start for start, _ in first_and_last))
+    last = np.ceil(max(end for _, end in first_and_last))
     if frame_range is not None:
         first, last = max(first, np.ceil(frame_range[0])), min(last, np.floor(frame_range[1]))
     count = max(0.0, last - first + 1.0) * sum(len(track.rest) for track in tracks)
@@ -110,29 +136,40 @@ def sample_track(
 
     `joins` states, for each end of the range, whether a track has keys beyond that end.
     """
-    times = frames.tolist()
+    frame_list = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
     for index, still in enumerate(track.rest):
         fcurve = track.channels.get(index)
-        raw[:, index] = still if fcurve is None or not plays(fcurve) else [fcurve.evaluate(frame) for frame in times]
-        if fcurve is not None:
-            slopes[:, index] = slopes_outside(fcurve, frames)
+        raw[:, index] = still
+        if fcurve is None:
+            continue
+        if plays(fcurve):
+            raw[:, index] = [fcurve.evaluate(frame) for frame in frame_list]
+        slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error("PLAYED_NOT_FINITE")
     values = _quaternions(track, raw) if track.is_rotation else raw
-    keyed = [read_coordinates(fcurve)[::2] for fcurve in track.channels.values()]
-    keyed = [each[~np.logical_or(*sides(each, frames))] for each in keyed]
-    own: Float64Array = union(keyed).astype(np.float64)
-    count = sum(map(len, keyed))
+    key_frames, channel_keys = _keys_among(track, frames)
     if stays or not any(joins):
-        return SampledTrack(track, raw, values, slopes, stays, own_frames=own, own_keys=count)
+        return SampledTrack(track, raw, values, slopes, stays, key_frames=key_frames, channel_keys=channel_keys)
     joined = has_beside([track], frames)
     slopes[np.array(joined)] = np.nan
     ends = velocities_beside(track, frames, raw, values, joins)
-    return SampledTrack(track, raw, values, slopes, stays, joined, ends, own, count)
+    return SampledTrack(track, raw, values, slopes, stays, joined, ends, key_frames, channel_keys)
+
+
+def _keys_among(track: Track, frames: Float64Array) -> tuple[Float64Array, int]:
+    """Return the frames of the keys from the first frame to the last, and the number of keys in all channels."""
+    by_channel = []
+    for fcurve in track.channels.values():
+        keyed = read_coordinates(fcurve)[::2]
+        by_channel.append(keyed[~np.logical_or(*sides(keyed, frames))])
+    key_frames: Float64Array = union(by_channel).astype(np.float64)
+    return key_frames, sum(map(len, by_channel))
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
+    """Return the channel values of a rotation as unit quaternions with continuous signs."""
     q = quaternions_of(track, raw)
     length = np.linalg.norm(q, axis=1, keepdims=True)
     if not length.all():
@@ -155,40 +192,39 @@ def keys_of_values(sampled: SampledTrack, values: Float64Array, rows: IndexArray
     If there are keys outside the frames, the keys at the ends get the exact channel values, and all other keys get
     values close to the channel values.
     """
-    found = values
     track, is_joined = sampled.track, any(sampled.joined)
-    own = sampled.raw[rows] if is_joined else sampled.raw[0]
-    if track.is_rotation and is_joined:
-        values = values[:, np.newaxis]
+    # Without keys outside the frames, the values continue from key to key, starting at the first sample.
+    nearby = sampled.raw[rows] if is_joined else sampled.raw[0]
+    followed = values[:, np.newaxis] if track.is_rotation and is_joined else values
+    channel_values = values
     if track.kind == "EULER":
-        found = rotations.follow_euler(values, track.order, own)
+        channel_values = rotations.follow_euler(followed, track.order, nearby)
     elif track.kind == "AXIS_ANGLE":
-        axes, angles = rotations.follow_axis_angle(values, own[..., 1:], own[..., 0])
-        found = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
+        axes, angles = rotations.follow_axis_angle(followed, nearby[..., 1:], nearby[..., 0])
+        channel_values = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
     if not is_joined:
-        return found
-    found = found.reshape(len(rows), -1).copy()
+        return channel_values
+    channel_values = channel_values.reshape(len(rows), -1).copy()
     for side, row in ((0, 0), (1, -1)):
         if sampled.joined[side]:
-            found[row] = sampled.raw[row]
-    return found
+            channel_values[row] = sampled.raw[row]
+    return channel_values
 
 
-def slopes_of_keys(sampled: SampledTrack, ends: Float64Array) -> Float64Array:
-    """Return the outer slopes of the first and last keys, whose values are `ends`, shape (2, components).
+def outer_slopes(sampled: SampledTrack, ends: Float64Array) -> Float64Array:
+    """Return the slopes before the first key and after the last key, whose values are `ends`, shape (2, components).
 
     The signs and lengths of the keys' quaternions may differ from the track's.
     """
     if sampled.track.kind != "QUATERNION":
         return sampled.slopes
-    own = sampled.raw[[0, -1]]
-    scale = (ends * own).sum(axis=1, keepdims=True) / (own * own).sum(axis=1, keepdims=True)
+    samples = sampled.raw[[0, -1]]
+    scale = (ends * samples).sum(axis=1, keepdims=True) / (samples * samples).sum(axis=1, keepdims=True)
     slopes: Float64Array = scale * sampled.slopes
     return slopes
 
 
-def is_posed(datablock: bpy.types.ID, every: Sequence[SampledTrack]) -> bool:
-    """Return whether any bone of the datablock moves."""
-    return (
-        any(sampled.track.path.startswith(BONES) for sampled in every) and getattr(datablock, "pose", None) is not None
-    )
+def moves_bones(datablock: bpy.types.ID, tracks: Sequence[SampledTrack]) -> bool:
+    """Return whether any of the tracks belongs to a bone of the datablock."""
+    is_armature = getattr(datablock, "pose", None) is not None
+    return is_armature and any(sampled.track.path.startswith(BONES) for sampled in tracks)

@@ -16,27 +16,27 @@ from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION
-from ..store.table.settings import Settings
 from ..store.tracks import find_tracks
-from .beside_range import chosen_beside, joined, sides
+from .beside_range import chosen_beside, join_keys, sides
 from .extrapolation import extrapolate, key_straight
 from .new_keys import LINEAR, NewKeys
-from .sampled_track import slopes_of_keys
+from .sampled_track import outer_slopes
 
 
-def write(copy: Channels, new: Sequence[NewKeys], frames: Float64Array) -> None:
+def write(copy: Channels, new_keys: Sequence[NewKeys], frames: Float64Array) -> None:
     """Write keys into the F-curves of a copied action."""
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    for keys in new:
+    for keys in new_keys:
         track = keys.sampled.track
-        slopes = slopes_of_keys(keys.sampled, keys.values[[0, -1]])
-        is_whole = track.is_rotation and len(keys.rows) > 1
-        for index in range(keys.values.shape[1]) if is_whole else track.channels:
+        slopes = outer_slopes(keys.sampled, keys.values[[0, -1]])
+        # Handles play a rotation only if all of its channels have keys.
+        has_all_channels = track.is_rotation and len(keys.rows) > 1
+        for index in range(keys.values.shape[1]) if has_all_channels else track.channels:
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
             before = read(fcurve)
             _key(fcurve, keys, index, frames, slopes[:, index])
             if any(keys.sampled.joined):
-                write_keys(fcurve, joined(fcurve, read(fcurve), before, frames))
+                write_keys(fcurve, join_keys(fcurve, read(fcurve), before, frames))
 
 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
@@ -44,38 +44,44 @@ def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Arr
     if keys.is_straight:
         key_straight(fcurve, frames, keys.sampled.raw[:, index], keys.rows, keys.types, slopes)
         return
-    at, values = frames[keys.rows], keys.values[:, index]
-    key_curve(fcurve, at, values)
-    points = fcurve.keyframe_points
-    points.foreach_set("interpolation", keys.types)
+    key_frames, values = frames[keys.rows], keys.values[:, index]
+    key_curve(fcurve, key_frames, values)
+    fcurve.keyframe_points.foreach_set("interpolation", keys.types)
     if keys.handles is not None:
-        length = np.diff(at) / 3.0
-        away = -np.append(length[:1], length), np.append(length, length[-1:])
-        for side, frame, value in zip(("left", "right"), away, keys.handles[..., index], strict=True):
-            points.foreach_set(f"handle_{side}_type", np.full(len(at), HANDLE["FREE"], dtype=np.uint8))
-            handles = np.stack([at + frame, values + value], axis=1)
-            points.foreach_set(f"handle_{side}", handles.astype(np.float32).ravel())
-        fcurve.update()
+        _set_handles(fcurve, key_frames, values, keys.handles[..., index])
     extrapolate(fcurve, slopes)
 
 
-def enable(datablock: bpy.types.ID, copy: Channels, new: Sequence[NewKeys], frames: Float64Array) -> None:
+def _set_handles(
+    fcurve: bpy.types.FCurve, key_frames: Float64Array, values: Float64Array, value_offsets: Float64Array
+) -> None:
+    """Set free handles at thirds of the segments. `value_offsets` has the shape (2, n)."""
+    points = fcurve.keyframe_points
+    third = np.diff(key_frames) / 3.0
+    frame_offsets = -np.append(third[:1], third), np.append(third, third[-1:])
+    for side, frame_offset, value_offset in zip(("left", "right"), frame_offsets, value_offsets, strict=True):
+        points.foreach_set(f"handle_{side}_type", np.full(len(key_frames), HANDLE["FREE"], dtype=np.uint8))
+        handles = np.stack([key_frames + frame_offset, values + value_offset], axis=1)
+        points.foreach_set(f"handle_{side}", handles.astype(np.float32).ravel())
+    fcurve.update()
+
+
+def enable(datablock: bpy.types.ID, copy: Channels, new_keys: Sequence[NewKeys], frames: Float64Array) -> None:
     """Enable TCB on the tracks that have settings.
 
     Blender plays straight lines, and all segments outside the frames.
     """
-    by_path = {keys.sampled.track.path: keys for keys in new if keys.settings is not None}
-    tracks = [track for track in find_tracks(datablock, copy) if track.path in by_path]
-    chosen = [by_path[track.path] for track in tracks]
+    with_settings = {keys.sampled.track.path: (keys, keys.settings) for keys in new_keys if keys.settings is not None}
+    tracks = [track for track in find_tracks(datablock, copy) if track.path in with_settings]
     own_keys = [
         {index: _played_by_blender(own, frames) for index, own in channels.items()}
         for channels in read_all_own_keys(tracks)
     ]
     numbers = [
-        {index: _padded(keys.numbers[index], own, frames) for index, own in channels.items()}
-        for keys, channels in zip(chosen, own_keys, strict=True)
+        {index: _padded(with_settings[track.path][0].numbers[index], own, frames) for index, own in channels.items()}
+        for track, channels in zip(tracks, own_keys, strict=True)
     ]
-    settings = [keys.settings or Settings() for keys in chosen]
+    settings = [with_settings[track.path][1] for track in tracks]
     enable_read([(copy, track) for track in tracks], own_keys, settings, numbers)
 
 
