@@ -69,9 +69,9 @@ class Relaxation:
             size_text(self.after),
             self.after_frame,
         )
-        ways = [rpt_("moved by up to {:s}", size_text(self.moved))] if self.moved else []
-        ways += [rpt_("turned by up to {:s}", size_text(self.turned, is_angle=True))] if self.turned else []
-        keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), ", ".join(ways))
+        changes = [rpt_("moved by up to {:s}", size_text(self.moved))] if self.moved else []
+        changes += [rpt_("turned by up to {:s}", size_text(self.turned, is_angle=True))] if self.turned else []
+        keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), ", ".join(changes))
         return f'"{self.name}": {errors}; {keys}'
 
 
@@ -131,20 +131,14 @@ def relax(  # noqa: PLR0913
     >>> report = animation.enable(rig, keep_look=False)
     >>> keys = animation.track_keys(rig, 'pose.bones["foot.L"].location')
     >>> condition = animation.StaysAbove(height=0.5)
-    >>> done = animation.relax(rig, condition, [keys.take((keys.frames > 1) & (keys.frames < 40))], bone="foot.L")
-    >>> done.keys, round(done.before, 2)
+    >>> result = animation.relax(rig, condition, [keys.take((keys.frames > 1) & (keys.frames < 40))], bone="foot.L")
+    >>> result.keys, round(result.before, 2)
     (2, 0.72)
     """
-    for owner, name in ((item, bone), *condition.targets):
-        if name and (owner.pose is None or name not in owner.pose.bones):
-            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
-    if (item, bone) in condition.targets:
-        if bone:
-            raise AnimationError(Finding("RELAX_OWN_BONE", item.name, arguments=(bone,)))
-        raise AnimationError(Finding("RELAX_ITSELF", item.name))
-    seen = scene or bpy.context.scene
-    assert seen is not None
-    movers = [Mover(chosen, defaults or {}) for chosen in keys if len(chosen)]
+    _check_targets(item, bone, condition)
+    sampled_scene = scene or bpy.context.scene
+    assert sampled_scene is not None
+    movers = [Mover(track_keys, defaults or {}) for track_keys in keys if len(track_keys)]
     if not movers:
         raise AnimationError(Finding("RELAX_NO_KEY", item.name))
     follower = Follower(item, bone, np.array(point, dtype=np.float64))
@@ -155,7 +149,8 @@ def relax(  # noqa: PLR0913
     ]
 
     def motion(step: float) -> Motion:
-        return Motion(follower, condition, movers, seen, sampled_frames(seen, owners, frame_range, step))
+        frames = sampled_frames(sampled_scene, owners, frame_range, step)
+        return Motion(follower, condition, movers, sampled_scene, frames)
 
     try:
         return _relax(movers, motion(STEP), motion(STEP / _FINER), tolerance, progress)
@@ -163,65 +158,82 @@ def relax(  # noqa: PLR0913
         raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
 
 
+def _check_targets(item: bpy.types.Object, bone: str, condition: Condition) -> None:
+    """Raise AnimationError if a bone does not exist, or if the condition's target is the object or bone itself."""
+    for owner, name in ((item, bone), *condition.targets):
+        if name and (owner.pose is None or name not in owner.pose.bones):
+            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
+    if (item, bone) in condition.targets:
+        if bone:
+            raise AnimationError(Finding("RELAX_OWN_BONE", item.name, arguments=(bone,)))
+        raise AnimationError(Finding("RELAX_ITSELF", item.name))
+
+
 def _relax(
     movers: list[Mover],
     coarse: Motion,
-    judge: Motion,
+    fine: Motion,
     tolerance: float,
     progress: Callable[[int, int], None] | None,
 ) -> Relaxation:
-    name = judge.follower.name
+    """Find and write the smallest changes. Errors are checked on the `fine` motion, which has more samples."""
+    name = fine.follower.name
     start = np.concatenate([mover.start for mover in movers])
-    before = judge.errors(start)
-    finite = np.isfinite(before)
-    if not finite.all():
-        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(judge.frames[np.argmin(finite)])))
-    was_at = float(judge.frames[np.argmax(before)])
-    largest = float(before.max())
-    if largest <= tolerance:
-        return Relaxation(name, 0, largest, was_at, largest, was_at)
-    numbers = _relaxed(coarse, judge, start, tolerance, progress)
-    after = judge.errors(numbers)
-    left, left_at = float(after.max()), float(judge.frames[np.argmax(after)])
-    if left > tolerance:
-        sizes = size_of(tolerance), size_of(left), left_at, size_of(largest)
+    errors = fine.errors(start)
+    is_finite = np.isfinite(errors)
+    if not is_finite.all():
+        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(fine.frames[np.argmin(is_finite)])))
+    before, before_frame = _largest(errors, fine)
+    if before <= tolerance:
+        return Relaxation(name, 0, before, before_frame, before, before_frame)
+    numbers = _relaxed_numbers(coarse, fine, start, tolerance, progress)
+    after, after_frame = _largest(fine.errors(numbers), fine)
+    if after > tolerance:
+        sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
         raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
-    result = Relaxation(name, sum(len(mover.keys) for mover in movers), largest, was_at, left, left_at)
-    result.moved, result.turned = _ways(movers, start, numbers)
-    result.notes = _write(movers, numbers)
-    return result
+    key_count = sum(len(mover.keys) for mover in movers)
+    moved, turned = _largest_changes(movers, start, numbers)
+    notes = _write(movers, numbers)
+    return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, notes)
 
 
-def _relaxed(
-    coarse: Motion, judge: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
+def _largest(errors: Values, motion: Motion) -> tuple[float, float]:
+    """Return the maximum error and its frame."""
+    return float(errors.max()), float(motion.frames[np.argmax(errors)])
+
+
+def _relaxed_numbers(
+    coarse: Motion, fine: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> Values:
     """Return key values that satisfy the condition, or come closest to satisfying it.
 
     If necessary, use more closely spaced frames.
     """
-    numbers = start
-    for motion in (coarse, judge):
+    for motion in (coarse, fine):
         weights, longest = motion.costs()
-        found = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
-        numbers = found.numbers.astype(np.float32).astype(np.float64)
-        if judge.errors(numbers).max() <= tolerance or not found.reached:
+        result = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
+        numbers = result.numbers.astype(np.float32).astype(np.float64)
+        if fine.errors(numbers).max() <= tolerance or not result.reached:
             break
     return numbers
 
 
-def _ways(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
+def _largest_changes(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
     """Return the maximum distance by which location keys moved, and the maximum angle by which rotation keys turned."""
     moved = turned = 0.0
     for mover, before, after in zip(movers, split(movers, start), split(movers, numbers), strict=True):
         if not mover.slots:
             continue
         if mover.track.is_rotation:
-            old, new = (rotations.normalise(quaternions_of(mover.track, mover.raw(each))) for each in (before, after))
-            turned = max(turned, float(rotations.angle_between(old, new).max()))
+            q_before, q_after = (
+                rotations.normalise(quaternions_of(mover.track, mover.key_rotations(values)))
+                for values in (before, after)
+            )
+            turned = max(turned, float(rotations.angle_between(q_before, q_after).max()))
         else:
             rows = np.array([row for _, row in mover.slots])
-            squares = np.bincount(rows, (after - before) ** 2)
-            moved = max(moved, math.sqrt(float(squares.max())))
+            squared_distances = np.bincount(rows, (after - before) ** 2)
+            moved = max(moved, math.sqrt(float(squared_distances.max())))
     return moved, turned
 
 
@@ -229,15 +241,16 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
     """Write the values into the keys, update the tracks that were played before, and return notes."""
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
-    for mover, own in zip(movers, split(movers, numbers), strict=True):
+    for mover, values in zip(movers, split(movers, numbers), strict=True):
         if mover.slots:
-            by_datablock.setdefault(mover.datablock, []).append((mover, own))
-    for datablock, group in by_datablock.items():
+            by_datablock.setdefault(mover.datablock, []).append((mover, values))
+    for datablock, changes in by_datablock.items():
         channels = editable_channels(datablock, notes)
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
-        for mover, own in group:
-            _put(channels, tracks[mover.track.path], mover, own)
-        played = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.is_played]
+        changed_tracks = [tracks[mover.track.path] for mover, _ in changes]
+        for track, (mover, values) in zip(changed_tracks, changes, strict=True):
+            _put(channels, track, mover, values)
+        played = [track for track in changed_tracks if track.is_played]
         (users,) = users_of_channels([channels])
         report = rebake(users or [datablock], channels, played, Options())
         notes += [*report.errors, *report.notes]
@@ -245,12 +258,12 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
     return notes
 
 
-def _put(channels: Channels, track: Track, mover: Mover, numbers: Values) -> None:
+def _put(channels: Channels, track: Track, mover: Mover, values: Values) -> None:
     """Write the values into the animator's keys, either on the F-curves or among the keys saved by a bake."""
     components, rows = np.array(mover.slots).T
-    changed = {
-        index: with_values(track, own, points, rows[components == index], numbers[components == index])
+    changed_keys = {
+        index: with_values(track, own, points, rows[components == index], values[components == index])
         for index, (own, points) in own_points(track).items()
         if index in components
     }
-    put_own_keys(channels, track, changed)
+    put_own_keys(channels, track, changed_keys)

@@ -60,13 +60,14 @@ class Mover:
             raise AnimationError(reason)
         if not track.enabled:
             raise track.error("NOT_TCB")
-        self.prefix, self.name = owner_and_kind(track)
+        self._prefix, self._name = owner_and_kind(track)
         self.settings = track.settings
         self.function = function_of(track)
         self.defaults = self.settings.options.defaults if track.is_played and self.settings.options else defaults
-        kept = read_own_keys(track)
+        # In float64, so that the difference quotients of the errors keep their digits.
         self.originals = {
-            index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
+            index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64)))
+            for index, own in read_own_keys(track).items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
             raise track.error("KEYED_APART")
@@ -79,38 +80,38 @@ class Mover:
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
 
     @property
-    def place(self) -> tuple[int, str]:
+    def sampler_key(self) -> tuple[int, str]:
         """Return the dictionary key for the track's motion in `TransformSampler`."""
-        return self.datablock.session_uid, self.prefix + self.name
+        return self.datablock.session_uid, self._prefix + self._name
 
     @property
     def bone(self) -> str:
-        return _bone_of(self.datablock, self.prefix)
+        return _bone_of(self.datablock, self._prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """Return the track's splines with these values in the variable keys."""
-        changed: dict[int, OwnKeys] = {}
+        changed_keys: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
-            move = np.zeros_like(own.keys.co)
+            offset = np.zeros_like(own.keys.co)
             for number, (component, row) in zip(numbers, self.slots, strict=True):
                 if component == index:
-                    move[row, 1] = number - own.keys.values[row]
+                    offset[row, 1] = number - own.keys.values[row]
             # The handles move with their keys.
-            places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
-            changed[index] = own.with_(keys=own.keys.with_(**places))
-        return track_splines(self.track, self.settings, changed, self.defaults)
+            points = {name: getattr(own.keys, name) + offset for name in ("co", "handle_left", "handle_right")}
+            changed_keys[index] = own.with_(keys=own.keys.with_(**points))
+        return track_splines(self.track, self.settings, changed_keys, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
         """Return the locations or quaternions for spline values at `count` frames."""
         if self.track.is_rotation:
             return values[0]
-        still = [self.track.component(index) for index in range(len(self.track.rest))]
-        whole = np.tile(np.array(still, dtype=np.float64), (count, 1))
-        for spline, own in zip(splines, values, strict=True):
-            whole[:, spline.components] = own
-        return whole
+        without_keys = [self.track.component(index) for index in range(len(self.track.rest))]
+        locations = np.tile(np.array(without_keys, dtype=np.float64), (count, 1))
+        for spline, spline_values in zip(splines, values, strict=True):
+            locations[:, spline.components] = spline_values
+        return locations
 
-    def raw(self, numbers: Values) -> Values:
+    def key_rotations(self, numbers: Values) -> Values:
         """Return the variable keys of a rotation as channel values, shape (keys, components)."""
         (spline,) = self.splines(numbers)
         return spline.values[is_among(spline.frames, self.keys.frames)]
@@ -158,28 +159,30 @@ class Motion:
         self.movers = movers
         self.scene = scene
         self.frames = frames
-        self.world = TransformSampler(frames)
-        self._still: dict[tuple[int, str], Matrices] = {}
-        self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
+        self._base_sampler = TransformSampler(frames)
+        self._evaluated: dict[tuple[int, str], Matrices] = {}
+        self._spline_frames = {
+            mover.sampler_key: frames if mover.function is None else mover.function(frames) for mover in movers
+        }
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
-    def placed(self, numbers: Values) -> TransformSampler:
+    def sampler(self, numbers: Values) -> TransformSampler:
         """Return the sampler of transforms with these values in the keys."""
         pairs = zip(self.movers, split(self.movers, numbers), strict=True)
-        return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
+        return self._base_sampler.with_moved({mover.sampler_key: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
         """Return the motion of the mover with these key values.
 
         The last result is cached, because usually only one mover's values change at a time.
         """
-        last = self._last.get(mover.place)
+        last = self._last.get(mover.sampler_key)
         if last is not None and last[0] == numbers.tobytes():
             return last[1]
         splines = mover.splines(numbers)
-        values = evaluate_many([each.spline for each in splines], self._times[mover.place])
+        values = evaluate_many([spline.spline for spline in splines], self._spline_frames[mover.sampler_key])
         motion = mover.motion(splines, values, len(self.frames))
-        self._last[mover.place] = numbers.tobytes(), motion
+        self._last[mover.sampler_key] = numbers.tobytes(), motion
         return motion
 
     def costs(self) -> tuple[Values, Values]:
@@ -187,63 +190,70 @@ class Motion:
 
         The cost is the distance that the point moves if the key value changes by 1.
         """
-        world = self.placed(np.concatenate([mover.start for mover in self.movers]))
-        at = self._at(world, self.follower.item, self.follower.bone, self.follower.point)
+        world = self.sampler(np.concatenate([mover.start for mover in self.movers]))
+        positions = self._positions(world, self.follower.item, self.follower.bone, self.follower.point)
         weights, longest = [], []
         for mover in self.movers:
             origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
-            lever = float(np.linalg.norm(at - origin, axis=1).max())
+            lever = float(np.linalg.norm(positions - origin, axis=1).max())
             if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
                 lever = 1.0
             # Changing a unit quaternion by an angle rotates by twice that angle.
-            turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [lever * turn] * len(mover.slots)
-            longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
+            turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
+            weights += [lever * turn_per_unit] * len(mover.slots)
+            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.slots)
         return np.array(weights), np.array(longest)
 
     def errors(self, numbers: Values) -> Values:
         """Return the error at each frame, at least 0."""
         excess = self.excess(numbers).reshape(-1, len(self.frames))
         if isinstance(self.condition, StaysAt):
-            missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
-            return missed
+            distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
+            return distances
         largest: Values = np.maximum(excess.max(axis=0), 0.0)
         return largest
 
     def excess(self, numbers: Values) -> Values:
         """Return numbers for each frame that are all below the tolerance only if the condition holds."""
-        world = self.placed(numbers)
+        world = self.sampler(numbers)
         condition, follower = self.condition, self.follower
         if isinstance(condition, TurnsWithin):
             return self._beyond(condition, world)
-        at = self._at(world, follower.item, follower.bone, follower.point)
+        positions = self._positions(world, follower.item, follower.bone, follower.point)
         if isinstance(condition, StaysAt):
             target = np.array(condition.point, dtype=np.float64)
-            rows = _CUBE * (at - self._at(world, condition.target, condition.bone, target)).T
-            return np.concatenate((rows, -rows)).ravel()
+            offsets = _CUBE * (positions - self._positions(world, condition.target, condition.bone, target)).T
+            return np.concatenate((offsets, -offsets)).ravel()
         if condition.plane is None:
-            return condition.height - at[:, 2]
-        plane = self._matrices(world, condition.plane, "")
-        normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
-        size = np.linalg.norm(normal, axis=1, keepdims=True)
-        if not size.all():
-            frame = float(self.frames[np.argmin(size)])
-            raise AnimationError(Finding("RELAX_NO_PLANE", condition.plane.name, frame=frame))
-        above: Values = condition.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal / size)
-        return above
+            return condition.height - positions[:, 2]
+        return condition.height - self._heights(world, positions, condition.plane)
 
     def _beyond(self, limits: TurnsWithin, world: TransformSampler) -> Values:
+        """Return the differences between the Euler angles and their limits."""
         owner = self.follower.item.pose.bones[self.follower.bone] if self.follower.bone else self.follower.item
         order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
         angles = rotations.to_euler(world.rotation(self.follower.item, self.follower.bone), order)
-        rows = [angles[:, axis] - high for axis, high in enumerate(limits.high) if high is not None]
-        rows += [low - angles[:, axis] for axis, low in enumerate(limits.low) if low is not None]
-        return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
+        beyond = [angles[:, axis] - high for axis, high in enumerate(limits.high) if high is not None]
+        beyond += [low - angles[:, axis] for axis, low in enumerate(limits.low) if low is not None]
+        return np.concatenate(beyond) if beyond else np.full(len(self.frames), -np.inf)
 
-    def _at(self, world: TransformSampler, item: bpy.types.Object, bone: str, point: Values) -> Values:
+    def _positions(self, world: TransformSampler, item: bpy.types.Object, bone: str, point: Values) -> Values:
+        """Return the world positions (frames, 3) of a point in the local space of the object or bone."""
         matrices = self._matrices(world, item, bone)
-        at: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
-        return at
+        positions: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
+        return positions
+
+    def _heights(self, world: TransformSampler, positions: Values, plane: bpy.types.Object) -> Values:
+        """Return the heights (frames,) of positions above the XY plane of an object."""
+        matrices = self._matrices(world, plane, "")
+        # The cross product, because a sheared Z axis is not perpendicular to the plane.
+        normals = np.cross(matrices[:, :3, 0], matrices[:, :3, 1])
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        if not lengths.all():
+            frame = float(self.frames[np.argmin(lengths)])
+            raise AnimationError(Finding("RELAX_NO_PLANE", plane.name, frame=frame))
+        heights: Values = np.einsum("ni,ni->n", positions - matrices[:, :3, 3], normals / lengths)
+        return heights
 
     def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
         """Return the matrices of the object or bone.
@@ -257,10 +267,10 @@ class Motion:
             if item == self.follower.item:
                 raise
             thing = item.session_uid, bone
-            if thing not in self._still:
+            if thing not in self._evaluated:
                 sampler = DepsgraphSampler([thing], self.frames)
                 sampler.advance({item.session_uid: item}, self.scene, math.inf)
                 if any(mover.datablock.session_uid in sampler.read for mover in self.movers):
                     raise
-                self._still[thing] = sampler.matrices(thing)
-            return self._still[thing]
+                self._evaluated[thing] = sampler.matrices(thing)
+            return self._evaluated[thing]

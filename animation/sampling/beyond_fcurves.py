@@ -44,8 +44,8 @@ def check_bone_parent(item: Any) -> None:
 
 def check_kinematics(item: Any) -> None:
     """Raise UnknownMotionError if any bone of the armature has inverse kinematics, which also moves other bones."""
-    every = (constraint for bone in item.pose.bones for constraint in bone.constraints)
-    if any(not constraint.mute and constraint.type in _IK for constraint in every):
+    constraints = (constraint for bone in item.pose.bones for constraint in bone.constraints)
+    if any(not constraint.mute and constraint.type in _IK for constraint in constraints):
         raise UnknownMotionError("HAS_IK", item.name)
 
 
@@ -67,4 +67,5 @@ def check_animation(item: Any, path: str) -> None:
 
 
 def _is_transform(path: str) -> bool:
+    """Return whether the path is that of a location, rotation or scale, or of their deltas, of an object."""
     return path.removeprefix("delta_").startswith(("location", "rotation", "scale"))

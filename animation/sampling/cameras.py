@@ -44,38 +44,42 @@ def view_now(scene: Any) -> View:
 
 def unscaled(matrices: Matrices) -> Matrices:
     """Return the matrices, shape (..., 4, 4), without scale, which Blender ignores for cameras."""
-    plain = matrices.astype(np.float64)
-    size = np.linalg.norm(plain[..., :3, :3], axis=-2, keepdims=True)
-    turn: Matrices = plain[..., :3, :3] / np.where(size > 0.0, size, 1.0)
-    is_flat = np.abs(np.linalg.det(turn)) < _FLAT
-    plain[..., :3, :3] = np.where(is_flat[..., np.newaxis, np.newaxis], np.eye(3), turn)
-    return plain
+    result = matrices.astype(np.float64)
+    scale = np.linalg.norm(result[..., :3, :3], axis=-2, keepdims=True)
+    axes: Matrices = result[..., :3, :3] / np.where(scale > 0.0, scale, 1.0)
+    is_flat = np.abs(np.linalg.det(axes)) < _FLAT
+    result[..., :3, :3] = np.where(is_flat[..., np.newaxis, np.newaxis], np.eye(3), axes)
+    return result
 
 
 @dataclass
-class _Sampled:
+class _CameraMatrices:
     """Matrices from world space to the space of one camera, at ascending frames."""
 
-    mark: Fingerprint | None
+    fingerprint: Fingerprint | None
     """The fingerprint of the data from which the matrices were computed, or None if Blender stepped through the
     frames."""
-    read: set[int]
+    dependencies: set[int]
+    """The `session_uid` of all datablocks that determine the matrices."""
     frames: Frames
-    into: Matrices
+    to_camera: Matrices
     steps: int = 0
     """The number of times that Blender has stepped through frames, for any camera."""
     stale: bool = False
     """True if a dependency has changed since Blender stepped through the frames."""
 
-    def holds(self, mark: Fingerprint) -> bool:
-        return not self.stale if self.mark is None else self.mark == mark
+    def is_valid(self, fingerprint: Fingerprint) -> bool:
+        """Return whether the matrices belong to the camera's current motion."""
+        return not self.stale if self.fingerprint is None else self.fingerprint == fingerprint
 
-    def has(self, frames: Frames) -> bool:
+    def covers(self, frames: Frames) -> bool:
+        """Return whether the matrices at all of these frames are known."""
         return bool(np.isin(frames, self.frames).all())
 
     def at(self, frames: Frames) -> Matrices:
-        found: Matrices = self.into[np.searchsorted(self.frames, frames)]
-        return found
+        """Return the matrices at these frames."""
+        matrices: Matrices = self.to_camera[np.searchsorted(self.frames, frames)]
+        return matrices
 
 
 class IsSteppedError(Exception):
@@ -86,7 +90,7 @@ class IsSteppedError(Exception):
 class Cameras:
     """A cache of camera matrices, which are valid until something that moves the cameras changes."""
 
-    _sampled: dict[int, _Sampled] = field(default_factory=dict)
+    _matrices: dict[int, _CameraMatrices] = field(default_factory=dict)
     _stepping: dict[int, DepsgraphSampler] = field(default_factory=dict)
     _steps: int = 0
     reason: str = ""
@@ -101,34 +105,36 @@ class Cameras:
         objects. Raises IsSteppedError if `step` must be called first.
         """
         matrices = np.empty((len(frames), 4, 4))
-        cameras = _which(cuts, seen_at)
+        cut_rows = _cut_rows(cuts, seen_at)
         for number, (_, uid) in enumerate(cuts):
-            rows = cameras == number
-            if rows.any():
-                matrices[rows] = self._of(objects[uid], np.unique(frames[rows]), inputs).at(frames[rows])
+            is_seen = cut_rows == number
+            if is_seen.any():
+                matrices[is_seen] = self._matrices_of(objects[uid], np.unique(frames[is_seen]), inputs).at(
+                    frames[is_seen]
+                )
         return matrices
 
     def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
         """Return fingerprints of the cameras, which are equal as long as no camera's motion changes."""
-        return tuple((first, self._mark(objects[uid], inputs)) for first, uid in cuts)
+        return tuple((start, self._fingerprint(objects[uid], inputs)) for start, uid in cuts)
 
-    def _mark(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
-        kept = self._sampled.get(camera.session_uid)
-        if kept is None or kept.mark is not None:
+    def _fingerprint(self, camera: Any, inputs: Fingerprints) -> Fingerprint:
+        known = self._matrices.get(camera.session_uid)
+        if known is None or known.fingerprint is not None:
             return inputs.of(camera)
-        return (object() if kept.stale else kept.steps,)
+        return (object() if known.stale else known.steps,)
 
     def read(self, cuts: Cuts) -> set[int]:
         """Return the `session_uid` of all datablocks on which the cameras depend."""
-        return {uid for _, camera in cuts if camera in self._sampled for uid in self._sampled[camera].read}
+        return {uid for _, camera in cuts if camera in self._matrices for uid in self._matrices[camera].dependencies}
 
     def mark_stale(self, changed: set[int] | None = None) -> None:
         """Mark cameras that depend on `changed` datablocks as stale.
 
         If `changed` is None, anything may have changed.
         """
-        for sampled in self._sampled.values():
-            sampled.stale |= changed is None or not changed.isdisjoint(sampled.read)
+        for matrices in self._matrices.values():
+            matrices.stale |= changed is None or not changed.isdisjoint(matrices.dependencies)
         for uid, sampler in list(self._stepping.items()):
             if changed is None or not changed.isdisjoint(sampler.read | {uid}):
                 del self._stepping[uid]
@@ -154,44 +160,50 @@ class Cameras:
             return
         del self._stepping[uid]
         self._steps += 1
-        self._keep(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
+        self._store(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
 
-    def _of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _Sampled:
+    def _matrices_of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _CameraMatrices:
         """Return the camera's matrices, which cover all frames. Raise IsSteppedError if the matrices are not known."""
         uid = camera.session_uid
-        kept, mark = self._sampled.get(uid), inputs.of(camera)
-        if kept is not None and not kept.holds(mark):
-            del self._sampled[uid]
-            kept = None
-        if kept is not None and kept.has(frames):
-            return kept
-        missing = frames if kept is None else np.setdiff1d(frames, kept.frames)
+        known, fingerprint = self._matrices.get(uid), inputs.of(camera)
+        if known is not None and not known.is_valid(fingerprint):
+            del self._matrices[uid]
+            known = None
+        if known is not None and known.covers(frames):
+            return known
+        missing = frames if known is None else np.setdiff1d(frames, known.frames)
         world = TransformSampler(missing)
         try:
             matrices = world.matrices(camera)
         except UnknownMotionError as unknown:
             self.reason = str(unknown)
-            before = self._stepping.get(uid)
-            if before is None or not np.isin(missing, before.frames).all():
-                wanted = missing if before is None else np.union1d(missing, before.frames)
-                self._stepping[uid] = DepsgraphSampler([(uid, "")], wanted)
+            self._request_stepping(uid, missing)
             raise IsSteppedError from unknown
-        return self._keep(uid, mark, world.read(camera), missing, matrices)
+        return self._store(uid, fingerprint, world.read(camera), missing, matrices)
 
-    def _keep(self, uid: int, mark: Fingerprint | None, read: set[int], frames: Frames, matrices: Matrices) -> _Sampled:
+    def _request_stepping(self, uid: int, missing: Frames) -> None:
+        """Let `step` evaluate the camera at the missing frames, and at the frames that were requested before."""
+        sampler = self._stepping.get(uid)
+        if sampler is None or not np.isin(missing, sampler.frames).all():
+            frames = missing if sampler is None else np.union1d(missing, sampler.frames)
+            self._stepping[uid] = DepsgraphSampler([(uid, "")], frames)
+
+    def _store(
+        self, uid: int, fingerprint: Fingerprint | None, dependencies: set[int], frames: Frames, matrices: Matrices
+    ) -> _CameraMatrices:
         """Add the matrices to the matrices cached for other frames."""
-        into: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
-        old = self._sampled.get(uid)
-        if old is not None and old.mark == mark and (mark is not None or not old.stale):
-            at = np.concatenate((old.frames, frames))
-            frames, rows = np.unique(at, return_index=True)
-            into, read = np.concatenate((old.into, into))[rows], read | old.read
-        self._sampled[uid] = _Sampled(mark, read, frames, into, self._steps)
-        return self._sampled[uid]
+        to_camera: Matrices = np.linalg.inv(unscaled(matrices)).astype(np.float64)
+        old = self._matrices.get(uid)
+        if old is not None and old.fingerprint == fingerprint and (fingerprint is not None or not old.stale):
+            frames, rows = np.unique(np.concatenate((old.frames, frames)), return_index=True)
+            to_camera = np.concatenate((old.to_camera, to_camera))[rows]
+            dependencies = dependencies | old.dependencies
+        self._matrices[uid] = _CameraMatrices(fingerprint, dependencies, frames, to_camera, self._steps)
+        return self._matrices[uid]
 
 
-def _which(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
+def _cut_rows(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
     """Return the row in `cuts` of the camera at each frame."""
-    firsts = [first for first, _ in cuts]
-    rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(firsts, frames + SAME_FRAME, side="right") - 1, 0)
+    starts = [start for start, _ in cuts]
+    rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(starts, frames + SAME_FRAME, side="right") - 1, 0)
     return rows

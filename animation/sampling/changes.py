@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -13,26 +13,26 @@ from ...interp import SplineBatch, rotations
 from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
 from ..bake.plans.splines import TrackSpline, last_place
-from ..fcurves.keyframes import Float64Array
+from ..fcurves.keyframes import Float64Array, IndexArray
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 from .fcurves import played_at
 
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
 """Positions of additional samples in a segment, as fractions. Differences are smallest at the samples of the fit."""
-_SHARE = 0.2
+_LEAST_RATIO = 0.2
 """A segment gets no additional samples if the ratio of its differences to the track's largest difference is below
 this."""
-_TOPS = 4
+_MAX_PEAKS = 4
 """Number of local maxima that are sampled again."""
-_TOP_SHARE = 0.7
+_LEAST_PEAK_RATIO = 0.7
 """A local maximum is not sampled again if its ratio to the largest maximum is below this."""
-_AROUND = np.arange(1.0, 16.0) / 16.0
+_AROUND_PEAK = np.arange(1.0, 16.0) / 16.0
 """Positions of samples around a maximum, as fractions between the samples before and after it."""
-_FAR = 2.0
-"""Difference in radians."""
+_LARGE_ANGLE = 2.0
+"""Difference in radians. Maxima close to half a turn are narrow."""
 _STEP = 0.25
-"""Frames between samples where a quaternion changes sign or the difference exceeds `_FAR`."""
+"""Frames between samples where a quaternion changes sign or the difference exceeds `_LARGE_ANGLE`."""
 _MOST_SAMPLES = 200
 """Maximum number of samples in one such segment."""
 
@@ -59,10 +59,10 @@ class Look:
         """Return the differences at the samples, shape (m,), which are 0 where the motion is unknown."""
         if self.track.is_rotation:
             return _angles(values, played)
-        largest: Float64Array = np.abs(values - played).max(axis=1)
-        return largest
+        differences: Float64Array = np.abs(values - played).max(axis=1)
+        return differences
 
-    def take(self, frames: Float64Array, differences: Float64Array) -> None:
+    def update(self, frames: Float64Array, differences: Float64Array) -> None:
         """If one of the differences exceeds the maximum difference, update the maximum."""
         worst = int(np.argmax(differences))
         if differences[worst] >= self.change:
@@ -71,14 +71,19 @@ class Look:
 
 @dataclass(eq=False)
 class _Compared:
-    """A fitted spline of a look, and the rounding error of differences in the segment after each key."""
+    """A fitted spline of a look, with its differences at the samples of the fit."""
 
     look: Look
-    own: TrackSpline
+    track_spline: TrackSpline
     keys: Float64Array
-    """The frames of the spline's keys."""
+    """The frames of the spline's keys, shape (n,)."""
     rounding: Float64Array
-    """Rounding errors by key, shape (n,). The last key repeats the value of the last segment."""
+    """Rounding errors of differences in the segment after each key, shape (n,). The last key repeats the last
+    segment."""
+    frames: Float64Array
+    """The frames of the samples, shape (segments, samples)."""
+    differences: Float64Array
+    """The differences at the samples, which are 0 within the rounding errors, shape (segments, samples)."""
 
 
 def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -> None:
@@ -88,58 +93,81 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
     especially around the maxima. If the components of a quaternion change sign, the rotation may turn by 180 degrees
     within a frame, so the rotation is also compared every quarter of a frame.
     """
-    every: list[_Compared] = []
-    found: list[tuple[Float64Array, Float64Array]] = []
-    frames = [sample_frames(part.spline.keys.frames) for look in looks for part in look.parts]
-    batch = SplineBatch(spline for own in fitted for spline in own)
-    values = batch([each.ravel() for each in frames])
-    measured = iter(zip(frames, values, strict=True))
-    for look, splines in zip(looks, fitted, strict=True):
-        segments: list[Float64Array] = []
-        for own, part, spline in zip(look.splines, look.parts, splines, strict=True):
-            at, value = next(measured)
-            rounding = _rounding(look.track, part, at)
-            difference = look.differences(part.samples.reshape(value.shape), value).reshape(at.shape)
-            difference[difference <= rounding] = 0.0
-            look.take(at.ravel(), difference.ravel())
-            segments.append(difference.mean(axis=1))
-            largest = rounding.max(axis=1)
-            every.append(_Compared(look, own, spline.keys.frames, np.append(largest, largest[-1])))
-            found.append((at, difference))
-            if not look.track.is_rotation:
-                numbers = np.concatenate([part.spline.keys.values, part.samples.reshape(value.shape)])
-                look.spread = max(look.spread, float(np.ptp(numbers, axis=0).max()))
-        look.mean = float(np.concatenate(segments).mean())
-    further = [_further(compared, *each) for compared, each in zip(every, found, strict=True)]
-    differences = _differences(every, batch, further)
-    around = _around_tops(
-        every,
-        [np.concatenate([one.ravel(), two]) for (one, _), two in zip(found, further, strict=True)],
-        [np.concatenate([one.ravel(), two]) for (_, one), two in zip(found, differences, strict=True)],
+    batch = SplineBatch(spline for splines in fitted for spline in splines)
+    compared = _compare_at_samples(looks, fitted, batch)
+    between = [_frames_between(spline) for spline in compared]
+    differences = _differences(compared, batch, between)
+    peaks = _frames_around_peaks(
+        compared,
+        [np.concatenate([spline.frames.ravel(), more]) for spline, more in zip(compared, between, strict=True)],
+        [
+            np.concatenate([spline.differences.ravel(), more])
+            for spline, more in zip(compared, differences, strict=True)
+        ],
     )
-    _differences(every, batch, around)
+    _differences(compared, batch, peaks)
 
 
-def _differences(every: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]) -> list[Float64Array]:
+def _compare_at_samples(
+    looks: Sequence[Look], fitted: Sequence[Sequence[Spline]], batch: SplineBatch
+) -> list[_Compared]:
+    """Compare all splines with the played motion at the samples of the fit, and store the results in the looks."""
+    compared: list[_Compared] = []
+    frames = [sample_frames(part.spline.keys.frames) for look in looks for part in look.parts]
+    values = batch([spline_frames.ravel() for spline_frames in frames])
+    samples = iter(zip(frames, values, strict=True))
+    for look, splines in zip(looks, fitted, strict=True):
+        segment_means: list[Float64Array] = []
+        for track_spline, part, spline in zip(look.splines, look.parts, splines, strict=True):
+            at, fitted_values = next(samples)
+            played = part.samples.reshape(fitted_values.shape)
+            rounding = _rounding(look.track, part, at)
+            differences = look.differences(played, fitted_values).reshape(at.shape)
+            differences[differences <= rounding] = 0.0
+            look.update(at.ravel(), differences.ravel())
+            segment_means.append(differences.mean(axis=1))
+            largest = rounding.max(axis=1)
+            by_key = np.append(largest, largest[-1])
+            compared.append(_Compared(look, track_spline, spline.keys.frames, by_key, at, differences))
+            if not look.track.is_rotation:
+                values_and_samples = np.concatenate([part.spline.keys.values, played])
+                look.spread = max(look.spread, float(np.ptp(values_and_samples, axis=0).max()))
+        look.mean = float(np.concatenate(segment_means).mean())
+    return compared
+
+
+def _differences(
+    compared: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]
+) -> list[Float64Array]:
     """Measure the differences at additional frames of each spline, and store the largest in the spline's look."""
     played = played_at(
-        [(each.look.track, each.look.originals, each.own, at) for each, at in zip(every, frames, strict=True)]
+        [
+            (spline.look.track, spline.look.originals, spline.track_spline, at)
+            for spline, at in zip(compared, frames, strict=True)
+        ]
     )
     values = batch(frames)
-    turned = [row for row, each in enumerate(every) if each.look.track.is_rotation]
-    angles: Iterator[Float64Array] = iter(())
-    if turned:
-        # One NumPy call for all splines is faster than one call for each spline.
-        joined = _angles(*(np.concatenate([of[row] for row in turned]) for of in (values, played)))
-        angles = iter(np.split(joined, np.cumsum([len(frames[row]) for row in turned])[:-1]))
+    is_rotation = [spline.look.track.is_rotation for spline in compared]
+    angles = _angles_of_splines(list(compress(values, is_rotation)), list(compress(played, is_rotation)))
     result = []
-    for each, at, now, value in zip(every, frames, played, values, strict=True):
-        difference = next(angles) if each.look.track.is_rotation else np.abs(value - now).max(axis=1)
+    for spline, at, played_values, fitted_values in zip(compared, frames, played, values, strict=True):
+        if spline.look.track.is_rotation:
+            differences = next(angles)
+        else:
+            differences = np.abs(fitted_values - played_values).max(axis=1)
         if len(at):
-            difference[difference <= each.rounding[np.searchsorted(each.keys, at, side="right") - 1]] = 0.0
-            each.look.take(at, difference)
-        result.append(difference)
+            segment = np.searchsorted(spline.keys, at, side="right") - 1
+            differences[differences <= spline.rounding[segment]] = 0.0
+            spline.look.update(at, differences)
+        result.append(differences)
     return result
+
+
+def _angles_of_splines(values: Sequence[Float64Array], played: Sequence[Float64Array]) -> Iterator[Float64Array]:
+    """Yield the angles of each spline. One NumPy call for all splines is faster than one call for each spline."""
+    if values:
+        ends = np.cumsum([len(spline_values) for spline_values in values])[:-1]
+        yield from np.split(_angles(np.concatenate(values), np.concatenate(played)), ends)
 
 
 def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
@@ -147,49 +175,60 @@ def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
     return np.nan_to_num(rotations.angle_between(values, played))
 
 
-def _further(compared: _Compared, frames: Float64Array, differences: Float64Array) -> Float64Array:
+def _frames_between(compared: _Compared) -> Float64Array:
     """Return additional frames, in the segments that may contain the maximum difference."""
-    keys, largest = compared.keys, differences.max(axis=1)
-    chosen = largest >= max(_SHARE * compared.look.change, 1e-300)
-    further = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[chosen].ravel()]
+    keys, largest = compared.keys, compared.differences.max(axis=1)
+    is_large = largest >= max(_LEAST_RATIO * compared.look.change, 1e-300)
+    frames = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[is_large].ravel()]
     if compared.look.track.is_rotation:
-        # Maxima close to half a turn are narrow.
-        searched = largest > _FAR
+        needs_steps = largest > _LARGE_ANGLE
         if compared.look.track.kind == "QUATERNION":
-            values = compared.own.values
-            searched |= np.einsum("ij,ij->i", values[1:], values[:-1]) < 0.0
-        for row in np.flatnonzero(searched):
+            values = compared.track_spline.values
+            needs_steps |= np.einsum("ij,ij->i", values[1:], values[:-1]) < 0.0
+        for row in np.flatnonzero(needs_steps):
             step = max(_STEP, (keys[row + 1] - keys[row]) / _MOST_SAMPLES)
-            further.append(np.arange(np.ceil(keys[row] / step), np.floor(keys[row + 1] / step) + 1.0) * step)
-    return np.concatenate(further)
+            frames.append(np.arange(np.ceil(keys[row] / step), np.floor(keys[row + 1] / step) + 1.0) * step)
+    return np.concatenate(frames)
 
 
-def _around_tops(
-    every: Sequence[_Compared], frames: Sequence[Float64Array], sizes: Sequence[Float64Array]
+def _frames_around_peaks(
+    compared: Sequence[_Compared], frames: Sequence[Float64Array], differences: Sequence[Float64Array]
 ) -> list[Float64Array]:
     """Return frames around the largest local maxima of each spline's differences."""
-    if not every:
+    if not compared:
         return []
-    looks = {id(each.look): place for place, each in enumerate(every)}
-    owner = np.repeat(np.arange(len(every)), [len(each) for each in frames])
-    at, size = np.concatenate(frames), np.concatenate(sizes)
-    order = np.lexsort((at, owner))
-    owner, at, size = owner[order], at[order], size[order]
-    bounds = np.array([each.keys[[0, -1]] for each in every])
-    same = owner[1:] == owner[:-1]
-    before, after = np.append(False, same), np.append(same, False)
-    low = np.where(before, np.roll(at, 1), bounds[owner, 0])
-    high = np.where(after, np.roll(at, -1), bounds[owner, 1])
-    look = np.array([looks[id(each.look)] for each in every])[owner]
-    largest = np.array([each.look.change for each in every])[owner]
-    is_top = (size >= np.where(before, np.roll(size, 1), 0.0)) & (size > np.where(after, np.roll(size, -1), 0.0))
-    tops = np.flatnonzero(is_top & (size >= _TOP_SHARE * largest))
-    tops = tops[np.lexsort((-size[tops], look[tops]))]
-    first = np.searchsorted(look[tops], look[tops])
-    tops = np.sort(tops[np.arange(len(tops)) - first < _TOPS])
-    near = low[tops, np.newaxis] + (high - low)[tops, np.newaxis] * _AROUND
-    shares = np.searchsorted(owner[tops], np.arange(len(every) + 1)).tolist()
-    return [near[start:stop].ravel() for start, stop in pairwise(shares)]
+    spline = np.repeat(np.arange(len(compared)), [len(at) for at in frames])
+    frame, difference = np.concatenate(frames), np.concatenate(differences)
+    order = np.lexsort((frame, spline))
+    spline, frame, difference = spline[order], frame[order], difference[order]
+    bounds = np.array([each.keys[[0, -1]] for each in compared])
+    is_same = spline[1:] == spline[:-1]
+    has_previous, has_next = np.append(False, is_same), np.append(is_same, False)
+    low = np.where(has_previous, np.roll(frame, 1), bounds[spline, 0])
+    high = np.where(has_next, np.roll(frame, -1), bounds[spline, 1])
+    is_peak = (difference >= np.where(has_previous, np.roll(difference, 1), 0.0)) & (
+        difference > np.where(has_next, np.roll(difference, -1), 0.0)
+    )
+    largest = np.array([each.look.change for each in compared])[spline]
+    peaks = np.flatnonzero(is_peak & (difference >= _LEAST_PEAK_RATIO * largest))
+    peaks = _highest_of_looks(compared, spline, difference, peaks)
+    around = low[peaks, np.newaxis] + (high - low)[peaks, np.newaxis] * _AROUND_PEAK
+    ends = np.searchsorted(spline[peaks], np.arange(len(compared) + 1)).tolist()
+    return [around[start:stop].ravel() for start, stop in pairwise(ends)]
+
+
+def _highest_of_looks(
+    compared: Sequence[_Compared], spline: IndexArray, difference: Float64Array, peaks: IndexArray
+) -> IndexArray:
+    """Return the highest peaks of each look, at most `_MAX_PEAKS`, in ascending order.
+
+    `spline` and `difference` belong to all samples, and `peaks` contains indices of samples.
+    """
+    look_numbers = {id(each.look): number for number, each in enumerate(compared)}
+    look = np.array([look_numbers[id(each.look)] for each in compared])[spline]
+    peaks = peaks[np.lexsort((-difference[peaks], look[peaks]))]
+    first_of_look = np.searchsorted(look[peaks], look[peaks])
+    return np.sort(peaks[np.arange(len(peaks)) - first_of_look < _MAX_PEAKS])
 
 
 def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
@@ -197,11 +236,11 @@ def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64A
 
     The errors come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
     """
-    steps = np.diff(part.samples, axis=1)
+    changes = np.diff(part.samples, axis=1)
     # The chord between two quaternions is half as long as the rotation angle.
-    size = 2.0 if track.is_rotation else 1.0
-    steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
-    speed = (steps / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
+    per_chord = 2.0 if track.is_rotation else 1.0
+    changes = per_chord * (np.linalg.norm(changes, axis=2) if track.is_rotation else np.abs(changes).max(axis=2))
+    speed = (changes / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
     # A fit ends when its mean error is within the rounding error.
-    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.samples).max() + last_place(frames) * speed
+    rounding: Float64Array = 2.0 * FLOAT32 * per_chord * np.abs(part.samples).max() + last_place(frames) * speed
     return rounding

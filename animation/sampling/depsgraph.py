@@ -54,14 +54,15 @@ class DepsgraphSampler:
         A temporary scene is evaluated, so the current frame and unkeyed poses do not change.
         """
         end = time.perf_counter() + seconds
-        with _aside(scene, [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]) as evaluated_at:
+        items = [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]
+        with _temporary_scene(scene, items) as evaluated_at:
             while not self.is_done:
                 depsgraph = evaluated_at(float(self.frames[self._done]))
-                for thing, matrices in self._matrices.items():
-                    matrices[self._done] = _matrix(objects[thing[0]].evaluated_get(depsgraph), thing[1])
+                for (uid, bone), matrices in self._matrices.items():
+                    matrices[self._done] = _matrix(objects[uid].evaluated_get(depsgraph), bone)
                 self._done += 1
                 if time.perf_counter() > end or self.is_done:
-                    self.read |= {each.original.session_uid for each in depsgraph.ids}
+                    self.read |= {datablock.original.session_uid for datablock in depsgraph.ids}
                     break
 
 
@@ -69,7 +70,7 @@ def stepped(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
     """Return the numbers that `read` gets from the depsgraph at each frame, shape (frames, numbers)."""
-    with _aside(scene, [item]) as evaluated_at:
+    with _temporary_scene(scene, [item]) as evaluated_at:
         rows = [read(evaluated_at(frame)) for frame in frames.tolist()]
     return np.array(rows, dtype=np.float64)
 
@@ -89,67 +90,65 @@ def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Fr
 
 
 def _matrix(item: Any, bone: str) -> Any:
+    """Return the world matrix of an evaluated object or one of its bones."""
     return item.matrix_world @ item.pose.bones[bone].matrix if bone else item.matrix_world
 
 
 @contextmanager
-def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Callable[[float], Any]]:
+def _temporary_scene(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Callable[[float], Any]]:
     """Yield a function that evaluates these objects at a frame of `scene` and returns the depsgraph.
 
     The function evaluates a temporary scene that contains only these objects, so unkeyed poses do not change. Handlers
     are disabled.
     """
-    handlers = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
-    held = [list(each) for each in handlers]
-    before = _frame_of(scene)
-    asides: list[Any] = []
+    handler_lists = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
+    saved_handlers = [list(handlers) for handlers in handler_lists]
+    saved_frame = scene.frame_current, scene.frame_subframe
+    temporary: list[Any] = []
 
     def evaluated_at(frame: float) -> Any:
         _set_frame(scene, int(frame // 1), frame % 1)
-        if asides and _is_read(scene, asides[-1]):
+        if temporary and _is_read(scene, temporary[-1]):
             # A driver that reads the frame of another scene gets a copy that is created only once, with the depsgraph.
-            bpy.data.scenes.remove(asides.pop())
-        if not asides:
-            asides.append(_scene_of(items, scene))
-        asides[-1].frame_set(int(frame // 1), subframe=frame % 1)
-        return asides[-1].view_layers[0].depsgraph
+            bpy.data.scenes.remove(temporary.pop())
+        if not temporary:
+            temporary.append(_scene_with(items, scene))
+        temporary[-1].frame_set(int(frame // 1), subframe=frame % 1)
+        return temporary[-1].view_layers[0].depsgraph
 
     try:
-        for each in handlers:
-            each.clear()
+        for handlers in handler_lists:
+            handlers.clear()
         yield evaluated_at
     finally:
-        for each in asides:
-            bpy.data.scenes.remove(each)
-        _set_frame(scene, *before)
-        for each, kept in zip(handlers, held, strict=True):
-            each[:] = kept
+        for temporary_scene in temporary:
+            bpy.data.scenes.remove(temporary_scene)
+        _set_frame(scene, *saved_frame)
+        for handlers, saved in zip(handler_lists, saved_handlers, strict=True):
+            handlers[:] = saved
 
 
-def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.types.Scene:
+def _scene_with(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> bpy.types.Scene:
     """Create a scene with these objects and the time mapping of `scene`."""
-    made = bpy.data.scenes.new("TCB paths")
-    made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
+    new_scene = bpy.data.scenes.new("TCB paths")
+    new_scene.render.frame_map_old = scene.render.frame_map_old
+    new_scene.render.frame_map_new = scene.render.frame_map_new
     for item in items:
-        made.collection.objects.link(item)
-    return made
+        new_scene.collection.objects.link(item)
+    return new_scene
 
 
-def _is_read(scene: bpy.types.Scene, aside: Any) -> bool:
+def _is_read(scene: bpy.types.Scene, temporary_scene: Any) -> bool:
     """Return whether anything that animates the objects, for example a driver, reads properties of the scene."""
-    return any(each.original == scene for each in aside.view_layers[0].depsgraph.ids)
-
-
-def _frame_of(scene: bpy.types.Scene) -> tuple[int, float]:
-    return scene.frame_current, scene.frame_subframe
+    return any(datablock.original == scene for datablock in temporary_scene.view_layers[0].depsgraph.ids)
 
 
 def _set_frame(scene: bpy.types.Scene, frame: int, subframe: float) -> None:
     """Set the current frame without evaluation, which would reset poses to their keys."""
     scenes = bpy.data.scenes
-    at = list(scenes).index(scene)
+    index = list(scenes).index(scene)
     for name, number in (("frame_current", frame), ("frame_subframe", subframe)):
-        numbers = [getattr(each, name) for each in scenes]
-        numbers[at] = number
+        numbers = [getattr(other, name) for other in scenes]
+        numbers[index] = number
         # Unlike assigning to the property, this call tags nothing as changed.
         scenes.foreach_set(name, numbers)

@@ -20,7 +20,7 @@ from ..store.tracks import Track
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
 """A track, the animator's keys, and its splines of at least two keys, without segments that Blender plays."""
-_Sampled = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
+_SplineFrames = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
 """A track, the animator's keys, one of its splines, and frames between the spline's keys."""
 _NO_ROTATION = 1e-5
 """Float32 quaternions shorter than this do not determine a rotation."""
@@ -36,54 +36,61 @@ def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
         for track, originals, splines in tracks
         for spline in splines
     ]
-    raw = iter(_raw(samples))
-    return [_parts(track, originals, splines, [next(raw) for _ in splines]) for track, originals, splines in tracks]
+    channel_values = iter(_channel_values(samples))
+    return [
+        _splines_to_fit(track, originals, splines, [next(channel_values) for _ in splines])
+        for track, originals, splines in tracks
+    ]
 
 
-def played_at(samples: Sequence[_Sampled]) -> list[Float64Array]:
+def played_at(samples: Sequence[_SplineFrames]) -> list[Float64Array]:
     """Return the F-curves' motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
 
     The result is NaN where the values do not represent a rotation.
     """
     played = []
-    for (track, *_), raw in zip(samples, _raw(samples), strict=True):
+    for (track, *_), channel_values in zip(samples, _channel_values(samples), strict=True):
         if not track.is_rotation:
-            played.append(raw)
+            played.append(channel_values)
             continue
-        quaternions = quaternions_of(track, raw)
+        quaternions = quaternions_of(track, channel_values)
         length = np.linalg.norm(quaternions, axis=1, keepdims=True)
         played.append(quaternions / np.where(length > _NO_ROTATION, length, np.nan))
     return played
 
 
-def _parts(
-    track: Track, originals: Mapping[int, OwnKeys], splines: Sequence[TrackSpline], raw: Sequence[Float64Array]
+def _splines_to_fit(
+    track: Track,
+    originals: Mapping[int, OwnKeys],
+    splines: Sequence[TrackSpline],
+    channel_values: Sequence[Float64Array],
 ) -> list[SplineToFit]:
-    frames = union([original.keys.frames for original in originals.values()])
-    parts = []
-    for spline, channels in zip(splines, raw, strict=True):
-        played = _played(track, channels)
+    """Return a track's splines with the played values, or an empty list if these values are unusable."""
+    track_frames = union([original.keys.frames for original in originals.values()])
+    result = []
+    for spline, channels in zip(splines, channel_values, strict=True):
+        played = _finite_motion(track, channels)
         if played is None:
             return []
-        played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
-        rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
+        samples = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
+        rows = np.searchsorted(track_frames, spline.frames - np.float32(SAME_FRAME))
         # The splines contain no segments that Blender plays.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        parts.append(SplineToFit(spline.spline, rows, played, _walk(track, spline, channels)))
-    return parts
+        result.append(SplineToFit(spline.spline, rows, samples, _walk(track, spline, channels)))
+    return result
 
 
-def _played(track: Track, raw: Float64Array) -> Float64Array | None:
+def _finite_motion(track: Track, channels: Float64Array) -> Float64Array | None:
     """Return the values, or unit quaternions for rotations.
 
     Return None if the values are not finite or do not represent a rotation.
     """
-    if track.is_rotation:
-        raw = quaternions_of(track, raw)
-        if not raw.any(axis=1).all():
-            return None
-        raw = rotations.normalise(raw) if np.isfinite(raw).all() else raw
-    return raw if np.isfinite(raw).all() else None
+    if not track.is_rotation:
+        return channels if np.isfinite(channels).all() else None
+    quaternions = quaternions_of(track, channels)
+    if not (quaternions.any(axis=1).all() and np.isfinite(quaternions).all()):
+        return None
+    return rotations.normalise(quaternions)
 
 
 def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
@@ -109,47 +116,48 @@ class _Channel:
     values: Float64Array
 
     @property
-    def begins(self) -> IndexArray:
+    def rows_before(self) -> IndexArray:
         """Return, for each frame, the row of the last key at or before it, or -1 before the first key."""
         return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
 
 
-def _raw(samples: Sequence[_Sampled]) -> list[Float64Array]:
+def _channel_values(samples: Sequence[_SplineFrames]) -> list[Float64Array]:
     """Return the channel values at the frames of each spline, shape (m, components)."""
     result, channels = [], []
-    for track, originals, spline, at in samples:
-        frames = at.astype(np.float32)
-        raw = np.empty((len(frames), len(spline.components)))
-        for values, index in zip(raw.T, spline.components, strict=True):
+    for track, originals, spline, spline_frames in samples:
+        frames = spline_frames.astype(np.float32)
+        values = np.empty((len(frames), len(spline.components)))
+        for column, index in zip(values.T, spline.components, strict=True):
             original = originals.get(index)
             if original is None:
-                values[:] = track.component(index)
+                column[:] = track.component(index)
             else:
-                channels.append(_Channel(track, index, original, frames, values))
-        result.append(raw)
-    _evaluate(channels)
+                channels.append(_Channel(track, index, original, frames, column))
+        result.append(values)
+    if channels:
+        _evaluate(channels)
     return result
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
     """Fill in the channel values. Plain Bezier segments are vectorized, and Blender evaluates all other segments."""
-    if not channels:
-        return
     keys = Joined.of([channel.original.keys for channel in channels])
-    plain = beziers.is_plain(keys.keys)
+    is_plain = beziers.is_plain(keys.keys)
     # Let Blender place the handles of edited keys.
-    plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
-    plain[keys.starts + keys.counts - 1] = False
-    begins = [channel.begins for channel in channels]
-    begin = np.concatenate([start + np.maximum(own, 0) for start, own in zip(keys.starts, begins, strict=True)])
-    here = plain[begin] & (np.concatenate(begins) >= 0)
+    is_plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
+    is_plain[keys.starts + keys.counts - 1] = False
+    rows = [channel.rows_before for channel in channels]
+    begin = np.concatenate([start + np.maximum(before, 0) for start, before in zip(keys.starts, rows, strict=True)])
+    is_vectorized = is_plain[begin] & (np.concatenate(rows) >= 0)
     frames = np.concatenate([channel.frames for channel in channels])
     values = np.empty(len(frames))
-    values[here] = beziers.evaluate(keys.keys, begin[here], frames[here])
+    values[is_vectorized] = beziers.evaluate(keys.keys, begin[is_vectorized], frames[is_vectorized])
     end = 0
     for channel in channels:
         start, end = end, end + len(channel.frames)
         channel.values[:] = values[start:end]
-        rest = ~here[start:end]
-        if rest.any():
-            channel.values[rest] = own_motion(channel.track, channel.index, channel.original, channel.frames[rest])
+        is_left = ~is_vectorized[start:end]
+        if is_left.any():
+            channel.values[is_left] = own_motion(
+                channel.track, channel.index, channel.original, channel.frames[is_left]
+            )

@@ -17,11 +17,10 @@ from ..fcurves.keyframes import read_joined
 from .transforms import plays
 
 Fingerprint = tuple[Hashable, ...]
-_STILL = (
+_TRANSFORM_PROPERTIES = (
     *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
     *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
 )
-
 _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type", "back", "amplitude", "period")
 """Key attributes that affect playback or identify the animator's keys."""
 
@@ -34,42 +33,43 @@ class Fingerprints:
     """
 
     def __init__(self) -> None:
-        self._marks: dict[tuple[int, str], Fingerprint] = {}
+        self._fingerprints: dict[tuple[int, str], Fingerprint] = {}
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
 
     def of(self, item: Any, bone: str = "") -> Fingerprint:
         """Return the fingerprint of the object or one of its bones."""
-        parts = []
-        owner = item.pose.bones[bone] if bone else None
-        while owner is not None:
-            parts.append(self._own(item, owner))
-            owner = owner.parent
-        above = item
-        while above is not None:
-            parts.append(self._own(above, None))
-            parent = above.parent
-            is_posed = parent is not None and above.parent_type == "BONE" and parent.pose is not None
-            if is_posed and above.parent_bone in parent.pose.bones:
-                parts.append(self.of(parent, above.parent_bone))
+        fingerprints = []
+        pose_bone = item.pose.bones[bone] if bone else None
+        while pose_bone is not None:
+            fingerprints.append(self._without_parents(item, pose_bone))
+            pose_bone = pose_bone.parent
+        obj = item
+        while obj is not None:
+            fingerprints.append(self._without_parents(obj, None))
+            parent = obj.parent
+            has_bone_parent = parent is not None and obj.parent_type == "BONE" and parent.pose is not None
+            if has_bone_parent and obj.parent_bone in parent.pose.bones:
+                fingerprints.append(self.of(parent, obj.parent_bone))
                 break
-            above = parent
-        return tuple(parts)
+            obj = parent
+        return tuple(fingerprints)
 
     def rest(self) -> None:
         """Release F-curves, which can become invalid when Blender continues. The fingerprints remain."""
         self._curves.clear()
 
-    def _own(self, item: Any, bone: Any) -> Fingerprint:
+    def _without_parents(self, item: Any, bone: Any) -> Fingerprint:
+        """Return the fingerprint of the object, or of the bone if it is not None, from the cache if possible."""
         name = item.session_uid, "" if bone is None else bone.name
-        if name not in self._marks:
-            self._marks[name] = (*name, *(self._object(item) if bone is None else self._bone(item, bone)))
-        return self._marks[name]
+        if name not in self._fingerprints:
+            self._fingerprints[name] = (*name, *(self._of_object(item) if bone is None else self._of_bone(item, bone)))
+        return self._fingerprints[name]
 
-    def _object(self, item: Any) -> Fingerprint:
+    def _of_object(self, item: Any) -> Fingerprint:
         animation = item.animation_data
-        played: Fingerprint = ()
+        sources: Fingerprint = ()
         if animation is not None:
-            played = (
+            sources = (
                 animation.action and animation.action.session_uid,
                 getattr(animation, "action_slot_handle", 0),
                 animation.action_blend_type,
@@ -79,51 +79,54 @@ class Fingerprints:
             )
         inverse = np.array(item.matrix_parent_inverse).tobytes()
         parent = item.parent
-        on_a_path = parent is not None and parent.type == "CURVE" and parent.data.use_path
-        placed = parent and parent.session_uid, item.parent_type, item.parent_bone, inverse, on_a_path
-        led = item.rigid_body is not None, _constraints(item)
+        follows_path = parent is not None and parent.type == "CURVE" and parent.data.use_path
+        parenting = parent and parent.session_uid, item.parent_type, item.parent_bone, inverse, follows_path
+        effects = item.rigid_body is not None, _constraints(item)
         # Inverse kinematics on a bone also moves other bones.
-        posed = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
-        return (*played, *placed, *led, *posed, *self._values(item, item, ""))
+        pose = (item.data.pose_position, *map(_constraints, item.pose.bones)) if item.pose is not None else ()
+        return (*sources, *parenting, *effects, *pose, *self._values(item, item, ""))
 
-    def _bone(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Fingerprint:
+    def _of_bone(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Fingerprint:
         rest = bone.bone
-        inherits = rest.use_inherit_rotation, rest.inherit_scale, rest.use_local_location, rest.use_relative_parent
-        at_rest = np.array(rest.matrix_local).tobytes(), rest.length, rest.use_connect, *inherits
-        return *at_rest, _constraints(bone), *self._values(item, bone, bone_path(bone))
+        relations = rest.use_inherit_rotation, rest.inherit_scale, rest.use_local_location, rest.use_relative_parent
+        rest_pose = np.array(rest.matrix_local).tobytes(), rest.length, rest.use_connect
+        return *rest_pose, *relations, _constraints(bone), *self._values(item, bone, bone_path(bone))
 
     def _values(self, item: bpy.types.Object, owner: Any, path: str) -> Fingerprint:
+        """Return the fingerprint of the F-curves and unanimated values of the object or bone with that path."""
         curves = self._curves_of(item).get(path, [])
-        moved = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves if plays(fcurve)}
-        still = tuple(
+        animated = {(fcurve.data_path.rpartition(".")[2], fcurve.array_index) for fcurve in curves if plays(fcurve)}
+        unanimated_values = tuple(
             value
-            for name in _STILL
+            for name in _TRANSFORM_PROPERTIES
             for index, value in enumerate(getattr(owner, name, ()))
-            if (name, index) not in moved
+            if (name, index) not in animated
         )
-        return owner.rotation_mode, still, *_played(curves)
+        return owner.rotation_mode, unanimated_values, *_of_curves(curves)
 
     def _curves_of(self, item: bpy.types.Object) -> dict[str, list[bpy.types.FCurve]]:
         """Return the object's F-curves, grouped by the paths of their owners."""
         if item.session_uid not in self._curves:
-            found: dict[str, list[bpy.types.FCurve]] = {}
+            curves_by_owner: dict[str, list[bpy.types.FCurve]] = {}
             try:
                 for fcurve in channels_of(item):
-                    found.setdefault(fcurve.data_path.rpartition(".")[0], []).append(fcurve)
+                    curves_by_owner.setdefault(fcurve.data_path.rpartition(".")[0], []).append(fcurve)
             except AnimationError:
-                found = {}
-            self._curves[item.session_uid] = found
+                curves_by_owner = {}
+            self._curves[item.session_uid] = curves_by_owner
         return self._curves[item.session_uid]
 
 
 def _constraints(owner: Any) -> Fingerprint:
+    """Return the properties of constraints that `check_constraints` and `check_kinematics` read."""
     return tuple((constraint.type, constraint.mute) for constraint in owner.constraints)
 
 
-def _played(fcurves: list[Any]) -> Fingerprint:
+def _of_curves(fcurves: list[Any]) -> Fingerprint:
+    """Return the fingerprint of F-curves: their settings, and a checksum of their keys."""
     if not fcurves:
         return ()
-    heads = tuple(
+    settings = tuple(
         (
             fcurve.data_path,
             fcurve.array_index,
@@ -136,7 +139,7 @@ def _played(fcurves: list[Any]) -> Fingerprint:
         for fcurve in fcurves
     )
     keys = read_joined(fcurves, _READ).keys
-    checked = 0
+    checksum = 0
     for name in _READ:
-        checked = crc32(getattr(keys, name).tobytes(), checked)
-    return *heads, checked
+        checksum = crc32(getattr(keys, name).tobytes(), checksum)
+    return *settings, checksum

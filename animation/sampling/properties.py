@@ -27,7 +27,7 @@ Values = npt.NDArray[np.float64]
 
 STEP = 0.25
 """Frames between samples. Samples between whole frames are included because motion blur renders there too."""
-_MOST = 1_000_000
+_MAX_SAMPLES = 1_000_000
 """The maximum number of samples. More samples would take minutes and a lot of memory."""
 
 
@@ -48,28 +48,33 @@ class PropertySampler:
         the property. Blender clamps the values if it steps through the frames.
         """
         curves, driven = curves_of(owner), {path for path, _ in driven_components(owner)}
-        has_others = plays_strips(owner)
+        has_strips = plays_strips(owner)
         result: dict[str, Values] = {}
-        decided_otherwise = []
+        paths_to_step = []
         for path in dict.fromkeys(paths):
-            if has_others or path in driven:
-                decided_otherwise.append(path)
+            if has_strips or path in driven:
+                paths_to_step.append(path)
                 continue
-            still = _numbers(owner, path)
-            result[path] = np.tile(np.array(still, dtype=np.float64), (len(self.frames), 1))
-            for index in range(len(still)):
+            current = _numbers(owner, path)
+            result[path] = np.tile(np.array(current, dtype=np.float64), (len(self.frames), 1))
+            for index in range(len(current)):
                 fcurve = curves.get((path, index))
                 if fcurve is not None:
                     result[path][:, index] = [fcurve.evaluate(frame) for frame in self.frames.tolist()]
-        result |= self._stepped(owner, decided_otherwise)
-        for path, values in result.items():
-            finite = np.isfinite(values).all(axis=1)
-            if not finite.all():
-                frame = float(self.frames[np.argmin(finite)])
-                raise AnimationError(Finding("PLAYED_NOT_FINITE", name_of(owner), path, frame))
+        result |= self._stepped(owner, paths_to_step)
+        self._check_finite(owner, result)
         return result
 
+    def _check_finite(self, owner: bpy.types.ID, values_by_path: dict[str, Values]) -> None:
+        """Raise AnimationError for the first value that is not finite."""
+        for path, values in values_by_path.items():
+            is_finite = np.isfinite(values).all(axis=1)
+            if not is_finite.all():
+                frame = float(self.frames[np.argmin(is_finite)])
+                raise AnimationError(Finding("PLAYED_NOT_FINITE", name_of(owner), path, frame))
+
     def _stepped(self, owner: bpy.types.ID, paths: Sequence[str]) -> dict[str, Values]:
+        """Return the values that Blender evaluates, stepping through the frames once for all paths."""
         if not paths:
             return {}
         sizes = [len(_numbers(owner, path)) for path in paths]
@@ -104,17 +109,21 @@ def is_driven(owner: object, path: str) -> bool:
 def driven_components(owner: Any) -> set[tuple[str, int]]:
     """Return the paths and components that have drivers."""
     animation = owner.animation_data
-    return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
+    return (
+        set()
+        if animation is None
+        else {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
+    )
 
 
 def all_keys(owner: bpy.types.ID) -> Values:
     """Return the frames of all the animator's keys on the datablock, in ascending order."""
     paths = {path for path, _ in curves_of(owner)}
     try:
-        keyed = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in paths]
+        by_track = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in paths]
     except AnimationError:
-        keyed = []
-    frames = union(keyed).astype(np.float64)
+        by_track = []
+    frames = union(by_track).astype(np.float64)
     return frames[np.isfinite(frames)]
 
 
@@ -132,15 +141,16 @@ def sampled_frames(
         low, high = min([float(scene.frame_start), *keys]), max([float(scene.frame_end), *keys])
     else:
         low, high = frame_range
-    if (high - low) / step > _MOST:
+    if (high - low) / step > _MAX_SAMPLES:
         name = name_of(owners[0]) if owners else scene.name
         raise AnimationError(Finding("TOO_MANY_FRAMES", name, arguments=((high - low) / step, low, high)))
     steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     frames = np.unique(np.concatenate((steps, keys, [low, high])))
-    among: Frames = frames[(frames >= low) & (frames <= high)]
-    return among
+    frames_in_range: Frames = frames[(frames >= low) & (frames <= high)]
+    return frames_in_range
 
 
 def _numbers(owner: Any, path: str) -> tuple[float, ...]:
+    """Return the current value of a property, as one number per component."""
     value = owner.path_resolve(path)
     return tuple(map(float, value)) if hasattr(value, "__len__") else (float(value),)

@@ -33,6 +33,7 @@ Matrices = npt.NDArray[np.float64]
 """Matrices for column vectors, shape (frames, 4, 4)."""
 
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
+"""Values by the object's `session_uid` and the property's path."""
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
 """The dictionary key of a cached transform of an object, a bone in world space, or a bone in armature space."""
@@ -49,23 +50,27 @@ class TransformSampler:
     def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
         self.frames = frames
         self._moved = moved or {}
-        self._read: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
-        self._times: list[float] = frames.tolist()
-        self._placed: dict[_Name, tuple[Matrices, set[int]]] = {}
-        self._reading: set[int] = set()
+        self._frame_list: list[float] = frames.tolist()
         self._curves: dict[int, _Curves] = {}
+        """The F-curves that have an effect, by the object's `session_uid`."""
+        self._curve_values: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
+        """The values of properties, by the object's `session_uid` and the property's path."""
+        self._cache: dict[_Name, tuple[Matrices, set[int]]] = {}
+        """Matrices, and the `session_uid` of the datablocks that determine them."""
+        self._dependencies: set[int] = set()
+        """The `session_uid` of the datablocks read so far for the matrices that are being computed."""
 
     def with_moved(self, moved: Moved) -> TransformSampler:
         """Return a sampler that uses other values instead of F-curves, and that shares the values already read."""
         other = TransformSampler(self.frames, moved)
-        other._curves, other._read = self._curves, self._read
+        other._curves, other._curve_values = self._curves, self._curve_values
         return other
 
     def matrices(self, item: Any, bone: str = "") -> Matrices:
         """Return the matrices of the object or one of its bones. Raises UnknownMotionError."""
         if not bone:
-            return self._once((item.session_uid, None), lambda: self._object(item))
-        return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
+            return self._cached((item.session_uid, None), lambda: self._object(item))
+        return self._cached((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
 
     def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
         """Return the local rotation of the object or bone as quaternions, shape (frames, 4)."""
@@ -75,70 +80,76 @@ class TransformSampler:
 
     def before_constraints(self, item: bpy.types.Object) -> Matrices:
         """Return the matrices of the object without its constraints. Raises UnknownMotionError."""
-        return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
+        return self._cached((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
         """Return the `session_uid` of all datablocks that determine the matrices.
 
         The matrices are valid until one of these datablocks changes.
         """
-        return self._placed[(item.session_uid, bone or None)][1]
+        return self._cache[(item.session_uid, bone or None)][1]
 
-    def _once(self, name: _Name, place: Callable[[], Matrices]) -> Matrices:
-        if name not in self._placed:
-            outside, self._reading = self._reading, set()
+    def _cached(self, name: _Name, compute: Callable[[], Matrices]) -> Matrices:
+        """Return the matrices from the cache, or compute them and collect their dependencies."""
+        if name not in self._cache:
+            outer_dependencies, self._dependencies = self._dependencies, set()
             try:
-                self._placed[name] = place(), self._reading
+                self._cache[name] = compute(), self._dependencies
             finally:
-                self._reading = outside
-        matrices, read = self._placed[name]
-        self._reading |= read
+                self._dependencies = outer_dependencies
+        matrices, dependencies = self._cache[name]
+        self._dependencies |= dependencies
         return matrices
 
     def _object(self, item: bpy.types.Object) -> Matrices:
+        """Return the world matrices of an object that has no constraints."""
         check_constraints(item)
         return self.before_constraints(item)
 
     def _unconstrained(self, item: bpy.types.Object) -> Matrices:
-        self._reading.add(item.session_uid)
+        """Return the world matrices of an object, ignoring its constraints."""
+        self._dependencies.add(item.session_uid)
         check_body(item)
         curves = self._curves_of(item, "")
         rotation = self._rotation(item, curves, "")
+        # Blender has no delta for this mode.
         if item.rotation_mode != "AXIS_ANGLE":
             rotation = self._rotation(item, curves, "delta_") @ rotation
-        placed = _composed(
+        local = _composed(
             self._values(item, curves, "location") + self._values(item, curves, "delta_location"),
             rotation,
             self._values(item, curves, "scale") * self._values(item, curves, "delta_scale"),
         )
         if item.parent is None:
-            return placed
-        moved: Matrices = self._parent(item) @ np.array(item.matrix_parent_inverse) @ placed
-        return moved
+            return local
+        world: Matrices = self._parent(item) @ np.array(item.matrix_parent_inverse) @ local
+        return world
 
     def _parent(self, item: Any) -> Matrices:
-        parent, kind = item.parent, item.parent_type
-        if kind == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
+        """Return the matrices of the object or bone to which the object is parented."""
+        parent = item.parent
+        if item.parent_type == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
             return self.matrices(parent)
         check_bone_parent(item)
         bone = parent.pose.bones.get(item.parent_bone)
         if bone is None:
             return self.matrices(parent)
-        at_the_tail = np.eye(4)
-        at_the_tail[1, 3] = bone.bone.length
-        moved: Matrices = self.matrices(parent, bone.name) @ at_the_tail
-        return moved
+        # Children of bones are relative to the tail.
+        to_tail = np.eye(4)
+        to_tail[1, 3] = bone.bone.length
+        tail: Matrices = self.matrices(parent, bone.name) @ to_tail
+        return tail
 
     def _bone(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
-        self._reading.add(item.data.session_uid)
-        placed: Matrices = self.matrices(item) @ self._posed(item, bone)
-        return placed
+        self._dependencies.add(item.data.session_uid)
+        world: Matrices = self.matrices(item) @ self._in_armature(item, bone)
+        return world
 
-    def _posed(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Matrices:
+    def _in_armature(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Matrices:
         """Return the matrices of the bone in armature space."""
-        return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
+        return self._cached((item.session_uid, bone.name, "posed"), lambda: self._posed(item, bone))
 
-    def _pose(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
+    def _posed(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
         rest = np.array(bone.bone.matrix_local)
         if item.data.pose_position == "REST":
             return np.broadcast_to(rest, (len(self.frames), 4, 4))
@@ -146,17 +157,19 @@ class TransformSampler:
         check_kinematics(item)
         path = f"{bone_path(bone)}."
         curves = self._curves_of(item, path)
-        at = self._values(bone, curves, "location", path)
+        location = self._values(bone, curves, "location", path)
         if bone.bone.use_connect and bone.parent is not None:
-            at = np.zeros_like(at)
-        channel = _composed(at, self._rotation(bone, curves, "", path), self._values(bone, curves, "scale", path))
+            # Blender ignores the location of connected bones.
+            location = np.zeros_like(location)
+        scale = self._values(bone, curves, "scale", path)
+        local = _composed(location, self._rotation(bone, curves, "", path), scale)
         if bone.parent is None:
-            posed: Matrices = rest @ channel
-            return posed
+            root: Matrices = rest @ local
+            return root
         check_inheritance(bone)
         offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
-        moved: Matrices = self._posed(item, bone.parent) @ offset @ channel
-        return moved
+        child: Matrices = self._in_armature(item, bone.parent) @ offset @ local
+        return child
 
     def _curves_of(self, item: bpy.types.Object, path: str) -> _Curves:
         """Return the F-curves that animate the object, or the bone with that path."""
@@ -170,7 +183,7 @@ class TransformSampler:
             if refusal.has("LAYERED"):
                 raise UnknownMotionError("QUOTED", *refusal.findings) from refusal
             return {}
-        self._reading.add(channels.action.session_uid)
+        self._dependencies.add(channels.action.session_uid)
         if item.session_uid not in self._curves:
             self._curves[item.session_uid] = {
                 (fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if plays(fcurve)
@@ -182,15 +195,17 @@ class TransformSampler:
         key = owner.id_data.session_uid, path + name
         if key in self._moved:
             return self._moved[key]
-        if key not in self._read:
-            self._read[key] = self._played(owner, curves, name, path)
-        return self._read[key]
+        if key not in self._curve_values:
+            self._curve_values[key] = self._played(owner, curves, name, path)
+        return self._curve_values[key]
 
     def _played(self, owner: bpy.types.ID, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
-        values = np.empty((len(self.frames), len(still := getattr(owner, name))))
-        for index, value in enumerate(still):
+        """Return the values of F-curves, and the current values of components without F-curves."""
+        current = getattr(owner, name)
+        values = np.empty((len(self.frames), len(current)))
+        for index, value in enumerate(current):
             fcurve = curves.get((path + name, index))
-            values[:, index] = value if fcurve is None else [fcurve.evaluate(at) for at in self._times]
+            values[:, index] = value if fcurve is None else [fcurve.evaluate(frame) for frame in self._frame_list]
         return values
 
     def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
@@ -200,18 +215,19 @@ class TransformSampler:
             return rotations.to_matrix(self._moved[key])
         mode = owner.rotation_mode
         if mode in EULER_ORDERS:
-            turned = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
+            quaternions = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
         elif mode == "AXIS_ANGLE":
             values = self._values(owner, curves, "rotation_axis_angle", path)
-            turned = rotations.from_axis_angle(values[:, 1:], values[:, 0])
+            quaternions = rotations.from_axis_angle(values[:, 1:], values[:, 0])
         else:
             values = self._values(owner, curves, f"{delta}rotation_quaternion", path)
             length = np.linalg.norm(values, axis=1, keepdims=True)
-            turned = np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
-        return rotations.to_matrix(turned)
+            quaternions = np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
+        return rotations.to_matrix(quaternions)
 
 
 def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.NDArray[np.float64]) -> Matrices:
+    """Return matrices (frames, 4, 4) that scale, then rotate, then move."""
     matrices = np.zeros((len(location), 4, 4))
     matrices[:, :3, :3] = rotation * scale[:, np.newaxis, :]
     matrices[:, :3, 3] = location
@@ -221,5 +237,5 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
 
 def plays(fcurve: bpy.types.FCurve) -> bool:
     """Return whether the F-curve has an effect, that is, whether it is neither muted nor empty."""
-    muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
-    return not muted and not fcurve.is_empty
+    is_muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
+    return not is_muted and not fcurve.is_empty
