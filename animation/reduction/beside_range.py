@@ -159,10 +159,10 @@ def are_freed(track: Track, range_: Float64Array) -> bool:
     return False
 
 
-def chosen_beside(own: OwnKeys, frames: Float64Array) -> EnumArray:
+def chosen_beside(own_keys: OwnKeys, frames: Float64Array) -> EnumArray:
     """Return the `rows.CHOSEN_…` flags of the animator's keys with which Blender plays segments outside the frames."""
-    is_earlier, is_later = sides(own.frames, frames)
-    flags = np.zeros(len(own.identities), dtype=np.uint8)
+    is_earlier, is_later = sides(own_keys.frames, frames)
+    flags = np.zeros(len(own_keys.identities), dtype=np.uint8)
     flags[is_earlier | is_later] = CHOSEN_INTERPOLATION | CHOSEN_LEFT | CHOSEN_RIGHT
     if is_earlier.any():
         flags[np.count_nonzero(is_earlier)] |= CHOSEN_LEFT

@@ -110,6 +110,21 @@ class Reduction:
             error = size_text(self.wanted)
             return rpt_("no fewer keys possible within {:s}: {:,} keys, {:.1f} s", error, self.keys, self.seconds)
         text = rpt_("{:,} keys instead of {:,}", self.keys, self.keys_before)
+        text += self._error_text() + rpt_(". Time {:.1f} s", self.seconds)
+        if self.error > self.wanted * _ROOM:
+            text += self._reason_text()
+        if self.wanted_still is not None:
+            text += rpt_(". Maximum error at rest {:s}", size_text(self.still))
+            text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
+        text += self._noise_text()
+        if self.angle > self.wanted_angle * _ROOM:
+            limit = size_text(self.wanted_angle, is_angle=True)
+            text += rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", limit)
+        return text
+
+    def _error_text(self) -> str:
+        """Return the errors at frames and, if they exceed the limit, between frames."""
+        text = ""
         if self.error_at:
             text += rpt_(
                 ". Maximum error {error:s} ({place:s}), mean {mean:s}",
@@ -121,25 +136,22 @@ class Reduction:
             text += rpt_(". Maximum rotation error {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at)
         if self.between > self.wanted * _ROOM:
             text += rpt_(". Between frames up to {:s} ({:s})", size_text(self.between), self.between_at)
-        text += rpt_(". Time {:.1f} s", self.seconds)
-        if self.error > self.wanted * _ROOM and self.evaluated:
-            text += rpt_(
-                ". This exceeds {:s}, because constraints or drivers amplify small changes", size_text(self.wanted)
-            )
-        elif self.error > self.wanted * _ROOM:
-            text += rpt_(
-                ". This exceeds {:s}, because handles cannot play these keys. Bake them", size_text(self.wanted)
-            )
-        if self.wanted_still is not None:
-            text += rpt_(". Maximum error at rest {:s}", size_text(self.still))
-            text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
+        return text
+
+    def _reason_text(self) -> str:
+        """Return the reason why the error exceeds the limit."""
+        limit = size_text(self.wanted)
+        if self.evaluated:
+            return rpt_(". This exceeds {:s}, because constraints or drivers amplify small changes", limit)
+        return rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", limit)
+
+    def _noise_text(self) -> str:
+        """Return the effect of the filter, or an empty text if the filter had no effect."""
+        text = ""
         if self.noise:
             text += rpt_(". The filter moved points by up to {:s} ({:s})", size_text(self.noise), self.noise_at)
             text += rpt_(", total error up to {:s} ({:s})", size_text(self.unfiltered), self.unfiltered_at)
         if self.noise_angle:
             text += rpt_(". The filter changed rotations by up to {:s}", size_text(self.noise_angle, is_angle=True))
             text += rpt_(", total error up to {:s}", size_text(self.unfiltered_angle, is_angle=True))
-        if self.angle > self.wanted_angle * _ROOM:
-            most = size_text(self.wanted_angle, is_angle=True)
-            text += rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", most)
         return text

@@ -74,24 +74,27 @@ def enable(datablock: bpy.types.ID, copy: Channels, new_keys: Sequence[NewKeys],
     with_settings = {keys.sampled.track.path: (keys, keys.settings) for keys in new_keys if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in with_settings]
     own_keys = [
-        {index: _played_by_blender(own, frames) for index, own in channels.items()}
+        {index: _played_by_blender(channel_keys, frames) for index, channel_keys in channels.items()}
         for channels in read_all_own_keys(tracks)
     ]
     numbers = [
-        {index: _padded(with_settings[track.path][0].numbers[index], own, frames) for index, own in channels.items()}
+        {
+            index: _padded(with_settings[track.path][0].numbers[index], channel_keys, frames)
+            for index, channel_keys in channels.items()
+        }
         for track, channels in zip(tracks, own_keys, strict=True)
     ]
     settings = [with_settings[track.path][1] for track in tracks]
     enable_read([(copy, track) for track in tracks], own_keys, settings, numbers)
 
 
-def _played_by_blender(own: OwnKeys, frames: Float64Array) -> OwnKeys:
+def _played_by_blender(own_keys: OwnKeys, frames: Float64Array) -> OwnKeys:
     """Return the keys with all straight lines and all segments outside the frames chosen to be played by Blender."""
-    lines = np.where(own.keys.interpolation == LINEAR, np.uint8(CHOSEN_INTERPOLATION), np.uint8(0))
-    return own.with_(chosen=chosen_beside(own, frames) | lines)
+    lines = np.where(own_keys.keys.interpolation == LINEAR, np.uint8(CHOSEN_INTERPOLATION), np.uint8(0))
+    return own_keys.with_(chosen=chosen_beside(own_keys, frames) | lines)
 
 
-def _padded(numbers: Numbers, own: OwnKeys, frames: Float64Array) -> Numbers:
+def _padded(numbers: Numbers, own_keys: OwnKeys, frames: Float64Array) -> Numbers:
     """Extend the parameters of keys at the frames to all keys of a channel, with NaN for keys outside the frames."""
-    before, after = (np.count_nonzero(side) for side in sides(own.frames, frames))
+    before, after = (np.count_nonzero(side) for side in sides(own_keys.frames, frames))
     return {name: np.pad(column, (before, after), constant_values=np.nan) for name, column in numbers.items()}

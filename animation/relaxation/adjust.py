@@ -262,8 +262,8 @@ def _put(channels: Channels, track: Track, mover: Mover, values: Values) -> None
     """Write the values into the animator's keys, either on the F-curves or among the keys saved by a bake."""
     components, rows = np.array(mover.slots).T
     changed_keys = {
-        index: with_values(track, own, points, rows[components == index], values[components == index])
-        for index, (own, points) in own_points(track).items()
+        index: with_values(track, own_keys, points, rows[components == index], values[components == index])
+        for index, (own_keys, points) in own_points(track).items()
         if index in components
     }
     put_own_keys(channels, track, changed_keys)

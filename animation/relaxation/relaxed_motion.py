@@ -66,15 +66,19 @@ class Mover:
         self.defaults = self.settings.options.defaults if track.is_played and self.settings.options else defaults
         # In float64, so that the difference quotients of the errors keep their digits.
         self.originals = {
-            index: own.with_(keys=own.keys.with_(co=own.keys.co.astype(np.float64)))
-            for index, own in read_own_keys(track).items()
+            index: own_keys.with_(keys=own_keys.keys.with_(co=own_keys.keys.co.astype(np.float64)))
+            for index, own_keys in read_own_keys(track).items()
         }
-        if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
+        if (
+            track.is_rotation
+            and len(keys)
+            and len({own_keys.keys.frames.tobytes() for own_keys in self.originals.values()}) > 1
+        ):
             raise track.error("KEYED_APART")
         self.slots = [
             (index, row)
-            for index, own in sorted(self.originals.items())
-            for row in np.flatnonzero(is_among(own.keys.frames, keys.frames)).tolist()
+            for index, own_keys in sorted(self.originals.items())
+            for row in np.flatnonzero(is_among(own_keys.keys.frames, keys.frames)).tolist()
         ]
         """The component and row of each key value that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
@@ -91,14 +95,14 @@ class Mover:
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """Return the track's splines with these values in the variable keys."""
         changed_keys: dict[int, OwnKeys] = {}
-        for index, own in self.originals.items():
-            offset = np.zeros_like(own.keys.co)
+        for index, own_keys in self.originals.items():
+            offset = np.zeros_like(own_keys.keys.co)
             for number, (component, row) in zip(numbers, self.slots, strict=True):
                 if component == index:
-                    offset[row, 1] = number - own.keys.values[row]
+                    offset[row, 1] = number - own_keys.keys.values[row]
             # The handles move with their keys.
-            points = {name: getattr(own.keys, name) + offset for name in ("co", "handle_left", "handle_right")}
-            changed_keys[index] = own.with_(keys=own.keys.with_(**points))
+            points = {name: getattr(own_keys.keys, name) + offset for name in ("co", "handle_left", "handle_right")}
+            changed_keys[index] = own_keys.with_(keys=own_keys.keys.with_(**points))
         return track_splines(self.track, self.settings, changed_keys, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
@@ -169,7 +173,7 @@ class Motion:
     def sampler(self, numbers: Values) -> TransformSampler:
         """Return the sampler of transforms with these values in the keys."""
         pairs = zip(self.movers, split(self.movers, numbers), strict=True)
-        return self._base_sampler.with_moved({mover.sampler_key: self._moved(mover, own) for mover, own in pairs})
+        return self._base_sampler.with_moved({mover.sampler_key: self._moved(mover, values) for mover, values in pairs})
 
     def _moved(self, mover: Mover, numbers: Values) -> Values:
         """Return the motion of the mover with these key values.

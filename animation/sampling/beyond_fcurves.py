@@ -67,5 +67,5 @@ def check_animation(item: Any, path: str) -> None:
 
 
 def _is_transform(path: str) -> bool:
-    """Return whether the path is that of a location, rotation or scale, or of their deltas, of an object."""
+    """Return whether the path belongs to the location, rotation or scale of an object, or to one of their deltas."""
     return path.removeprefix("delta_").startswith(("location", "rotation", "scale"))

@@ -201,7 +201,7 @@ def _frames_around_peaks(
     frame, difference = np.concatenate(frames), np.concatenate(differences)
     order = np.lexsort((frame, spline))
     spline, frame, difference = spline[order], frame[order], difference[order]
-    bounds = np.array([each.keys[[0, -1]] for each in compared])
+    bounds = np.array([compared_spline.keys[[0, -1]] for compared_spline in compared])
     is_same = spline[1:] == spline[:-1]
     has_previous, has_next = np.append(False, is_same), np.append(is_same, False)
     low = np.where(has_previous, np.roll(frame, 1), bounds[spline, 0])
@@ -209,7 +209,7 @@ def _frames_around_peaks(
     is_peak = (difference >= np.where(has_previous, np.roll(difference, 1), 0.0)) & (
         difference > np.where(has_next, np.roll(difference, -1), 0.0)
     )
-    largest = np.array([each.look.change for each in compared])[spline]
+    largest = np.array([compared_spline.look.change for compared_spline in compared])[spline]
     peaks = np.flatnonzero(is_peak & (difference >= _LEAST_PEAK_RATIO * largest))
     peaks = _highest_of_looks(compared, spline, difference, peaks)
     around = low[peaks, np.newaxis] + (high - low)[peaks, np.newaxis] * _AROUND_PEAK
@@ -224,8 +224,8 @@ def _highest_of_looks(
 
     `spline` and `difference` belong to all samples, and `peaks` contains indices of samples.
     """
-    look_numbers = {id(each.look): number for number, each in enumerate(compared)}
-    look = np.array([look_numbers[id(each.look)] for each in compared])[spline]
+    look_numbers = {id(compared_spline.look): number for number, compared_spline in enumerate(compared)}
+    look = np.array([look_numbers[id(compared_spline.look)] for compared_spline in compared])[spline]
     peaks = peaks[np.lexsort((-difference[peaks], look[peaks]))]
     first_of_look = np.searchsorted(look[peaks], look[peaks])
     return np.sort(peaks[np.arange(len(peaks)) - first_of_look < _MAX_PEAKS])

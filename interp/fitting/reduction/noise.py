@@ -53,19 +53,19 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     """
     if not checked_sample_frame("period", period) > 2.0:
         raise ValueError("the period must be more than 2 frames")
-    own = finite("samples", samples)
-    if own.ndim != 2:
-        raise ValueError(f"samples must have the shape (frames, d), not {own.shape}")
-    count = len(own)
+    array = finite("samples", samples)
+    if array.ndim != 2:
+        raise ValueError(f"samples must have the shape (frames, d), not {array.shape}")
+    count = len(array)
     if count < 3:
-        return own.copy()
+        return array.copy()
     # After subtracting the line between its ends, a run mirrored at both ends is periodic.
-    line = own[0] + (own[-1] - own[0]) * (np.arange(count) / (count - 1.0))[:, np.newaxis]
-    bent = own - line
-    waves = np.fft.rfft(np.concatenate([bent, -bent[-2:0:-1]]), axis=0)
-    frequency = np.pi * np.arange(len(waves)) / (2.0 * (count - 1.0))
+    baseline = array[0] + (array[-1] - array[0]) * (np.arange(count) / (count - 1.0))[:, np.newaxis]
+    remainder = array - baseline
+    spectrum = np.fft.rfft(np.concatenate([remainder, -remainder[-2:0:-1]]), axis=0)
+    frequency = np.pi * np.arange(len(spectrum)) / (2.0 * (count - 1.0))
     with np.errstate(over="ignore"):
         gain = 1.0 / (1.0 + (np.tan(frequency) / np.tan(np.pi / period)) ** (2 * _ORDER))
-    filtered: Float64Array = line + np.fft.irfft(waves * gain[:, np.newaxis], 2 * (count - 1), axis=0)[:count]
-    filtered[[0, -1]] = own[[0, -1]]
+    filtered: Float64Array = baseline + np.fft.irfft(spectrum * gain[:, np.newaxis], 2 * (count - 1), axis=0)[:count]
+    filtered[[0, -1]] = array[[0, -1]]
     return filtered
