@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world
     from .edit.enable import enable as enable, enable_many as enable_many
-    from .edit.enable_and_bake import enable_and_bake as enable_and_bake
     from .edit.fix_rotations import (
         RotationFault as RotationFault,
         find_rotation_faults as find_rotation_faults,
@@ -93,7 +92,6 @@ _MODULES = {
     ".edit.bake": ("bake", "bake_many"),
     ".edit.bake_in_world": ("bake_in_world",),
     ".edit.enable": ("enable", "enable_many"),
-    ".edit.enable_and_bake": ("enable_and_bake",),
     ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations"),
     ".edit.free_and_restore": ("free", "restore"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),

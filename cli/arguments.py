@@ -16,6 +16,7 @@ from ..animation import Options, TableKeys, Velocities
 from ..animation.edit.enable import MAX_CHANGE
 from ..animation.options import (
     BAKE,
+    ENABLE,
     FIX_ROTATIONS,
     FREE,
     IMPORT_TABLE,
@@ -393,6 +394,7 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--plain",
         action="store_false",
+        default=ENABLE["keep_look"].default,
         dest="keep_look",
         help=rpt_(
             "Enable TCB with all parameters set to 0, which changes the motion (default: fit the parameters to the "

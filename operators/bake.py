@@ -117,14 +117,9 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        from ..animation import enable_and_bake
-        from ..animation.edit.enable import plain_among
-
-        # If no track is TCB, the bake enables all tracks with the default parameters.
-        plain = plain_among(selected) if self.keep_look else {}
         progress = Progress(context.window_manager)
         try:
-            report = enable_and_bake(selected, plain, options, self.keep_look, progress)
+            report = bake_many(selected, options, keep_look=self.keep_look, progress=progress)
         finally:
             progress.end()
         status = finish(self, report, rpt_("Baked {:s}", report.counts))

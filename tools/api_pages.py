@@ -84,7 +84,7 @@ SCRIPTS = {
         "Enable, restore and remove",
         "Enable TCB on tracks, free bakes, and remove TCB.",
         (
-            *("enable", "enable_many", "enable_and_bake", "free", "free_many", "restore", "restore_many"),
+            *("enable", "enable_many", "free", "free_many", "restore", "restore_many"),
             *("apply", "apply_many", "remove", "remove_many"),
         ),
     ),

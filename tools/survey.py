@@ -149,7 +149,7 @@ def of_blend(path: Path, row: Row) -> None:
     before = Curves()
     row |= {"curves": len(before.states), "keys": before.keys}
 
-    enabled = animation.enable_many(dict.fromkeys(datablocks), keep_look=True)
+    enabled = animation.enable_many(dict.fromkeys(datablocks))
     row["looks"] = f"{enabled.looks_changed} of {enabled.looks_kept}"
     refused = Counter(str(refusal) for refusal in enabled.errors)
     after = Curves()

@@ -56,6 +56,7 @@ def collected_jobs(
 ) -> list[Job]:
     """Return one job per set of shared F-curves, with the tracks to bake on the datablocks that share the set."""
     jobs: list[Job] = []
+    to_bake = []
     candidates: list[list[Track]] = []
     for channels, users in _by_channels(datablocks, report):
         takes_all = any(user not in prefixes for user in users)
@@ -65,9 +66,9 @@ def collected_jobs(
         if tracks:
             jobs.append(Job(users, channels, [], []))
             candidates.append(tracks)
+            to_bake.append(_tracks_to_bake(tracks, "" if starts is None else tuple(starts)))
         else:
             report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
-    to_bake = [_tracks_to_bake(tracks) for tracks in candidates]
     # Reading all tracks together is faster than reading one track at a time.
     own_keys = _own_keys([each for of_job in to_bake for each in of_job])
     collected = []
@@ -123,15 +124,15 @@ def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
     ]
 
 
-def _tracks_to_bake(tracks: Sequence[Track]) -> list[tuple[Track, Finding | None]]:
+def _tracks_to_bake(tracks: Sequence[Track], starts: str | tuple[str, ...]) -> list[tuple[Track, Finding | None]]:
     """Return the TCB tracks, or all tracks if no track was TCB, each with the reason why it can't be baked (or None).
 
-    If TCB tracks have lost their F-curves, the other tracks are not baked.
+    If TCB tracks whose paths start with `starts` have lost their F-curves, the other tracks are not baked.
     """
     # If the table is damaged, the states of the tracks are unknown.
     enabled = [track for track in tracks if track.enabled or track.table.error]
     # All tracks are in one slot of one action.
-    was_tcb = any(slot == tracks[0].slot for slot, _ in tracks[0].table.identity_of)
+    was_tcb = tracks[0].table.has_tracks(tracks[0].slot, starts)
     to_bake = enabled if enabled or was_tcb else tracks
     return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
 

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Set
+from contextlib import suppress
 
 import bpy
 
-from ..arguments import Count, Datablocks, FrameRange, Parameters, Positive, by_datablock, checked
+from ...interp.rotations.orientations import Path
+from ..arguments import Count, Datablocks, FrameRange, NotNegative, Parameters, Positive, by_datablock, checked
 from ..bake.pipeline import bake as bake_selected
 from ..errors import AnimationError
-from ..options import BAKE
+from ..options import BAKE, ENABLE
 from ..report import Report
 from ..steps import Progress
+from ..store.action_and_strips import editable_sets
 from ..store.table.stored_bake_options import Options, Output
+from ..store.tracks import Track, find_tracks
+from .apply_and_remove import remove_tracks
+from .enable import MAX_CHANGE, enable_many, plain_among
 
 
 @checked
@@ -26,14 +32,14 @@ def bake(  # noqa: PLR0913
     sample_limit: Count = BAKE["sample_limit"].default,
     defaults: Parameters | None = None,
     prefixes: Iterable[str] | None = None,
+    keep_look: bool = ENABLE["keep_look"].default,
     value_tolerance: Positive | None = None,
     rotation_tolerance: Positive = BAKE["rotation_tolerance"].default,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of the datablock. If the datablock has no TCB tracks, enable and bake all its tracks.
+    """Bake the TCB tracks of the datablock. If none of its chosen tracks is TCB, enable and bake all of them.
 
-    Tracks enabled by this function get the default parameters (0 or `defaults`), which changes their motion. To
-    preserve the motion, call `enable(datablock, keep_look=True)` first.
+    Plain tracks that can't be baked stay plain.
 
     If the datablock has no action of its own, or is in tweak mode, the actions of its NLA strips are baked. Each action
     is baked once, in action time.
@@ -57,6 +63,9 @@ def bake(  # noqa: PLR0913
         Parameters by name, for keys that have none of their own.
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
+    keep_look : bool
+        If true, fit the parameters of plain tracks to the current motion (see `enable_many`). If false, their keys get
+        the default parameters (0 or `defaults`), which changes the motion.
     value_tolerance : float, optional
         Maximum error of curves and handles, in the property's units. A note reports handles with a larger error.
         Default: 1e-4 of the range of the track's keys.
@@ -85,7 +94,7 @@ def bake(  # noqa: PLR0913
     (2, 6, 456)
     >>> bpy.context.scene.frame_set(30)
     >>> round(ball.location.x, 3)
-    6.019
+    6.77
     >>> animation.bake(ball, output="HANDLES").samples  # no generated keys are left
     0
     """
@@ -98,8 +107,7 @@ def bake(  # noqa: PLR0913
         value_tolerance,
         rotation_tolerance,
     )
-    only = None if prefixes is None else {datablock: list(prefixes)}
-    report = bake_selected([datablock], options, only, progress)
+    report = bake_many([datablock], options, prefixes, keep_look, progress=progress)
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report
@@ -110,12 +118,13 @@ def bake_many(
     datablocks: Datablocks,
     options: Options | None = None,
     prefixes: Iterable[str] | None = None,
+    keep_look: bool = ENABLE["keep_look"].default,
+    max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
+    path: Path | None = None,
+    enable: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Bake the TCB tracks of several datablocks (see `bake`). If no track is TCB, enable and bake all tracks.
-
-    Tracks enabled by this function get the default parameters (0, or the parameters in `options`), which changes their
-    motion.
+    """Bake the TCB tracks of several datablocks (see `bake`).
 
     Parameters
     ----------
@@ -126,6 +135,14 @@ def bake_many(
         Options of the bake. Default: the defaults of `bake`.
     prefixes : iterable of str, optional
         See `bake`.
+    keep_look : bool
+        See `bake`.
+    max_change : (float, float)
+        See `enable_many`.
+    path : {"SHORTEST", "AS_KEYED"}, optional
+        See `enable_many`.
+    enable : bool
+        Also enable and bake the plain tracks of datablocks that have TCB tracks.
     progress : callable, optional
         See `bake`.
 
@@ -133,6 +150,7 @@ def bake_many(
     -------
     Report
         Tracks that can't be baked are not changed, and are listed in `errors` with the key. All other tracks are baked.
+        For tracks enabled by this function, the report includes the changes to the preserved motion.
 
     Raises
     ------
@@ -145,6 +163,39 @@ def bake_many(
     >>> report.objects, report.tracks, report.errors
     (2, 3, [])
     """
-    each = by_datablock(datablocks, prefixes)
-    only = {datablock: own for datablock, own in each.items() if own is not None}
-    return bake_selected(each, Options() if options is None else options, only, progress)
+    selected = by_datablock(datablocks, prefixes)
+    options = Options() if options is None else options
+    only = {datablock: own for datablock, own in selected.items() if own is not None}
+    # With default parameters, baking plain tracks directly is faster than enabling the tracks first.
+    to_enable = selected if enable else plain_among(selected) if keep_look or path is not None else {}
+    before = {place for datablock in to_enable for place, track in _tracks(datablock) if track.enabled}
+    enabled = enable_many(to_enable, None, keep_look, options.defaults, max_change, path)
+    try:
+        report = bake_selected(selected, options, only, progress)
+    finally:
+        _remove_unbaked(to_enable, before)
+    # Omit errors that the bake reports too.
+    baked_errors = {(error.object, error.track) for error in report.errors}
+    report.errors += [error for error in enabled.errors if (error.object, error.track) not in baked_errors]
+    report.looks_of(enabled)
+    faults = {(error.object, error.track) for error in report.errors if error.track}
+    report.notes = [note for note in dict.fromkeys(report.notes) if (note.object, note.track) not in faults]
+    return report
+
+
+def _remove_unbaked(enabled: Iterable[bpy.types.ID], before: Set[tuple[Hashable, str]]) -> None:
+    """Make tracks plain again unless they were TCB `before` or are now played by the bake."""
+    for datablock in enabled:
+        for place, track in _tracks(datablock):
+            if track.enabled and not track.is_played and place not in before:
+                with suppress(AnimationError):
+                    remove_tracks(datablock, [track.path], place[0])
+
+
+def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:
+    """Return the tracks in all of the datablock's sets of F-curves, each with an identifier."""
+    try:
+        sets = editable_sets(datablock).sets
+    except AnimationError:
+        return []
+    return [((channels.identity, track.path), track) for channels in sets for track in find_tracks(datablock, channels)]

@@ -22,6 +22,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..fcurves.linked_data import editable_channels
+from ..options import ENABLE
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
@@ -31,6 +32,7 @@ from ..store.enable_tracks import enable_read
 from ..store.own_keys import OwnKeys, errors_of_numbers, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
+from ..store.table.custom_property import read_table
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
 from ..store.track_refusals import blocking_reason
@@ -55,7 +57,7 @@ _OTHER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 def enable(
     datablock: bpy.types.ID,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = False,
+    keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
     path: Path | None = None,
 ) -> Report:
@@ -68,8 +70,8 @@ def enable(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        If true, fit parameters to the current motion as in `enable_many`. If false, all parameters are set to the
-        defaults, and linear and easing keys become keys of the spline.
+        If true, fit parameters to the current motion as in `enable_many`. If false, all keys get the defaults, and
+        linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     path : {"SHORTEST", "AS_KEYED"}, optional
@@ -88,7 +90,7 @@ def enable(
 
     Examples
     --------
-    >>> report = animation.enable(ball, keep_look=True)
+    >>> report = animation.enable(ball)
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
@@ -102,7 +104,7 @@ def enable(
 def enable_many(
     datablocks: Datablocks,
     prefixes: Iterable[str] | None = None,
-    keep_look: bool = False,
+    keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
@@ -178,7 +180,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return the datablocks that have tracks but no TCB tracks. A bake makes all tracks of these datablocks TCB."""
+    """Return the datablocks that have tracks, but none that is or was TCB. A bake makes all of these tracks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -186,6 +188,10 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:
+        return False
+    starts = "" if prefixes is None else tuple(prefixes)
+    tables = [(read_table(channels.action), channels.slot_handle) for channels in sets]
+    if any(table.error or table.has_tracks(slot, starts) for table, slot in tables):
         return False
     tracks = [track for channels in sets for track in find_tracks(datablock, channels, prefixes)]
     return bool(tracks) and not any(track.enabled for track in tracks)

@@ -365,7 +365,7 @@ def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolera
         try:
             if channels_of(each.item.owner).identity != each.channels.identity:
                 continue
-            made = enable_many({each.item.owner: [each.path]}, keep_look=True)
+            made = enable_many({each.item.owner: [each.path]})
         except AnimationError:
             continue
         if not made.tracks:

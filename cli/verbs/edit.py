@@ -24,12 +24,17 @@ from ..print_outcome import Ticker
 def bake(job: Job, outcome: Outcome) -> None:
     given = job.given
     every = dict.fromkeys(choose(job, outcome))
-    plain = every if given.enable else plain_among(every) if given.objects else {}
-    tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
-    report = animation.enable_and_bake(
-        every, plain, job.how, given.keep_look, tick, max_change=given.max_change, path=given.path
+    to_enable = every if given.enable else plain_among(every)
+    report = animation.bake_many(
+        every,
+        job.how,
+        keep_look=given.keep_look,
+        max_change=given.max_change,
+        path=given.path,
+        enable=given.enable,
+        progress=Ticker(outcome.file, n_("{:,} of {:,} tracks")),
     )
-    _add_faults(report, outcome, job, plain)
+    _add_faults(report, outcome, job, to_enable)
 
 
 def enable(job: Job, outcome: Outcome) -> None:

@@ -82,7 +82,7 @@ def test_the_jaw_returns_to_where_it_was(animation, jaw, mode: str) -> None:
         axis, angle = turn.to_axis_angle()
         rows.append((frame, {"QUATERNION": (*q,), "AXIS_ANGLE": (angle, *axis), "XYZ": (*euler,)}[mode]))
     key(item, paths[mode], rows)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
 
     def shown(frame: float) -> np.ndarray:
         numbers = [curve(item, paths[mode], index).evaluate(frame) for index in range(len(rows[0][1]))]

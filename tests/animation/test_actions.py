@@ -35,7 +35,7 @@ def baked_frames(item: bpy.types.Object) -> int:
 def test_a_shared_action_is_baked_once(animation) -> None:
     one, two = grouped("One"), new_object("Two")
     share(one.animation_data.action, two)
-    report = animation.bake_many([one, two], animation.Options())
+    report = animation.bake_many([one, two], animation.Options(), keep_look=False)
     assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
     assert report.errors == []
 
@@ -44,7 +44,7 @@ def test_a_shared_action_is_restored_for_all(animation) -> None:
     one, two = grouped("One"), new_object("Two")
     share(one.animation_data.action, two)
     before = snapshot(one)
-    animation.bake(two)
+    animation.bake(two, keep_look=False)
     animation.restore(one)
     assert differences(before, snapshot(two), identities=False) == []
 
@@ -52,7 +52,7 @@ def test_a_shared_action_is_restored_for_all(animation) -> None:
 def test_swapping_actions_takes_the_bake_along(animation) -> None:
     item, other = grouped(), grouped("Other")
     before = snapshot(item)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     baked = item.animation_data.action
     share(other.animation_data.action, item)
     assert baked_frames(item) == 4
@@ -66,7 +66,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
 def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
     item, other = grouped(), new_object("Other")
     before = snapshot(item)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     share(item.animation_data.action, other)
     bpy.data.objects.remove(item)
     animation.restore(other)
@@ -75,7 +75,7 @@ def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
 
 def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
     item = grouped()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     other = item.copy()
     bpy.context.scene.collection.objects.link(other)
     other.animation_data.action = item.animation_data.action.copy()
@@ -91,7 +91,7 @@ def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
 def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked: bool) -> None:
     item = grouped()
     before = snapshot(item)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     baked = snapshot(item)
     item.select_set(True)
     bpy.context.view_layer.objects.active = item
@@ -108,8 +108,8 @@ def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked:
 def test_two_objects_bake_as_each_by_itself(animation) -> None:
     one, two, alone = grouped("One"), grouped("Two"), grouped("Alone")
     key(two, "scale", KEYS)
-    animation.bake_many([one, two], animation.Options())
-    animation.bake(alone)
+    animation.bake_many([one, two], animation.Options(), keep_look=False)
+    animation.bake(alone, keep_look=False)
     assert differences(snapshot(alone), snapshot(one), identities=False) == []
 
 
@@ -124,7 +124,7 @@ def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
     share(action, two, slot)
     key(two, "location", [(frame, (9, frame, -frame)) for frame, _ in KEYS])
     before = snapshot(one)
-    animation.bake(two)
+    animation.bake(two, keep_look=False)
     assert snapshot(one) == before
     assert len(co(curve(two, "location", 1))) == 41
     animation.restore(two)
@@ -138,7 +138,7 @@ def test_each_slot_is_baked(animation) -> None:
     action = one.animation_data.action
     share(action, two, action.slots.new("OBJECT", "Two"))
     key(two, "location", KEYS)
-    report = animation.bake_many([one, two], animation.Options())
+    report = animation.bake_many([one, two], animation.Options(), keep_look=False)
     assert report.tracks == 2
     assert [state["co"] for state in snapshot(one)] == [state["co"] for state in snapshot(two)]
 
@@ -169,7 +169,7 @@ def test_separating_slots_keeps_each_bake(animation) -> None:
     share(action, two, action.slots.new("OBJECT", "Two"))
     key(two, "location", KEYS)
     before = snapshot(one), snapshot(two)
-    animation.bake_many([one, two], animation.Options())
+    animation.bake_many([one, two], animation.Options(), keep_look=False)
     bpy.context.view_layer.objects.active = one
     one.select_set(True)
     assert bpy.ops.anim.separate_slots() == {"FINISHED"}
@@ -183,7 +183,7 @@ def test_separating_slots_keeps_each_bake(animation) -> None:
 def test_merging_actions_keeps_each_bake(animation) -> None:
     one, two = grouped("One"), grouped("Two")
     before = snapshot(one), snapshot(two)
-    animation.bake_many([one, two], animation.Options())
+    animation.bake_many([one, two], animation.Options(), keep_look=False)
     for item in (two, one):
         item.select_set(True)
     bpy.context.view_layer.objects.active = one
@@ -209,7 +209,7 @@ def test_the_table_of_a_removed_slot_goes_with_the_other_slots(animation, verb: 
     one, two = two_slots()
     action = one.animation_data.action
     for item in (one, two):
-        animation.bake(item)
+        animation.bake(item, keep_look=False)
     action.slots.remove(one.animation_data.action_slot)
     report = getattr(animation, verb)(two)
     assert report.tracks == 2
@@ -222,7 +222,7 @@ def test_the_table_goes_where_every_slot_was_removed(animation) -> None:
     one, two = two_slots()
     action = one.animation_data.action
     for item in (one, two):
-        animation.bake(item)
+        animation.bake(item, keep_look=False)
     for slot in list(action.slots):
         action.slots.remove(slot)
     share(action, one, action.slots.new("OBJECT", "New"))
@@ -237,7 +237,7 @@ def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(anima
     one, two = two_slots()
     before = snapshot(two)
     for item in (one, two):
-        animation.bake(item)
+        animation.bake(item, keep_look=False)
     one.select_set(True)
     two.select_set(True)
     bpy.context.view_layer.objects.active = one
@@ -274,8 +274,8 @@ def test_the_actions_of_strips_are_baked_in_action_time_and_freed(animation, out
     before = [action_bits(each.action) for each in (strip, more)]
     if tweaked:
         tweak(item)
-    report = animation.bake(item, output=output)
-    animation.bake(twin, output=output)
+    report = animation.bake(item, output=output, keep_look=False)
+    animation.bake(twin, output=output, keep_look=False)
     assert (report.tracks, report.errors) == (2, [])
     wanted = snapshot(twin)
     for each in (strip, more):
@@ -290,10 +290,10 @@ def test_the_actions_of_strips_are_baked_in_action_time_and_freed(animation, out
 
 def test_a_baked_strip_plays_the_samples_at_its_own_scale(animation) -> None:
     item, twin = grouped(), grouped("Twin")
-    animation.bake(twin)
+    animation.bake(twin, keep_look=False)
     strip = push_down(item)
     strip.scale = 2.0
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     for frame in (0, 7, 15):
         first = strip.action_frame_start
         bpy.context.scene.frame_set(int(strip.frame_start + 2 * (frame - first)))
@@ -306,7 +306,7 @@ def test_strips_of_several_users_are_baked_once(animation) -> None:
     other = two.animation_data_create().nla_tracks.new().strips.new("Strip", 50, strip.action)
     if HAS_SLOTS:
         other.action_slot = strip.action_slot
-    report = animation.bake_many([one, two], animation.Options())
+    report = animation.bake_many([one, two], animation.Options(), keep_look=False)
     assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
     assert animation.free(two).tracks == 1
     with pytest.raises(animation.AnimationError, match="no track is baked"):
@@ -346,7 +346,7 @@ def test_a_strip_without_a_slot_is_refused_and_the_others_are_baked(animation) -
     item, (strip, again, _) = two_strips(animation)
     for each in (strip, again):
         each.action_slot = None
-    report = animation.bake(item)
+    report = animation.bake(item, keep_look=False)
     assert report.tracks == 1
     (error,) = report.errors
     assert str(error) == f'"Ball": action "{strip.action.name}" has no F-curves for this datablock'
@@ -357,7 +357,7 @@ def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:
     before = action_bits(item.animation_data.action)
     strip = push_down(item)
     tweak(item)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     assert len(co(next(f for f in fcurves(item) if f.data_path == "location"))) == 41
     animation.remove(item)
     item.animation_data.use_tweak_mode = False
@@ -367,7 +367,7 @@ def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:
 def test_a_baked_action_that_is_pushed_down_plays_and_is_restored_in_tweak_mode(animation) -> None:
     item = grouped()
     before = snapshot(item)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     wanted = curve(item, "location").evaluate(17)
     push_down(item)
     bpy.context.scene.frame_set(17)
@@ -476,7 +476,7 @@ def test_tcb_that_an_override_came_with_can_be_removed_from_it(animation, librar
     assert animation.remove(item).tracks == 1
     assert not has_table(item)
     assert {len(state["co"]) for state in before} != {len(state["co"]) for state in snapshot(item)}
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     assert baked_frames(item) == 41
 
 
@@ -497,7 +497,7 @@ def test_an_appended_bake_is_restored_and_baked_again(animation, baked_library) 
 
 def test_an_action_that_nobody_uses_is_left_alone(animation) -> None:
     item = grouped()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     action = item.animation_data.action
     action.use_fake_user = True
     bpy.data.objects.remove(item)

@@ -115,10 +115,10 @@ def test_handles_stay(animation) -> None:
 
 def test_it_can_be_enabled_and_baked_anew(animation) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing, step=3)
+    animation.bake(thing, step=3, keep_look=False)
     animation.apply(thing)
     keys = sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing))
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     animation.remove(thing)
     assert sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing)) == keys
 
@@ -138,7 +138,7 @@ def test_a_key_is_where_the_motion_showed_it(animation) -> None:
 def test_a_bake_that_was_edited_outside_stays_as_it_plays(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     fcurve = curve(thing, "location")
     point = next(point for point in fcurve.keyframe_points if point.co.x == 10)
     point.co.y = 6.0
@@ -153,7 +153,7 @@ def test_a_bake_that_was_edited_outside_stays_as_it_plays(animation) -> None:
 def test_a_channel_that_the_bake_made_stays(animation) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))], channels=[0, 1])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     before = snapshot(thing)
     assert len(before) == 3
     animation.apply(thing)
@@ -185,7 +185,7 @@ def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str
 
 def test_others_than_the_chosen_tracks_stay_tcb(animation) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     animation.apply(thing, ["location"])
     enabled = {path: animation.find_track(thing, path).enabled for path in ("location", "scale", "rotation_euler")}
     assert enabled == {"location": False, "scale": True, "rotation_euler": True}
@@ -213,7 +213,7 @@ def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) 
 
 def test_live_is_off_then(animation) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     thing.animation_data.action.tcb_live = True
     assert any("Live is now off" in str(note) for note in animation.apply(thing).notes)
     assert not thing.animation_data.action.tcb_live
@@ -234,7 +234,7 @@ def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(ani
 
 def test_a_linked_action_is_refused(animation, tmp_path) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     path = str(tmp_path / "library.blend")
     bpy.data.libraries.write(path, {thing})
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -125,7 +125,7 @@ def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> 
         rows = values_of("QUATERNION", rotations_near_each_other(dice, 30, 0.6))
         key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
         key(thing, "location", [(frame, [dice.gauss(0, 1) for _ in range(3)]) for frame in frames])
-        report = animation.bake(thing, output=output)
+        report = animation.bake(thing, output=output, keep_look=False)
         counts.append(report.samples + report.curve_keys)
     assert 10 * counts[1] <= counts[0]
 
@@ -166,7 +166,7 @@ def test_keys_of_quaternions_are_unit_quaternions(animation) -> None:
     thing = new_object("Thing", "QUATERNION")
     rows = values_of("QUATERNION", rotations_near_each_other(random.Random(22), 6, 2.0))
     key(thing, "rotation_quaternion", [(20 * index, row) for index, row in enumerate(rows)])
-    assert animation.bake(thing, output="CURVES").curve_keys > 0
+    assert animation.bake(thing, output="CURVES", keep_look=False).curve_keys > 0
     numbers = np.array([co(curve(thing, "rotation_quaternion", index))[:, 1] for index in range(4)])
     assert np.abs(np.linalg.norm(numbers, axis=0) - 1.0).max() < 1e-6
 
@@ -175,7 +175,7 @@ def test_a_key_on_every_frame_gets_no_generated_key(animation) -> None:
     thing = new_object("Thing", "QUATERNION")
     rows = values_of("QUATERNION", rotations_near_each_other(random.Random(4), 100, 0.06))
     key(thing, "rotation_quaternion", [(frame, row) for frame, row in enumerate(rows)])
-    assert animation.bake(thing, output="CURVES").curve_keys == 0
+    assert animation.bake(thing, output="CURVES", keep_look=False).curve_keys == 0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -244,7 +244,7 @@ def test_a_component_that_was_not_keyed_gets_a_curve_where_the_rotation_needs_it
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0, 1)), (25, (-1, 0, 2))], channels=[0, 2])
     before = snapshot(thing)
-    animation.bake(thing, output="CURVES")
+    animation.bake(thing, output="CURVES", keep_look=False)
     rows = [(0.0, (0.0, 0.0, 0.0)), (10.0, (1.0, 0.0, 1.0)), (25.0, (-1.0, 0.0, 2.0))]
     keys = [reference.Key(frame, tuple(reference.of_euler(row)), *[0.0] * 5) for frame, row in rows]
     assert set(generated(curve(thing, "rotation_euler", 1))) > {0.0, 10.0, 25.0}
@@ -263,7 +263,7 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
         rows = [(frame, (dice.uniform(0.1, 1.0),) * width) for frame in frames]
         key(thing, path, rows, channels=[index])
     before = snapshot(thing)
-    animation.bake(thing, output="CURVES")
+    animation.bake(thing, output="CURVES", keep_look=False)
     curves_played = [channels_at(thing, path, width, frame) for frame in places(0, 40)]
     animation.bake(thing, step=0.1)
     for frame, row in zip(places(0, 40), curves_played, strict=True):
@@ -318,7 +318,7 @@ def test_values_go_on_in_cycles_beyond_the_keys(animation, cycle: str) -> None:
 def test_the_report_says_what_could_not_be_reached(animation) -> None:
     thing = new_object("Thing", "AXIS_ANGLE")
     key(thing, "rotation_axis_angle", [(0, (0.0, 0, 1, 0)), (2, (2.5, 1, 0, 0)), (4, (1.0, 1, 1, 0))])
-    report = animation.bake(thing, output="CURVES", rotation_tolerance=1e-5)
+    report = animation.bake(thing, output="CURVES", rotation_tolerance=1e-5, keep_look=False)
     assert report.rotation_error > 1e-5
     assert any("maximum error" in str(note) for note in report.notes)
 
@@ -344,7 +344,7 @@ def test_lengths_of_quaternions_and_axes_make_no_misses(animation, mode: str, si
             (row[0] * (size if mode == "QUATERNION" else 1.0), *(size * number for number in row[1:])) for row in rows
         ]
     key(thing, rotation_path(mode), [(15 * frame, row) for frame, row in enumerate(rows)])
-    report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE)
+    report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE, keep_look=False)
     assert report.notes == []
     assert report.rotation_error < 0.011 * DEGREE
 
@@ -353,7 +353,7 @@ def test_no_rotation_is_off_by_more_than_half_a_turn(animation) -> None:
     thing = new_object("Thing", "QUATERNION")
     rows = [(1e30, 0, 0, 0), (0, 1e-30, 0, 0), (0, 0, 1e30, 0), (0, 0, 0, 1e-30)]
     key(thing, "rotation_quaternion", [(frame / 20, row) for frame, row in enumerate(rows)])
-    report = animation.bake(thing, output="CURVES")
+    report = animation.bake(thing, output="CURVES", keep_look=False)
     assert math.radians(1.0) < report.rotation_error <= math.pi
     (note,) = report.notes
     assert 1.0 < float(str(note).split("maximum error ")[1].split("°")[0]) <= 180.0

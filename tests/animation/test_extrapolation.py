@@ -131,7 +131,7 @@ def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
     # If a bake plays all segments of a curve, it holds the values outside. These curves keep the animator's
     # extrapolation.
     fcurves(thing)[0].keyframe_points[0].interpolation = "LINEAR"
-    animation.enable(thing, keep_look=True)
+    animation.enable(thing)
     own = snapshot(thing, identities=False)
     animation.bake(thing, output=output)
     written = [fcurve.extrapolation for fcurve in fcurves(thing)]
@@ -237,7 +237,7 @@ def test_a_bake_that_leaves_an_end_to_blender_holds_no_values(animation, output:
     thing = plain(extrapolation="LINEAR")
     for fcurve in fcurves(thing):
         fcurve.keyframe_points[0].interpolation = "LINEAR"
-    animation.enable(thing, keep_look=True)
+    animation.enable(thing)
     report = animation.bake(thing, output=output)
     assert any("some segments use Blender's interpolation" in str(note) for note in report.notes), report.notes
     assert not any(note.code == "HELD_OUTSIDE" for note in report.notes), report.notes
@@ -261,7 +261,7 @@ def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animat
     else:
         keyed(animation, thing, what, FRAMES, values_of(what, rotations_near_each_other(random.Random(3), 5, 1.0)))
     extrapolate(thing, "LINEAR")
-    animation.bake(thing, output=output, step=1 / 16, extend=(-16.0, 50.0))
+    animation.bake(thing, output=output, step=1 / 16, extend=(-16.0, 50.0), keep_look=False)
     for fcurve in fcurves(thing):
         for end, way, far in ((FRAMES[0], -1.0, 16.0), (FRAMES[-1], 1.0, 14.0)):
             at, one, two = (fcurve.evaluate(end - way * step / 16) for step in range(3))

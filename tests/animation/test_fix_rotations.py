@@ -131,7 +131,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
 
 def test_the_kept_turn_of_a_tcb_track_has_the_setting_of_the_track(animation) -> None:
     item = wheel()
-    animation.enable(item)
+    animation.enable(item, keep_look=False)
     assert "Turns: Shortest in the Track panel" in str(animation.find_rotation_faults(item)[0])
 
 
@@ -177,7 +177,7 @@ def modify(animation, item: bpy.types.Object) -> None:
 
 
 def bake(animation, item: bpy.types.Object) -> None:
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
 
 
 def add(animation, item: bpy.types.Object) -> None:

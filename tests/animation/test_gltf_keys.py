@@ -167,7 +167,7 @@ def test_a_bake_gives_gltf_no_reason_to_resample(animation, scene, capfd, tmp_pa
         with pytest.raises(animation.AnimationError):
             animation.bake(made, output=output)
         return
-    animation.bake(made, output=output)
+    animation.bake(made, output=output, keep_look=False)
     assert said(capfd, tmp_path) == ({of_handles} if output == "HANDLES" and of_handles else set())
     animation.restore(made)
     if output != "HANDLES" or case not in COMPLETED:
@@ -178,7 +178,7 @@ def test_a_bake_gives_gltf_no_reason_to_resample(animation, scene, capfd, tmp_pa
 def test_stepped_keys_are_resampled_as_those_of_the_plain_file(animation, scene, capfd, tmp_path, output: str) -> None:
     made = interpolated("CONSTANT", 1)(animation)
     assert said(capfd, tmp_path) == {MIXED}
-    animation.bake(made, output=output)
+    animation.bake(made, output=output, keep_look=False)
     assert said(capfd, tmp_path) == {MIXED}
 
 
@@ -187,7 +187,7 @@ def test_stepped_keys_are_resampled_as_those_of_the_plain_file(animation, scene,
 def test_all_channels_of_a_vector_are_keyed_at_the_same_frames(animation, scene, case: str, output: str) -> None:
     made = CASES[case][0](animation)
     own = {frame for fcurve in fcurves(made) for frame in co(fcurve)[:, 0].tolist()}
-    animation.bake(made, output=output)
+    animation.bake(made, output=output, keep_look=False)
     first, *others = (co(fcurve)[:, 0].tolist() for fcurve in fcurves(made))
     assert all(frames == first for frames in others)
     assert own <= {*first}
@@ -214,7 +214,7 @@ def test_the_last_key_has_the_interpolation_of_the_bake_until_restore(
     made = interpolated(interpolation, 3)(animation)
     before = snapshot(made, identities=False)
     for _ in range(2):
-        animation.bake(made, output=output)
+        animation.bake(made, output=output, keep_look=False)
         for fcurve in fcurves(made):
             assert {point.interpolation for point in fcurve.keyframe_points} == {expected}
     animation.restore(made)

@@ -141,7 +141,7 @@ def test_that_float32_has_no_more_digits_is_not_worth_a_word(animation, size: fl
     rows = [(0, 0, 0), (step, 0, 0), (0, 0, step), (0, 2 * step, 0), (-step, 0, step)]
     rows = [tuple(float(np.float32(size)) + number for number in row) for row in rows]
     key(thing, "location", [(first + 10 * number, row) for number, row in enumerate(rows)])
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert (report.notes, report.farthest_off, report.looks_kept) == ([], [], 1)
     assert animation.bake(thing, output="HANDLES").notes == []
 
@@ -178,7 +178,7 @@ HUGE = [
 def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows, apart: float, output: str) -> None:
     thing = new_object("Thing", "QUATERNION")
     key(thing, "rotation_quaternion", [(apart * number, row) for number, row in enumerate(rows)])
-    look = animation.enable(thing, keep_look=True)
+    look = animation.enable(thing)
     report = animation.bake(thing, output=output)
     assert 0.0 <= look.rotation_change <= math.pi
     assert 0.0 <= report.rotation_error <= math.pi
@@ -285,7 +285,7 @@ def test_quaternions_of_other_sign_play_the_shorter_way(animation) -> None:
         rows = values_of("QUATERNION", [sign * turn for sign, turn in zip(signs, turns, strict=True)])
         key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
         before = snapshot(thing)
-        report = animation.bake(thing, output="HANDLES")
+        report = animation.bake(thing, output="HANDLES", keep_look=False)
         assert report.rotation_error < math.radians(0.1)
         played.append(
             [channels_at(thing, "rotation_quaternion", 4, frame) for frame in np.arange(0, 50, 0.25).tolist()]
@@ -301,7 +301,7 @@ def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
     key(thing, "location", [(0, (4, 4, 4)), (10, (4, 4, 4)), (20, (4, 4, 4))])
     key(thing, "rotation_quaternion", [(0, (0.5, 0.5, 0.5, 0.5)), (10, (0.5, 0.5, 0.5, 0.5))])
     before = snapshot(thing)
-    report = animation.bake(thing, output="HANDLES")
+    report = animation.bake(thing, output="HANDLES", keep_look=False)
     assert (report.tracks, report.samples, report.curve_keys) == (3, 0, 0)
     assert report.value_error < 1e-6
     assert report.rotation_error < 1e-6
@@ -370,7 +370,7 @@ def test_handles_that_the_bake_placed_are_not_taken_for_the_animators_after_a_mo
             point = fcurve.keyframe_points[2]
             point.handle_left_type = point.handle_right_type = "FREE"
             point.handle_left, point.handle_right = (point.co.x - 2, 5.0), (point.co.x + 1, -3.0)
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     for each in (thing, twin):
         for fcurve in fcurves(each):
             point = fcurve.keyframe_points[2]
@@ -428,7 +428,7 @@ def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make) -> 
     # A frame function retimes all tracks.
     left = {"location", "rotation_euler"} if make is timed else {"location"}
     with pytest.raises(animation.AnimationError, match=reason):
-        animation.bake(thing, output="HANDLES", prefixes=left)
+        animation.bake(thing, output="HANDLES", prefixes=left, keep_look=False)
     assert differences(before, snapshot(thing)) == []
     if make is not timed:
         (error,) = animation.bake(thing, output="HANDLES").errors

@@ -147,7 +147,7 @@ def test_a_key_that_is_held_after_a_bake_was_freed_is_baked_as_one_held_before(a
 def test_live_follows_a_key_that_is_held_and_let_go(animation) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     thing.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()
     free = [co(fcurve) for fcurve in fcurves(thing)]
@@ -170,7 +170,7 @@ def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(anima
     key(thing, "rotation_euler", [(f, r) for f, r in zip(FRAMES, rows, strict=True) if f != 7], channels=[1])
     hold(thing, "rotation_euler", [HELD], channels=[0])
     before = {index: [curve(thing, "rotation_euler", index).evaluate(f) for f in (3, 9)] for index in range(3)}
-    animation.bake(thing, output=output)
+    animation.bake(thing, output=output, keep_look=False)
     for index in range(3):
         fcurve = curve(thing, "rotation_euler", index)
         frames = co(fcurve)[:, 0]
@@ -189,7 +189,7 @@ def test_curves_equal_samples_where_a_channel_has_no_key_beside_a_held_segment(a
         key(thing, "rotation_euler", every, channels=[0, 2])
         key(thing, "rotation_euler", every[HELD + 2 :], channels=[1])
         hold(thing, "rotation_euler", [HELD], channels=[0])
-        animation.bake(thing, output=output, step=0.25)
+        animation.bake(thing, output=output, step=0.25, keep_look=False)
         played.append([channels_at(thing, "rotation_euler", 3, frame) for frame in PLACES])
     assert np.abs(np.array(played[0]) - np.array(played[1])).max() < 1e-3
 
@@ -210,10 +210,10 @@ def test_enable_keeps_the_look_around_held_keys(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     hold(thing, "location", [HELD])
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     animation.apply(thing)
     before = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert report.value_change < 1e-5
     animation.bake(thing, output="CURVES")
     after = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
@@ -275,7 +275,7 @@ def test_quaternion_keys_that_all_end_the_spline_are_played_by_blender(animation
 def test_what_was_so_when_it_became_tcb_plays_as_a_spline(animation, kind: str) -> None:
     thing, bezier = plain(kind), plain("BEZIER", "Bezier")
     for item in (thing, bezier):
-        animation.bake(item)
+        animation.bake(item, keep_look=False)
     for mine, other in zip(fcurves(thing), fcurves(bezier), strict=True):
         assert np.array_equal(co(mine), co(other))
     animation.restore(thing)
@@ -290,7 +290,7 @@ def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files
     animation, tmp_path, first: str, kind: str
 ) -> None:
     thing, blender = plain(first), plain(kind, "Blender")
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     choose(thing, kind)
     between = [8.0, 9.0, 11.0]
     wanted = [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(blender)]
@@ -313,7 +313,7 @@ def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files
 
 def test_a_track_whose_interpolation_was_chosen_is_out_of_date(animation) -> None:
     thing = plain("BEZIER")
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
     choose(thing, "SINE")
     assert not animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))

@@ -67,7 +67,7 @@ def test_parameters_that_made_a_motion_are_found_again(animation) -> None:
     assert len(curve(thing, "location").keyframe_points) == len(FRAMES)
     every = np.arange(4.0, 160.0) / 4
     before = motion(thing, "location", 3, every)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert parameters(animation, thing, "location") == SET
     assert report.looks_kept == 1
     assert report.value_change < 1e-5
@@ -135,7 +135,7 @@ def test_the_largest_change_of_a_far_turn_is_found_between_the_samples_of_the_fi
     quarters = np.arange(1.0, 80.1, 0.25)
     thing = turn_far(mode, seed)
     before = orientations(thing, quarters)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     animation.bake(thing, output="SAMPLES", step=0.25)
     assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
 
@@ -147,7 +147,7 @@ def test_a_quaternion_that_turns_half_round_in_a_moment_is_measured_there(animat
     insert(thing, "rotation_quaternion", keys)
     quarters = np.arange(1.0, 41.1, 0.25)
     before = orientations(thing, quarters)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     animation.bake(thing, output="SAMPLES", step=0.25)
     assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
 
@@ -211,7 +211,7 @@ def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkey
         monkeypatch.setattr(module, "_readings", lambda *given: readings(*given)[among])
         thing = arm(mode, seed)
         before = orientations(thing, quarters)
-        animation.enable(thing, keep_look=True)
+        animation.enable(thing)
         path = animation.find_track(thing, "rotation").settings.path
         animation.bake(thing, step=0.25)
         return path, largest_angle(before, orientations(thing, quarters))
@@ -232,7 +232,7 @@ def test_the_change_of_values_is_found_between_the_samples_of_the_fit(animation,
     insert(thing, "location", [(frame, tuple(generator.uniform(-5.0, 5.0, 3))) for frame in frames])
     quarters = np.arange(frames[0], frames[-1] + 0.1, 0.25)
     before = motion(thing, "location", 3, quarters)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     animation.bake(thing, output="SAMPLES", step=0.25)
     found = np.abs(motion(thing, "location", 3, quarters) - before).max()
     assert found <= 1.03 * report.value_change + 1e-5
@@ -258,7 +258,7 @@ def test_two_keys_at_one_frame_are_named(animation, keep_look) -> None:
 def test_numbers_that_pass_through_no_rotation_are_no_change(animation) -> None:
     thing = new_object(mode="QUATERNION")
     insert(thing, "rotation_quaternion", [(1, (0.6, 0.0, 0.8, 0.0)), (41, (-0.6, 0.0, -0.8, 0.0))])
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert report.rotation_change < 1e-3
     assert report.looks_changed == 0
 
@@ -268,7 +268,7 @@ def test_the_report_says_the_largest_change_and_where(animation) -> None:
     before = {index: curve(thing, "location", index) for index in range(3)}
     every = np.arange(1.0, 40.01, 0.05)
     old = {index: np.array([fcurve.evaluate(frame) for frame in every]) for index, fcurve in before.items()}
-    report = animation.enable(thing, ["location"], keep_look=True)
+    report = animation.enable(thing, ["location"])
     animation.bake(thing, output="CURVES")
     change = np.max([np.abs(motion(thing, "location", 3, every)[:, i] - old[i]) for i in old], axis=0)
     assert report.value_change == pytest.approx(change.max(), rel=0.1)
@@ -298,7 +298,7 @@ def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
         points[2].handle_left_type = points[2].handle_right_type = "FREE"
         points[2].handle_left = (14.0, 20.0 * index)
         points[2].handle_right = (18.0, -9.0)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert [str(note).split(":")[0] for note in report.notes] == [
         f'"Wild", Location, frame {report.value_change_at.frame:g}'
     ]
@@ -327,7 +327,7 @@ def interpolated(kind, rows=tuple(range(5)), path="location"):
 def test_keys_of_other_interpolations_play_as_before_to_the_bit(animation, kind, output) -> None:
     thing = interpolated(kind)
     before = motion(thing, "location", 3, EVERY)
-    report = animation.enable(thing, ["location"], keep_look=True)
+    report = animation.enable(thing, ["location"])
     assert report.looks_kept == 0
     assert not parameters(animation, thing, "location")
     assert [(note.track, note.code) for note in report.notes] == [("location", "NOT_BEZIER")]
@@ -343,7 +343,7 @@ def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path
     thing = interpolated(kind, [1], path=path)
     inside = np.linspace(FRAMES[1], FRAMES[2], 21)
     before = motion(thing, path, 3, inside)
-    report = animation.enable(thing, [path], keep_look=True)
+    report = animation.enable(thing, [path])
     assert report.looks_kept == 1
     assert any("not Bezier" in str(note) for note in report.notes)
     animation.bake(thing, output="CURVES")
@@ -353,7 +353,7 @@ def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path
 def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) -> None:
     """Exporters write such keys."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
-    report = animation.enable(thing, ["location"], keep_look=True)
+    report = animation.enable(thing, ["location"])
     (note,) = report.notes
     assert str(note).startswith('"Thing", Location, frame')
     assert "all keys were linear" in str(note)
@@ -374,21 +374,21 @@ def test_two_linear_keys_are_noted_where_they_turn(animation) -> None:
         for fcurve in fcurves(thing):
             while fcurve.data_path == path and len(fcurve.keyframe_points) > 2:
                 fcurve.keyframe_points.remove(fcurve.keyframe_points[-1])
-        notes = animation.enable(thing, [path], keep_look=True).notes
+        notes = animation.enable(thing, [path]).notes
         assert bool(notes) is noted
         assert all("all keys were linear" in str(note) for note in notes)
 
 
 def test_the_interpolation_of_the_last_key_plays_nothing(animation) -> None:
     thing = interpolated("LINEAR", [0, 1, 2, 3])
-    (note,) = animation.enable(thing, ["location"], keep_look=True).notes
+    (note,) = animation.enable(thing, ["location"]).notes
     assert "all keys were linear" in str(note)
 
 
 def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
     """This also applies if they were baked before, and are linear again after Restore."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")
-    animation.enable(thing, ["location"], keep_look=True)
+    animation.enable(thing, ["location"])
     animation.enable(other, ["location"], keep_look=False)
     for item in (thing, other):
         animation.bake(item)
@@ -423,7 +423,7 @@ def test_keys_around_a_step_are_not_bent_by_it(animation) -> None:
     for index in range(3):
         kinds = [point.interpolation for point in curve(thing, "location", index).keyframe_points]
         assert [kind == "CONSTANT" for kind in kinds] == [row == 2 for row in range(len(FRAMES))]
-    animation.enable(thing, keep_look=True)
+    animation.enable(thing)
     assert parameters(animation, thing, "location")[11.0] == SET[11.0]
 
 
@@ -435,7 +435,7 @@ def test_channels_keyed_at_other_frames_share_their_keys_parameters(animation) -
     # A bake keys all channels at the same frames.
     as_plain_curves(animation, thing, "location", output="HANDLES")
     before = motion(thing, "location", 3, every)
-    assert animation.enable(thing, keep_look=True).value_change < 1e-5
+    assert animation.enable(thing).value_change < 1e-5
     animation.bake(thing, output="CURVES")
     assert np.abs(motion(thing, "location", 3, every) - before).max() < 2e-5
 
@@ -444,7 +444,7 @@ def test_a_channel_with_one_key_after_the_others_does_no_harm(animation) -> None
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)), channels=[0, 1])
     key(thing, "location", [(60.0, (0, 0, 1))], channels=[2])
-    animation.enable(thing, keep_look=True)
+    animation.enable(thing)
     assert parameters(animation, thing, "location")
     assert 60.0 not in parameters(animation, thing, "location")
 
@@ -456,7 +456,7 @@ def test_what_cycles_is_fitted_as_the_cycle_that_it_becomes(animation, path) -> 
         points = curve(thing, path, index).keyframe_points
         points[-1].co.y = points[0].co.y
         curve(thing, path, index).modifiers.new("CYCLES")
-    animation.enable(thing, [path], keep_look=True)
+    animation.enable(thing, [path])
     every = np.arange(1.0, 40.1, 0.5)
     before = motion(thing, path, 3, every)
     animation.bake(thing, output="CURVES")
@@ -466,7 +466,7 @@ def test_what_cycles_is_fitted_as_the_cycle_that_it_becomes(animation, path) -> 
 def test_parameters_that_are_there_are_left_alone(animation) -> None:
     thing = keyed()
     animation.key_set(thing, "location", 11, bias=0.5)
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert report.looks_kept == 1
     assert parameters(animation, thing, "location") == {11.0: {"bias": 0.5}}
 
@@ -475,7 +475,7 @@ def test_parameters_that_are_there_are_left_alone(animation) -> None:
 def test_few_keys_are_enabled_too(animation, frames) -> None:
     thing = new_object()
     key(thing, "location", [(frame, VALUES[row + 1]) for row, frame in enumerate(frames)])
-    report = animation.enable(thing, keep_look=True)
+    report = animation.enable(thing)
     assert report.looks_kept == len(frames) - 1
     animation.bake(thing)
 
@@ -483,7 +483,7 @@ def test_few_keys_are_enabled_too(animation, frames) -> None:
 def test_the_animators_curves_stay_as_they_are(animation) -> None:
     thing = keyed()
     before = snapshot(thing)
-    animation.enable(thing, keep_look=True)
+    animation.enable(thing)
     assert parameters(animation, thing, "location")
     assert differences(before, snapshot(thing), identities=False) == []
     animation.remove(thing)
@@ -495,21 +495,96 @@ def test_an_action_that_two_objects_share_is_fitted_once(animation) -> None:
     other.animation_data_create().action = thing.animation_data.action
     if hasattr(other.animation_data, "action_slot"):
         other.animation_data.action_slot = thing.animation_data.action_slot
-    report = animation.enable_many({thing: None, other: None}, keep_look=True)
+    report = animation.enable_many({thing: None, other: None})
     assert (report.tracks, report.looks_kept, report.datablocks) == (2, 2, 1)
 
 
-def test_operators_keep_the_look_by_default_and_functions_begin_with_parameters_of_0(animation) -> None:
-    defaults = {
-        inspect.signature(getattr(animation, name)).parameters["keep_look"].default
-        for name in ("enable", "enable_many", "enable_and_bake")
-    }
-    options = {getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"].default for name in ("bake", "enable")}
-    assert (defaults, options) == ({False}, {True})
+def test_the_functions_the_operators_and_the_command_preserve_the_motion_by_default(tcb_animation, animation) -> None:
+    (declared,) = {animation.options.ENABLE["keep_look"].default}
+    verbs = ("enable", "bake")
+    functions = [
+        inspect.signature(getattr(animation, name + many)).parameters["keep_look"].default
+        for name in verbs
+        for many in ("", "_many")
+    ]
+    operators = [getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"].default for name in verbs]
+    arguments = importlib.import_module(f"{tcb_animation.__name__}.cli.arguments")
+    command = [arguments.parse([name, __file__, "--in-place"], "tcb").given.keep_look for name in verbs]
+    assert declared is True
+    assert functions + operators + command == [declared] * 8
+
+
+@pytest.mark.parametrize("by", ["bake", "bake_many", "operator"])
+def test_a_bake_of_plain_tracks_preserves_the_motion(animation, by) -> None:
+    halves, changes = np.arange(1.0, 40.25, 0.5), {}
+    for keep_look in (None, False):
+        thing = keyed()
+        before, turned = motion(thing, "location", 3, halves), orientations(thing, halves)
+        options = {} if keep_look is None else {"keep_look": keep_look}
+        if by == "bake":
+            report = animation.bake(thing, output="CURVES", **options)
+        elif by == "bake_many":
+            report = animation.bake_many([thing], animation.Options(output="CURVES"), **options)
+        else:
+            bpy.ops.object.select_all(action="DESELECT")
+            thing.select_set(True)
+            bpy.context.view_layer.objects.active = thing
+            bpy.ops.tcb.bake(output="CURVES", **options)
+            report = None
+        value = np.abs(motion(thing, "location", 3, halves) - before).max()
+        angle = largest_angle(turned, orientations(thing, halves))
+        changes[keep_look] = value, angle
+        if report is not None:
+            assert report.looks_kept == (2 if keep_look is None else 0)
+        if report is not None and keep_look is None:
+            assert value <= 1.03 * report.value_change + 1e-3
+            assert angle <= report.rotation_change + 2e-3
+    assert np.less(changes[None], 0.7 * np.array(changes[False])).all()
+
+
+def test_a_bake_without_keeping_the_look_sets_no_parameters(animation) -> None:
     one, two = keyed(), keyed()
-    animation.bake(one)
-    animation.bake_many([two], animation.Options())
+    animation.bake(one, keep_look=False)
+    animation.bake_many([two], keep_look=False)
     assert [parameters(animation, thing, "location") for thing in (one, two)] == [{}, {}]
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+def test_a_bake_takes_the_turns_and_the_limits_of_enable(animation, keep_look) -> None:
+    thing = turn_far("XYZ", 1)
+    report = animation.bake_many([thing], keep_look=keep_look, path="SHORTEST", max_change=(10.0, 1.0))
+    assert animation.find_track(thing, "rotation").settings.path == "SHORTEST"
+    assert report.looks_changed == 0
+
+
+def test_only_enable_makes_plain_tracks_beside_tcb_tracks_tcb(animation) -> None:
+    thing = keyed()
+    animation.enable(thing, ["location"])
+    notes = animation.bake_many([thing]).notes
+    assert [(note.code, note.track) for note in notes] == [("NOT_BAKED", "rotation_euler")]
+    assert animation.bake_many([thing], enable=True).tracks == 2
+    assert animation.find_track(thing, "rotation").is_baked
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+def test_a_bake_of_chosen_plain_tracks_enables_them_beside_tcb_tracks(animation, keep_look) -> None:
+    thing = keyed()
+    animation.enable(thing, ["location"])
+    assert animation.bake(thing, prefixes=["rotation"], keep_look=keep_look).tracks == 1
+    assert animation.find_track(thing, "rotation").is_baked
+    assert not animation.find_track(thing, "location").is_baked
+
+
+@pytest.mark.parametrize("keep_look", [False, True])
+def test_plain_tracks_stay_plain_where_the_tcb_tracks_have_lost_their_curves(animation, keep_look) -> None:
+    thing = keyed()
+    animation.enable(thing, ["location"])
+    channels = animation.fcurves.channels.channels_of(thing)
+    for fcurve in [fcurve for fcurve in fcurves(thing) if fcurve.data_path == "location"]:
+        channels.remove(fcurve)
+    with pytest.raises(animation.AnimationError, match="F-curves of the TCB tracks were deleted"):
+        animation.bake(thing, keep_look=keep_look)
+    assert not animation.find_track(thing, "rotation").enabled
 
 
 SPINS = [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 380, 340), (0, 160, -170)]
@@ -532,7 +607,7 @@ def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation,
         [(frame, (angle, 0.0, 0.0)) for frame, angle in zip(frames, np.radians(degrees), strict=True)],
     )
     angle = motion(slide, "location", 1, halves)[:, 0]
-    report = animation.enable(spin, keep_look=True)
+    report = animation.enable(spin)
     animation.bake(spin, output=output)
     played = motion(spin, path, len(values[0]), halves)
     if mode == "AXIS_ANGLE":

@@ -84,7 +84,7 @@ def test_others_are_baked_beside_it(animation, layer) -> None:
     item, other = ball(), new_object("Other")
     key(other, "location", KEYS)
     layer(item.animation_data.action)
-    report = animation.bake_many([item, other], animation.Options())
+    report = animation.bake_many([item, other], animation.Options(), keep_look=False)
     assert [is_said(str(error)) for error in report.errors] == [True]
     assert report.tracks == 1
 

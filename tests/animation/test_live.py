@@ -222,7 +222,7 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
 def test_a_renamed_bone_goes_on(animation, scene) -> None:
     rig = new_rig("Arm")
     key(rig, 'pose.bones["Arm"].location', [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
-    animation.bake(rig, output="HANDLES")
+    animation.bake(rig, output="HANDLES", keep_look=False)
     rig.animation_data.action.tcb_live = True
     let_time_pass(animation)
     rig.pose.bones["Arm"].name = "Upper"
@@ -416,7 +416,7 @@ def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, 
 def test_what_a_scene_times_is_baked_again_as_its_frame_function_changes(animation, scene, scene_is_live) -> None:
     item = new_object("Ball")
     key(item, "location", [(1, (0, 0, 0)), (11, (5, 2, 3)), (41, (0, 4, -2))])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     item.animation_data.action.tcb_live = True
     made = animation.retime(scene, "AS_IT_IS").curve
     scene.animation_data.action.tcb_live = scene_is_live
@@ -472,7 +472,7 @@ def test_another_order_of_euler_angles_is_followed(animation, scene, output: str
     thing, expected = new_object("Turned"), new_object("Turned so from the first", "ZYX")
     for each in (thing, expected):
         key(each, "rotation_euler", TURNS)
-        animation.bake(each, output=output)
+        animation.bake(each, output=output, keep_look=False)
     thing.animation_data.action.tcb_live = True
     let_time_pass(animation)
     thing.rotation_mode = "ZYX"
@@ -485,7 +485,7 @@ def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_fra
     for each, order in zip(rigs, ("XYZ", "YZX"), strict=True):
         each.pose.bones["Bone"].rotation_mode = order
         key(each, 'pose.bones["Bone"].rotation_euler', TURNS)
-        animation.bake(each, output="HANDLES")
+        animation.bake(each, output="HANDLES", keep_look=False)
     rigs[0].animation_data.action.tcb_live = True
     let_time_pass(animation)
     rigs[0].pose.bones["Bone"].rotation_mode = "YZX"

@@ -31,7 +31,7 @@ def turned(animation, of_bone: bool, output: str) -> tuple[bpy.types.Object, Any
     owner.rotation_mode = "XYZ"
     path = BONE if of_bone else "rotation_euler"
     key(item, path, TURNS)
-    animation.bake(item, output=output)
+    animation.bake(item, output=output, keep_look=False)
     item.animation_data.action.tcb_live = True
     let_time_pass(animation)
     return item, owner, path
@@ -126,7 +126,7 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     (item.pose.bones["Bone"] if of_bone else item).rotation_mode = "XYZ"
     key(item, path, TURNS)
     second_user(item, of_bone, "ZYX")
-    notes = animation.bake(item).notes
+    notes = animation.bake(item, keep_look=False).notes
     name = animation.track_names.track_name(path)
     line = f'"Zwei", {name}: the action is shared, but the rotation modes differ. The mode of "{item.name}" is used'
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
@@ -137,7 +137,7 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
     key(item, "location", TURNS)
     other = new_object("Other", "ZYX")
     share(item, other)
-    assert animation.bake(item).notes == []
+    assert animation.bake(item, keep_look=False).notes == []
     assert animation.bake_many([item, other], animation.Options()).notes == []
 
 

@@ -128,7 +128,7 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
     let_time_pass(animation)
     alone = put(new_object("Alone"), scenes["There"])
     key(alone, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
-    animation.bake(alone, **SETTINGS["There"])
+    animation.bake(alone, **SETTINGS["There"], keep_look=False)
     assert handles(other) == handles(alone)
     assert handles(other) != handles(balls["There"])
     assert is_as(animation, balls["Here"], "Here") == []

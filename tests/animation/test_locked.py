@@ -308,7 +308,7 @@ def test_a_pose_tool_with_auto_keying_keys_only_what_is_not_baked(animation, nam
         key(rig, f'pose.bones["{bone}"].location', PLACES, group=bone)
     baked, plain = (f'pose.bones["{bone}"]' for bone in ("Baked", "Plain"))
     channels = [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(rig) if baked in fcurve.data_path]
-    animation.bake(rig, prefixes=[baked])
+    animation.bake(rig, prefixes=[baked], keep_look=False)
     choose_alone(rig)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="SELECT")
@@ -350,7 +350,7 @@ def two_groups() -> bpy.types.Object:
 
 def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"], keep_look=False)
     assert locks(item) == {"Places": True, "Mixed": False}
     animation.enable(item, prefixes=["delta_scale"], keep_look=False)
     animation.bake(item, prefixes=["delta_scale"])
@@ -366,7 +366,7 @@ def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
 @pytest.mark.parametrize("way", ["restore", "remove", "apply"])
 def test_a_group_is_unlocked_by_all_that_ends_a_bake(animation, way: str) -> None:
     item = two_groups()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     getattr(animation, way)(item)
     assert locks(item) == {"Places": False, "Mixed": False}
     assert not any(fcurve.lock for fcurve in fcurves(item))
@@ -402,7 +402,7 @@ def test_a_lock_of_the_animator_refuses_a_bake(animation, lock) -> None:
 @pytest.mark.parametrize("way", ["free", "restore", "remove", "apply", "bake"])
 def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, way: str) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"], keep_look=False)
     lock_group(item)
     before = contents(item, "delta_rotation_euler", "delta_scale")
     report = getattr(animation, way)(item)
@@ -420,7 +420,7 @@ def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, wa
 def test_a_locked_channel_that_joined_a_baked_track_refuses_to_free_it(animation) -> None:
     item = new_object("Ball")
     key(item, "location", PLACES, channels=[0, 1])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     key(item, "location", PLACES, channels=[2])
     curve(item, "location", 2).lock = True
     before = contents(item, "location")
@@ -470,7 +470,7 @@ def test_insert_keyframe_adds_the_transforms_that_are_not_baked(animation, baked
     rig = new_rig("Bone")
     track = f'pose.bones["Bone"].{baked}'
     key(rig, track, TURNS if "rotation" in baked else PLACES, group="Bone")
-    animation.bake(rig)
+    animation.bake(rig, keep_look=False)
     assert locks(rig) == {"Bone": False}
     before = contents(rig, track)
     insert_all(rig)
@@ -556,7 +556,7 @@ def tab(item: bpy.types.ID) -> None:
 @pytest.mark.parametrize("unlock", [unlock_all, tab])
 def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, unlock, is_live: bool) -> None:
     item = two_groups()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     action, update = item.animation_data.action, animation.live.update
     options = (lambda _users: animation.Options(output="HANDLES")) if is_live else None
     watches: dict[Any, Any] = {}
@@ -574,7 +574,7 @@ def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, u
 
 def test_tab_beside_other_locks_locks_again_only_what_is_baked(animation) -> None:
     item = two_groups()
-    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"])
+    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"], keep_look=False)
     watches: dict[Any, Any] = {}
     animation.live.update.refresh(watches, item.animation_data.action)
     unlock_all(item)
@@ -594,7 +594,7 @@ def hold_key(item: bpy.types.ID) -> None:
 @pytest.mark.parametrize("edit", [raise_key, hold_key])
 def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> None:
     item = two_groups()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     watches: dict[Any, Any] = {}
     action = item.animation_data.action
     animation.live.update.refresh(watches, action)
@@ -628,7 +628,7 @@ def bake_half_frames(animation, item: bpy.types.ID) -> None:
 @pytest.mark.parametrize("edit", [choose_cycle, set_tension, bake_as_curves, bake_half_frames])
 def test_our_own_tools_leave_all_baked_channels_locked(animation, edit) -> None:
     item = two_groups()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     before = contents(item, "delta_location")
     edit(animation, item)
     assert differences(before, contents(item, "delta_location")) != []

@@ -245,8 +245,8 @@ def test_all_but_remove_and_apply_are_refused_with_both_ways_on(animation, how: 
         else "baked, but the TCB table is missing. Remove TCB keeps"
     )
     for change in (
-        lambda: animation.bake(item),
-        lambda: animation.bake(item, output="HANDLES"),
+        lambda: animation.bake(item, keep_look=False),
+        lambda: animation.bake(item, output="HANDLES", keep_look=False),
         lambda: animation.free(item),
         lambda: animation.free(item, discard_edits=True),
         lambda: animation.restore(item),
@@ -273,7 +273,7 @@ def test_remove_keeps_the_own_keys_and_says_what_it_could_not(animation, how: st
     assert not is_locked(item)
     assert not has_table(item)
     # It can be made TCB again.
-    assert animation.bake(item).tracks == 2
+    assert animation.bake(item, keep_look=False).tracks == 2
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -302,7 +302,7 @@ def test_remove_keeps_the_poses_at_own_keys(animation, mode: str, how: str, comp
     turns = values_of(mode, rotations_near_each_other(random.Random(4), len(FRAMES), 2.0))
     key(item, path, list(zip(FRAMES, turns, strict=True)), channels=[0, 1] if components == "two" else ())
     expected = orientations(item, FRAMES)
-    animation.bake(item, step=0.5)
+    animation.bake(item, step=0.5, keep_look=False)
     lose(animation, item, how)
     animation.remove(item)
     assert {len(fcurve.keyframe_points) for fcurve in fcurves(item)} == {len(FRAMES)}
@@ -347,7 +347,7 @@ def test_a_track_that_lost_its_table_in_a_merge_without_the_extension_is_told(an
     """If two actions are merged, Blender keeps the table of only one."""
     baked_ball(animation)
     other = keyed("Other")
-    animation.bake(other)
+    animation.bake(other, keep_look=False)
     path = str(tmp_path / "ball.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     in_plain_blender(

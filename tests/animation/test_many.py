@@ -27,7 +27,7 @@ def test_a_verb_on_many_does_what_it_does_on_each(animation, verb: str) -> None:
     found = []
     for names in (("One", "Two"), ("Three", "Four")):
         items = [keyed(name) for name in names]
-        animation.bake_many(items)
+        animation.bake_many(items, keep_look=False)
         if names[0] == "One":
             report = getattr(animation, f"{verb}_many")(iter(items), *ARGUMENTS.get(verb, ()), **more)
             assert report.errors == []
@@ -40,7 +40,7 @@ def test_a_verb_on_many_does_what_it_does_on_each(animation, verb: str) -> None:
 
 def test_what_refuses_does_not_keep_the_others_and_is_in_the_errors(animation) -> None:
     one, bare = keyed("One"), new_object("Bare")
-    animation.bake(one)
+    animation.bake(one, keep_look=False)
     report = animation.remove_many([bare, one])
     assert (report.tracks, [error.object for error in report.errors]) == (1, ["Bare"])
 
@@ -50,7 +50,7 @@ def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:
     for item in (one, two):
         key(item, "scale", KEYS)
     assert animation.enable_many({one: ["location"], two: None}, keep_look=False).tracks == 3
-    assert animation.bake_many({one: ["scale"], two: ["location"]}).tracks == 1
+    assert animation.bake_many({one: ["location"], two: ["scale"]}).tracks == 2
     assert animation.remove_many([one, two], ["location"]).tracks == 2
 
 
@@ -75,7 +75,7 @@ class StopError(Exception):
 def test_a_bake_whose_progress_raises_is_done(animation, stop_after: int) -> None:
     items = [keyed(name) for name in ("One", "Two", "Three")]
     twin = keyed("Twin")
-    animation.bake(twin)
+    animation.bake(twin, keep_look=False)
     calls = []
 
     def progress(done: int, total: int) -> None:
@@ -84,12 +84,12 @@ def test_a_bake_whose_progress_raises_is_done(animation, stop_after: int) -> Non
             raise StopError
 
     with pytest.raises(StopError):
-        animation.bake_many(items, progress=progress)
+        animation.bake_many(items, progress=progress, keep_look=False)
     wanted = [each["co"] for each in action_bits(twin.animation_data.action)]
     assert [[each["co"] for each in action_bits(item.animation_data.action)] for item in items] == [wanted] * 3
 
 
-def test_enable_and_bake_whose_progress_raises_is_done(animation) -> None:
+def test_a_bake_of_plain_tracks_whose_progress_raises_is_done(animation) -> None:
     item, faulty = keyed_ones()
     for fcurve in fcurves(faulty):
         # Two keys are at the same frame, so the track can't be baked.
@@ -98,9 +98,8 @@ def test_enable_and_bake_whose_progress_raises_is_done(animation) -> None:
     def progress(_done: int, _total: int) -> None:
         raise StopError
 
-    every = dict.fromkeys([item, faulty])
     with pytest.raises(StopError):
-        animation.enable_and_bake(every, every, animation.Options(), False, progress)
+        animation.bake_many([item, faulty], progress=progress)
     assert animation.find_track(item, "location").is_baked
     assert not animation.find_track(faulty, "location").enabled
 

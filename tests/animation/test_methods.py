@@ -96,7 +96,7 @@ def test_live_bakes_a_baked_track_again_when_another_method_is_chosen(
     animation, thing, each: tuple[str, str], output: str
 ) -> None:
     name, method = each
-    animation.bake(thing, output=output)
+    animation.bake(thing, output=output, keep_look=False)
     thing.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()
     chosen(animation, thing, name, method)

@@ -160,7 +160,7 @@ def test_integers_and_booleans_are_left_alone(animation) -> None:
     key(thing, "pass_index", [(0, 1), (10, 5)])
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1))])
     before = {state["path"]: state for state in snapshot(thing)}
-    assert animation.bake(thing).tracks == 1
+    assert animation.bake(thing, keep_look=False).tracks == 1
     after = {state["path"]: state for state in snapshot(thing)}
     for path in (('["count"]', 0), ("pass_index", 0)):
         assert after[path] == before[path]
@@ -171,7 +171,7 @@ def test_tracks_of_a_bones_name_do_not_reach_its_neighbours(animation) -> None:
     for bone in ("Arm.L", "Arm.R"):
         key(item, f'pose.bones["{bone}"].location', keys_of(3))
     before = [state for state in snapshot(item) if "Arm.R" in state["path"][0]]
-    animation.bake(item, prefixes=['pose.bones["Arm.L"]'])
+    animation.bake(item, prefixes=['pose.bones["Arm.L"]'], keep_look=False)
     assert [state for state in snapshot(item) if "Arm.R" in state["path"][0]] == before
     assert len(co(curve(item, 'pose.bones["Arm.L"].location'))) == 41
 
@@ -207,7 +207,7 @@ def test_after_a_rename_remove_leaves_nothing(animation, make, rename) -> None:
 def test_the_depsgraph_shows_a_baked_shape_key(animation) -> None:
     keys, path, _ = shape_key()
     key(keys, path, keys_of(1))
-    animation.bake(keys)
+    animation.bake(keys, keep_look=False)
     thing = bpy.data.objects["Mesh"]
     wanted = reference.scalar(
         [(frame, float(np.float32(number))) for frame, number in zip(FRAMES, NUMBERS, strict=True)], 17

@@ -40,7 +40,7 @@ def test_baking_one_track_again_leaves_the_same_table(animation, output: str) ->
     thing = new_object("Thing", "QUATERNION")
     key(thing, "location", [(1, (0, 0, 0)), (10, (4, 0, 2)), (30, (1, 3, 0))])
     key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, (0.6, 0.8, 0, 0)), (30, (0, 0.6, 0.8, 0))])
-    animation.bake(thing, output=output)
+    animation.bake(thing, output=output, keep_look=False)
     first = table(thing)
     for prefix in ("location", "rotation"):
         animation.bake(thing, prefixes=[prefix], output=output)
@@ -55,7 +55,7 @@ def table(thing: bpy.types.Object) -> dict[str, object]:
 @pytest.mark.parametrize("mode", MODES)
 def test_another_step_and_back_gives_the_same_bits(animation, mode: str) -> None:
     thing = mixed(mode)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     first = snapshot(thing)
     animation.bake(thing, step=0.3, extend=(-50, 90))
     animation.bake(thing)
@@ -78,7 +78,7 @@ def test_restore_after_many_bakes_gives_the_first_bits(animation, mode: str) -> 
     thing = mixed(mode)
     before = snapshot(thing)
     for step in (1, 0.25, 3, 1):
-        animation.bake(thing, step=step)
+        animation.bake(thing, step=step, keep_look=False)
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
 
@@ -90,7 +90,7 @@ def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation)
         for fcurve in fcurves(thing):
             fcurve.update()
         before = snapshot(thing)
-        animation.bake(thing)
+        animation.bake(thing, keep_look=False)
         for fcurve in fcurves(thing):
             fcurve.update()
         animation.bake(thing)
@@ -127,7 +127,7 @@ def test_baking_again_after_save_and_load_gives_the_same_bits(animation, saved_a
 def test_restore_after_save_and_load_gives_the_first_bits(animation, saved_and_loaded, mode: str) -> None:
     thing = mixed(mode)
     before = snapshot(thing)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     saved_and_loaded()
     animation.restore(bpy.data.objects["Thing"])
     assert differences(before, snapshot(bpy.data.objects["Thing"]), identities=False) == []
@@ -168,7 +168,7 @@ def test_a_copy_of_a_baked_action_bakes_to_the_same_bits(animation, copy, mode: 
 def test_a_copy_of_a_baked_action_restores_to_the_first_bits(animation, copy, mode: str) -> None:
     thing = mixed(mode)
     before = snapshot(thing)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     baked = snapshot(thing)
     other = copy(thing)
     animation.restore(other)
@@ -179,11 +179,11 @@ def test_a_copy_of_a_baked_action_restores_to_the_first_bits(animation, copy, mo
 def test_the_order_of_objects_changes_no_bit(animation) -> None:
     things = [mixed(mode, seed) for seed, mode in enumerate(ALL_MODES)]
     options = animation.Options()
-    animation.bake_many(things, options)
+    animation.bake_many(things, options, keep_look=False)
     together = [snapshot(thing) for thing in things]
     for thing, state in zip(reversed(things), reversed(together), strict=True):
         animation.remove(thing)
-        animation.bake(thing)
+        animation.bake(thing, keep_look=False)
         own = {row["path"]: row for row in snapshot(thing, identities=False)}
         for row in without_identities(state):
             assert own[row["path"]] == row
@@ -194,7 +194,7 @@ def test_a_baked_channels_generated_keys_are_not_selected(animation) -> None:
     for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = True
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     for fcurve in bag_of(thing).fcurves:
         for point in fcurve.keyframe_points:
             flags = {point.select_control_point, point.select_left_handle, point.select_right_handle}
@@ -207,7 +207,7 @@ def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None
     for component in range(3):
         curve(thing, "location", component).keyframe_points[1].type = "GENERATED"
     before = bits(curve(thing, "location"), identities=False)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     assert curve(thing, "location").evaluate(5) == 3
     animation.bake(thing)
     assert curve(thing, "location").evaluate(5) == 3
@@ -218,7 +218,7 @@ def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None
 def test_a_baked_rotation_is_restored_after_its_mode_was_changed(animation) -> None:
     thing = mixed("XYZ")
     before = snapshot(thing)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     thing.rotation_mode = "QUATERNION"
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
@@ -228,10 +228,10 @@ def test_a_baked_rotation_is_restored_after_its_mode_was_changed(animation) -> N
 def test_a_baked_rotation_whose_mode_was_changed_is_baked_as_in_that_mode(animation, output: str) -> None:
     thing, twin = mixed("XYZ"), mixed("XYZ")
     before = snapshot(thing)
-    animation.bake(thing, output=output)
+    animation.bake(thing, output=output, keep_look=False)
     for each in (thing, twin):
         each.rotation_mode = "ZYX"
-        animation.bake(each, output=output)
+        animation.bake(each, output=output, keep_look=False)
     assert differences(snapshot(twin, False), snapshot(thing, False)) == []
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
@@ -239,7 +239,7 @@ def test_a_baked_rotation_whose_mode_was_changed_is_baked_as_in_that_mode(animat
 
 def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(animation) -> None:
     thing = mixed("XYZ")
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     baked = snapshot(thing)
     thing.rotation_mode = "QUATERNION"
     with pytest.raises(animation.AnimationError, match="the track is not used in the current rotation mode"):
@@ -260,7 +260,7 @@ def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> 
 def test_the_selection_of_baked_keys_outlives_another_number_of_keys(animation, options: dict[str, Any]) -> None:
     item = new_object()
     key(item, "location", [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 1))])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
             point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 11

@@ -164,7 +164,7 @@ def test_two_keys_are_already_minimal(animation, scene):
 
 
 def test_what_is_baked_is_refused_with_its_own_reason(animation, ball):
-    animation.bake(ball)
+    animation.bake(ball, keep_look=False)
     with pytest.raises(animation.AnimationError, match=r"the track is baked. Free or apply the bake first"):
         animation.reduce(ball)
 

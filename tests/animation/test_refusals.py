@@ -25,7 +25,7 @@ def refused(animation, datablock, *words: str, **options) -> None:
     """Check that a bake fails with a message that contains these words, and that no F-curve or action changes."""
     before, actions = snapshot(datablock), len(bpy.data.actions)
     with pytest.raises(animation.AnimationError) as error:
-        animation.bake(datablock, **options)
+        animation.bake(datablock, **options, keep_look=False)
     words = [animation.track_names.track_name(word) for word in words]
     assert [word for word in words if word not in str(error.value)] == [], str(error.value)
     assert snapshot(datablock) == before
@@ -60,7 +60,7 @@ def test_an_action_without_keys_on_floats(animation) -> None:
 def test_one_key_is_a_constant(animation) -> None:
     item = new_object("Ball")
     key(item, "location", [(5, (1, 2, 3))])
-    report = animation.bake(item)
+    report = animation.bake(item, keep_look=False)
     assert (report.tracks, report.keys, report.samples) == (1, 1, 0)
     assert curve(item, "location", 1).evaluate(100) == 2
 
@@ -144,7 +144,7 @@ def test_a_sampled_curve(animation, thing) -> None:
 def test_modifiers_stay_and_are_named(animation, thing, kind: str) -> None:
     curve(thing, "location", 1).modifiers.new(kind)
     before = bits(curve(thing, "location", 1))["modifiers"]
-    report = animation.bake(thing)
+    report = animation.bake(thing, keep_look=False)
     assert any("Ball" in str(note) and "Location" in str(note) and kind in str(note) for note in report.notes)
     assert bits(curve(thing, "location", 1))["modifiers"] == before
 
@@ -152,20 +152,20 @@ def test_modifiers_stay_and_are_named(animation, thing, kind: str) -> None:
 def test_one_note_names_all_components_with_a_modifier(animation, thing) -> None:
     for component in (0, 2):
         curve(thing, "location", component).modifiers.new("NOISE")
-    (note,) = [note for note in animation.bake(thing).notes if "NOISE" in str(note)]
+    (note,) = [note for note in animation.bake(thing, keep_look=False).notes if "NOISE" in str(note)]
     assert "X Location, Z Location" in str(note)
 
 
 def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:
     for component in range(3):
         curve(thing, "location", component).modifiers.new("CYCLES")
-    assert not any("CYCLES" in str(note) for note in animation.bake(thing).notes)
+    assert not any("CYCLES" in str(note) for note in animation.bake(thing, keep_look=False).notes)
 
 
 def test_a_muted_modifier_is_not_reported(animation, thing) -> None:
     curve(thing, "location").modifiers.new("NOISE").mute = True
     curve(thing, "location", 1).modifiers.new("STEPPED")
-    (note,) = [note for note in animation.bake(thing).notes if note.code == "MODIFIERS"]
+    (note,) = [note for note in animation.bake(thing, keep_look=False).notes if note.code == "MODIFIERS"]
     assert note.arguments == ("STEPPED", "1")
 
 
@@ -178,7 +178,7 @@ def test_a_zero_quaternion(animation) -> None:
 def test_negative_scale_is_scale(animation) -> None:
     item = new_object("Ball")
     key(item, "scale", [(0, (1, 1, 1)), (10, (-1, -2, -3))])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     assert curve(item, "scale", 2).evaluate(5) == -1
 
 
@@ -221,7 +221,7 @@ def test_a_step_next_to_nothing_is_refused(animation, thing, step: float) -> Non
 
 def test_the_sample_limit_can_be_raised_and_lowered(animation, thing) -> None:
     refused(animation, thing, "75", "50", sample_limit=50)
-    assert animation.bake(thing, sample_limit=100).samples == 69
+    assert animation.bake(thing, sample_limit=100, keep_look=False).samples == 69
 
 
 def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
@@ -281,7 +281,7 @@ def test_a_frame_without_a_key(animation, thing) -> None:
 
 
 def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     with pytest.raises(animation.AnimationError, match="frame 11: no key"):
         animation.key_set(thing, "location", 11, tension=0.5)
 
@@ -312,7 +312,7 @@ def test_no_key_is_set_in_a_table_of_a_newer_schema(animation, thing) -> None:
 
 
 def test_a_locked_track_is_not_restored(animation, thing) -> None:
-    animation.bake(thing, output="HANDLES")
+    animation.bake(thing, output="HANDLES", keep_look=False)
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match='"Ball", Location: the channels are locked'):
@@ -325,7 +325,7 @@ def test_where_every_track_is_refused_the_error_has_one_of_each(animation, verb:
     item = new_object("Ball")
     for path in ("location", "scale"):
         key(item, path, [(1, (0, 0, 0)), (10, (1, 2, 3))])
-    animation.bake(item, output="HANDLES")
+    animation.bake(item, output="HANDLES", keep_look=False)
     for fcurve in fcurves(item):
         fcurve.lock = True
     before = snapshot(item)
@@ -348,7 +348,7 @@ def test_one_bad_object_leaves_the_others_to_be_baked(animation, thing) -> None:
     key(bad, "location", KEYS)
     set_value(curve(bad, "location"), 1, math.nan)
     before = snapshot(bad)
-    report = animation.bake_many([new_object("Empty"), bad, thing], animation.Options())
+    report = animation.bake_many([new_object("Empty"), bad, thing], animation.Options(), keep_look=False)
     assert (report.datablocks, report.tracks) == (1, 1)
     assert ["Empty" in str(report.errors[0]), "Cube" in str(report.errors[1])] == [True, True]
     assert snapshot(bad) == before
@@ -359,7 +359,7 @@ def test_one_bad_track_of_an_object_that_was_never_enabled_is_left_out(animation
     key(thing, "scale", KEYS)
     curve(thing, "scale", 0).mute = True
     before = [state for state in snapshot(thing) if state["path"][0] == "scale"]
-    report = animation.bake(thing)
+    report = animation.bake(thing, keep_look=False)
     assert report.tracks == 1
     assert any("Scale" in str(note) and "muted" in str(note) for note in report.notes)
     assert [state for state in snapshot(thing) if state["path"][0] == "scale"] == before
@@ -395,20 +395,20 @@ def test_enable_leaves_a_track_with_a_number_that_is_not_finite(animation, what:
     assert ["finite" in str(note) for note in notes if "Scale" in str(note)] == [True]
 
 
-@pytest.mark.parametrize("by", ["enable_and_bake", "key_set", "live", "bake", "a script"])
+@pytest.mark.parametrize("by", ["bake of plain tracks", "key_set", "live", "bake", "a script"])
 @pytest.mark.parametrize("what", ["co", "handle_left"])
 def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str, by: str) -> None:
     """The key was invalid before its track became TCB, or since then. All valid data are restored bit for bit."""
     bad = with_bad_scale("Bad")
     set_value(curve(bad, "scale"), 1, 1.0)
     good = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"]
-    if by == "enable_and_bake":
+    if by == "bake of plain tracks":
         not_a_number(bad, what)
-        report = animation.enable_and_bake({bad: None}, {bad: None}, animation.Options(), True)
+        report = animation.bake_many([bad])
         assert ["Scale" in str(error) for error in report.errors] == [True]
         assert not any("Scale" in str(note) for note in report.notes)
     else:
-        animation.bake(bad, output="CURVES" if by == "a script" else "HANDLES")
+        animation.bake(bad, output="CURVES" if by == "a script" else "HANDLES", keep_look=False)
         not_a_number(bad, what)
         if by == "key_set":
             animation.key_set(bad, "scale", 0, tension=0.5)
@@ -430,21 +430,19 @@ def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str
 
 
 @pytest.mark.parametrize("keep_look", [False, True])
-@pytest.mark.parametrize("by", ["bake", "bake_many", "enable_and_bake", "operator"])
+@pytest.mark.parametrize("by", ["bake", "bake_many", "enable", "operator"])
 def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by: str, keep_look: bool) -> None:
     bad, good = with_bad_scale("Bad"), keyed(keys=KEYS)
     before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
-    options = animation.Options()
     bpy.ops.object.select_all(action="DESELECT")
     bad.select_set(True)
     bpy.context.view_layer.objects.active = bad
     if by == "bake":
-        said = list(map(str, animation.bake(bad).errors))
+        said = list(map(str, animation.bake(bad, keep_look=keep_look).errors))
     elif by == "bake_many":
-        said = list(map(str, animation.bake_many([bad, good], options).errors))
-    elif by == "enable_and_bake":
-        both = dict.fromkeys((bad, good))
-        said = list(map(str, animation.enable_and_bake(both, both, options, keep_look).errors))
+        said = list(map(str, animation.bake_many([bad, good], keep_look=keep_look).errors))
+    elif by == "enable":
+        said = list(map(str, animation.bake_many([bad, good], keep_look=keep_look, enable=True).errors))
     else:
         with pytest.raises(RuntimeError) as error:
             bpy.ops.tcb.bake(keep_look=keep_look)
@@ -455,7 +453,7 @@ def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by
 
 
 def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) -> None:
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     for fcurve in fcurves(thing):
         for point in reversed(list(fcurve.keyframe_points)):
             if point.type != "GENERATED":
@@ -466,7 +464,7 @@ def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) ->
 def test_a_curve_of_another_rotation_mode_is_left_alone_and_named(animation, thing) -> None:
     key(thing, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0))])
     before = bits(curve(thing, "rotation_quaternion"))
-    report = animation.bake(thing)
+    report = animation.bake(thing, keep_look=False)
     assert bits(curve(thing, "rotation_quaternion")) == before
     assert any("Quaternion Rotation" in str(note) and "rotation mode" in str(note) for note in report.notes)
 
@@ -474,7 +472,7 @@ def test_a_curve_of_another_rotation_mode_is_left_alone_and_named(animation, thi
 def test_a_curve_of_a_property_that_is_gone_is_left_alone(animation, thing) -> None:
     key(thing, '["gone"]', [(0, 1.0), (10, 2.0)])
     before = bits(curve(thing, '["gone"]'))
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     assert bits(curve(thing, '["gone"]')) == before
 
 
@@ -495,4 +493,4 @@ def test_a_vector_is_baked_beside_a_component_that_a_driver_decides(animation) -
     item = new_object("Beside")
     key(item, "location", [(1, (0, 0, 0)), (10, (1, 1, 0))], channels=[0, 1])
     item.driver_add("location", 2).driver.expression = "frame"
-    assert animation.bake(item).tracks == 1
+    assert animation.bake(item, keep_look=False).tracks == 1

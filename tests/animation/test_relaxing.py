@@ -49,7 +49,7 @@ def foot(scene):
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_foot_that_sinks_between_two_good_keys_stands_on_the_floor_afterwards(animation, foot, output):
-    animation.bake(foot, output=output, step=0.25, value_tolerance=1e-5)
+    animation.bake(foot, output=output, step=0.25, value_tolerance=1e-5, keep_look=False)
     before = points(foot)[:, 2]
     assert before.min() < -0.2
     assert co(curve(foot, "location", 2))[:, 1].min() <= 0
@@ -66,7 +66,7 @@ def test_a_foot_that_sinks_between_two_good_keys_stands_on_the_floor_afterwards(
 
 
 def test_only_the_height_of_the_chosen_keys_is_changed_and_by_the_least(animation, foot):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     own = {index: dict(zip(*_own_keys(foot, "location", index), strict=True)) for index in range(3)}
     turned = _own_keys(foot, "rotation_euler", 1)
     result = animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20, 30], "location"))
@@ -98,7 +98,7 @@ def test_what_was_not_baked_is_not_baked_and_only_its_keys_change(animation, foo
 
 
 def test_the_motion_is_baked_again_as_it_was(animation, foot):
-    animation.bake(foot, step=0.5)
+    animation.bake(foot, step=0.5, keep_look=False)
     frames = co(curve(foot, "location", 2))[:, 0].tolist()
     animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20, 30], "location"))
     assert co(curve(foot, "location", 2))[:, 0].tolist() == frames
@@ -107,7 +107,7 @@ def test_the_motion_is_baked_again_as_it_was(animation, foot):
 
 
 def test_where_it_cannot_be_it_is_said_where_and_nothing_is_changed(animation, foot):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     before = snapshot(foot)
     # The key at 30 alone can't keep frame 20 at 1 above the floor, because the key at 20 is at 0.
     with pytest.raises(animation.AnimationError, match=r"at frame 20.*Nothing was changed"):
@@ -116,7 +116,7 @@ def test_where_it_cannot_be_it_is_said_where_and_nothing_is_changed(animation, f
 
 
 def test_what_holds_already_is_left_alone(animation, foot):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     before = snapshot(foot)
     result = animation.relax(foot, animation.StaysAbove(height=-5.0), keys_at(animation, foot, [20, 30]))
     assert (result.keys, result.before) == (0, 0.0)
@@ -127,7 +127,7 @@ def test_a_plane_may_be_tilted_and_move(animation, foot):
     floor = new_object("Floor", "XYZ")
     key(floor, "location", [(1, (0, 0, -1)), (60, (0, 0, 0))])
     key(floor, "rotation_euler", [(1, (0, 0, 0)), (60, (0, -0.3, 0))])
-    animation.bake(foot, step=0.25)
+    animation.bake(foot, step=0.25, keep_look=False)
     animation.relax(
         foot, animation.StaysAbove(floor, height=0.1), keys_at(animation, foot, [1, 20, 30, 60], "location")
     )
@@ -149,7 +149,7 @@ def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(an
     turns = [(1, 0.2), (20, 0.35), (30, -0.2), (60, 0.3)]
     rows = [(frame, (math.cos(angle / 2), 0, math.sin(angle / 2), 0)) for frame, angle in turns]
     key(foot, "rotation_quaternion", rows)
-    animation.bake(foot, step=0.25)
+    animation.bake(foot, step=0.25, keep_look=False)
     toe = (1.5, 0, 0)
     before = points(foot, toe)[:, 2].min()
     assert before < -0.05
@@ -176,7 +176,7 @@ def leg(scene):
 
 
 def test_keys_of_several_bones_share_the_change_that_a_point_below_them_needs(animation, leg):
-    animation.bake(leg, step=0.25)
+    animation.bake(leg, step=0.25, keep_look=False)
     length = leg.pose.bones["shin"].bone.length
     ankle = (0, length, 0)
     assert points(leg, ankle, "shin")[:, 2].min() < -0.02
@@ -196,8 +196,8 @@ def test_a_point_that_drifts_is_brought_back_to_its_place_on_another_object(anim
     rows = [(1, (0, 0, 0)), (25, (1, 2, 0)), (60, (3, 0, 1))]
     key(rail, "location", rows)
     key(hand, "location", [(f, np.array(at) + (0.5 if f == 25 else 0.0)) for f, at in rows])
-    animation.bake(rail, step=0.25)
-    animation.bake(hand, step=0.25)
+    animation.bake(rail, step=0.25, keep_look=False)
+    animation.bake(hand, step=0.25, keep_look=False)
     result = animation.relax(hand, animation.StaysAt(rail), keys_at(animation, hand, [25]), tolerance=1e-3)
     assert np.linalg.norm(points(hand) - points(rail), axis=1).max() <= 1e-3
     assert result.before == pytest.approx(0.5 * math.sqrt(3), abs=1e-4)
@@ -212,7 +212,7 @@ def test_rotation_limits_hold_between_keys(animation, scene, mode):
         key(knee, "rotation_euler", [(f, (a, 0, 0)) for f, a in angles])
     else:
         key(knee, "rotation_quaternion", [(f, (math.cos(a / 2), math.sin(a / 2), 0, 0)) for f, a in angles])
-    animation.bake(knee, step=0.25)
+    animation.bake(knee, step=0.25, keep_look=False)
 
     def bent():
         return max(seen(frame, knee).matrix_world.to_euler().x for frame in FRAMES)
@@ -240,7 +240,7 @@ def test_a_condition_that_nothing_can_meet_is_refused_by_the_options_name(animat
 
 @pytest.mark.parametrize("tolerance", [-1, math.nan, math.inf])
 def test_a_tolerance_that_is_no_positive_number_is_refused(animation, foot, tolerance):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     before = snapshot(foot)
     with pytest.raises(ValueError, match=f"^tolerance {tolerance:g} is not"):
         animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20]), tolerance=tolerance)
@@ -250,7 +250,7 @@ def test_a_tolerance_that_is_no_positive_number_is_refused(animation, foot, tole
 
 
 def test_a_target_that_is_the_object_itself_is_refused(animation, foot):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     before = snapshot(foot)
     for wanted in (animation.StaysAt(foot), animation.StaysAbove(foot)):
         with pytest.raises(animation.AnimationError, match='"Foot": an object cannot be its own target'):
@@ -259,7 +259,7 @@ def test_a_target_that_is_the_object_itself_is_refused(animation, foot):
 
 
 def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     before = snapshot(foot)
     floor = animation.StaysAbove()
     with pytest.raises(animation.AnimationError, match="no keys to adjust"):
@@ -292,7 +292,7 @@ def test_a_driven_track_is_refused(animation, foot):
 
 
 def test_a_linked_action_is_refused(animation, foot, tmp_path):
-    animation.bake(foot)
+    animation.bake(foot, keep_look=False)
     path = tmp_path / "foot.blend"
     bpy.data.libraries.write(str(path), {foot})
     bpy.data.objects.remove(foot)
@@ -321,7 +321,7 @@ def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_play
     key(foot, "tcb_frame", [(1, 60.0), (60, 1.0)])
     for point in curve(foot, "tcb_frame").keyframe_points:
         point.interpolation = "LINEAR"
-    animation.bake(foot, step=0.25)
+    animation.bake(foot, step=0.25, keep_look=False)
     before = points(foot)[:, 2]
     assert before.min() < -0.2
     assert 30 < FRAMES[np.argmin(before)] < 41
@@ -352,7 +352,7 @@ def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animat
 
 
 def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, foot, tmp_path):
-    animation.bake(foot, step=0.25)
+    animation.bake(foot, step=0.25, keep_look=False)
     path = tmp_path / "foot.blend"
     bpy.data.libraries.write(str(path), {foot})
     bpy.data.objects.remove(foot)
@@ -394,6 +394,6 @@ def test_a_bone_that_is_not_there_is_named(animation, foot):
 
 def test_a_range_is_relaxed_however_long_the_scene_is(animation, scene, foot):
     scene.frame_end = 1_048_574
-    animation.bake(foot, step=0.25)
+    animation.bake(foot, step=0.25, keep_look=False)
     animation.relax(foot, animation.StaysAbove(), keys_at(animation, foot, [20, 30], "location"), frame_range=(15, 35))
     assert points(foot, frames=np.arange(15, 35.25, 0.25))[:, 2].min() >= -1e-3

@@ -66,7 +66,7 @@ def test_restore_gives_a_component_that_was_not_animated_its_value_back(animatio
     thing.rotation_euler = (0.0, 0.25, 0.0)
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0, 1)), (25, (-1, 0, 2))], channels=[0, 2])
     before = snapshot(thing)
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     bpy.context.scene.frame_set(5)
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
@@ -79,7 +79,7 @@ def test_restore_gives_a_component_that_was_not_animated_its_value_back(animatio
 def test_the_second_time_there_is_nothing_to_do(animation, verb: str, message: str) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     getattr(animation, verb)(thing)
     with pytest.raises(animation.AnimationError, match=message) as refusal:
         getattr(animation, verb)(thing)

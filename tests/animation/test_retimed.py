@@ -89,7 +89,7 @@ FUNCTIONS = {
 def test_blender_plays_the_motion_at_the_frames_of_the_function(animation, name):
     item = keyed()
     fcurve = function(item, FUNCTIONS[name], interpolation="BEZIER")
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     frames = [float(frame) for frame in range(-3, 85)]
     assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
 
@@ -97,7 +97,7 @@ def test_blender_plays_the_motion_at_the_frames_of_the_function(animation, name)
 def test_samples_between_frames_are_the_motion_there(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["reversed"])
-    animation.bake(item, step=0.25)
+    animation.bake(item, step=0.25, keep_look=False)
     frames = [frame / 4 for frame in range(4, 161)]
     assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
 
@@ -106,7 +106,7 @@ def test_samples_between_frames_are_the_motion_there(animation):
 def test_curves_play_it_between_frames_too(animation, name):
     item = keyed()
     fcurve = function(item, FUNCTIONS[name], interpolation="BEZIER")
-    animation.bake(item, output="CURVES", value_tolerance=1e-3)
+    animation.bake(item, output="CURVES", value_tolerance=1e-3, keep_look=False)
     for frame in np.arange(-3.0, 85.0, 0.3):
         play(frame)
         assert np.abs(np.array(item.location) - location(fcurve.evaluate(frame))).max() < 1.2e-3
@@ -130,7 +130,7 @@ def curve_frames(animation, item: bpy.types.Object, index: int) -> np.ndarray:
     """Bake a motion twice as long as curves, and return the frames of the component's keys."""
     if not generated(curve(item, "location", index)):
         function(item, FUNCTIONS["twice as long"], interpolation="BEZIER")
-        animation.bake(item, output="CURVES", value_tolerance=1e-3)
+        animation.bake(item, output="CURVES", value_tolerance=1e-3, keep_look=False)
     return co(curve(item, "location", index))[:, 0]
 
 
@@ -138,8 +138,8 @@ def curve_frames(animation, item: bpy.types.Object, index: int) -> np.ndarray:
 def test_rotations_are_played_backwards(animation, mode, output):
     forward, back = keyed("Forward", mode), keyed("Back", mode)
     function(back, FUNCTIONS["reversed"])
-    animation.bake(forward)
-    animation.bake(back, output=output, rotation_tolerance=2e-6)
+    animation.bake(forward, keep_look=False)
+    animation.bake(back, output=output, rotation_tolerance=2e-6, keep_look=False)
     frames = list(range(1, 41))
     _, ahead = played(forward, frames)
     _, behind = played(back, frames)
@@ -151,7 +151,7 @@ def test_rotations_are_played_backwards(animation, mode, output):
 def test_angles_go_on_without_a_jump(animation, mode):
     item = keyed(mode=mode)
     function(item, FUNCTIONS["there, a rest, and back"])
-    animation.bake(item, step=0.25)
+    animation.bake(item, step=0.25, keep_look=False)
     path = rotation_path(mode)
     for fcurve in fcurves(item):
         if fcurve.data_path == path:
@@ -163,7 +163,7 @@ def test_whole_turns_come_back_where_the_motion_runs_back(animation):
     item = new_object("Wheel", "XYZ")
     key(item, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (31, (0.0, 0.0, 10 * math.pi))])
     function(item, [(1, 31.0), (31, 1.0)])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     for frame, turned in ((1, 10 * math.pi), (16, 5 * math.pi), (31, 0.0)):
         play(frame)
         assert item.rotation_euler.z == pytest.approx(turned, abs=1e-5)
@@ -210,7 +210,7 @@ def test_the_function_of_another_scene_changes_nothing(animation, scene):
     other = bpy.data.scenes.new("Other")
     function(other, FUNCTIONS["reversed"])
     item = keyed()
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     frames = [float(frame) for frame in range(1, 41)]
     assert_plays(item, frames, {frame: frame for frame in frames})
 
@@ -220,7 +220,7 @@ def test_a_scene_s_function_counts_for_what_its_objects_are_made_of(animation, s
     new_object("Camera", data=camera)
     key(camera, "lens", [(1, 20.0), (40, 60.0)])
     function(scene, FUNCTIONS["reversed"])
-    animation.bake(camera)
+    animation.bake(camera, keep_look=False)
     for frame, lens in ((1, 60.0), (40, 20.0)):
         play(frame)
         assert camera.lens == pytest.approx(lens, abs=1e-4)
@@ -229,7 +229,7 @@ def test_a_scene_s_function_counts_for_what_its_objects_are_made_of(animation, s
 def test_a_muted_function_is_off(animation):
     item = keyed()
     function(item, FUNCTIONS["reversed"]).mute = True
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     frames = [float(frame) for frame in range(1, 41)]
     assert_plays(item, frames, {frame: frame for frame in frames})
 
@@ -240,7 +240,7 @@ def test_modifiers_of_the_function_are_played(animation, scene):
     fcurve = function(item, [(1, 1.0), (40, 40.0)])
     modifier = fcurve.modifiers.new("CYCLES")
     modifier.mode_after = "MIRROR"
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     frames = [float(frame) for frame in range(1, 151)]
     at = {frame: 1.0 + abs((frame - 1 + 39) % 78 - 39) for frame in frames}
     assert_plays(item, frames, at)
@@ -252,7 +252,7 @@ def test_a_function_that_goes_on_is_baked_throughout_the_scene_and_no_farther_th
     item = keyed()
     scene.frame_start, scene.frame_end = -50, 500
     function(item, [(1, 1.0), (40, 40.0)], extrapolation="LINEAR")
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     frames = co(curve(item, "location"))[:, 0]
     assert (frames.min(), frames.max()) == (1.0, 40.0)
 
@@ -261,7 +261,7 @@ def test_a_function_that_goes_on_is_baked_throughout_the_scene_and_no_farther_th
 def test_where_the_function_jumps_the_motion_does_not_run_there(animation, output):
     item = keyed()
     function(item, [(1, 1.0), (20.0, 35.0), (40, 35.0)], interpolation="CONSTANT")
-    animation.bake(item, output=output)
+    animation.bake(item, output=output, keep_look=False)
     for frame, of in ((19.0, 1.0), (19.9, 1.0), (20.0, 35.0), (30.0, 35.0)):
         play(frame)
         np.testing.assert_allclose(tuple(item.location), location(of), atol=1e-4)
@@ -297,7 +297,7 @@ def test_the_function_stays_as_it_is_and_visible(animation):
 def test_a_second_bake_gives_the_same_bits(animation):
     item = keyed(mode="XYZ")
     function(item, FUNCTIONS["there, a rest, and back"])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     before = snapshot(item)
     animation.bake(item)
     assert differences(before, snapshot(item)) == []
@@ -306,7 +306,7 @@ def test_a_second_bake_gives_the_same_bits(animation):
 def test_a_key_that_is_moved_keeps_its_own_value(animation):
     item = keyed()
     function(item, FUNCTIONS["reversed"])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     track = animation.find_track(item, "location")
     for index in range(3):
         keys = animation.store.own_keys.read_own_keys(track)[index].keys
@@ -316,7 +316,7 @@ def test_a_key_that_is_moved_keeps_its_own_value(animation):
 def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["twice as long"])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
 
     def is_up_to_date():
         return animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
@@ -370,7 +370,7 @@ def test_a_function_that_leads_too_far_is_refused_and_nothing_changes(animation)
 def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["reversed"])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     values = animation.checks.key_info.values_now(animation.find_track(item, "location"), 7.0)
     np.testing.assert_allclose([values[axis] for axis in range(3)], location(fcurve.evaluate(7.0)), atol=1e-5)
     angle = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {}).angle
@@ -413,7 +413,7 @@ def test_one_key_stays_what_it_is(animation, output):
     key(item, "location", [(5, (1.0, 2.0, 3.0))])
     function(item, [(1, 1.0), (30, 2.0)])
     before = snapshot(item)
-    animation.bake(item, output=output)
+    animation.bake(item, output=output, keep_look=False)
     play(20)
     assert tuple(item.location) == (1.0, 2.0, 3.0)
     animation.remove(item)
@@ -491,5 +491,5 @@ def test_the_samples_that_curves_are_put_through_count_too(animation, scene):
     scene.frame_end = 1001
     # 8 bytes per frame and component, for every step.
     with pytest.raises(animation.AnimationError, match="needs about 24,000 samples, more than the limit of 20,000"):
-        animation.bake(item, output="CURVES", step=10, sample_limit=20_000)
-    assert animation.bake(item, output="CURVES", step=10, sample_limit=24_000).tracks == 1
+        animation.bake(item, output="CURVES", step=10, sample_limit=20_000, keep_look=False)
+    assert animation.bake(item, output="CURVES", step=10, sample_limit=24_000, keep_look=False).tracks == 1

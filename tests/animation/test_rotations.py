@@ -132,7 +132,7 @@ def test_one_euler_channel_turns_as_far_as_its_keys_say(animation, order: str, a
     angles = [0.0, math.radians(degrees), math.radians(30)]
     rows = [tuple(angle if index == axis else 0.0 for index in range(3)) for angle in angles]
     key(thing, "rotation_euler", list(zip([0, 40, 60], rows, strict=True)))
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     keys = [(frame, float(np.float32(angle))) for frame, angle in zip([0, 40, 60], angles, strict=True)]
     for frame in range(61):
         wanted = reference.scalar(keys, frame, ends="3DS")
@@ -144,7 +144,7 @@ def test_axis_angle_turns_as_far_as_its_keys_say(animation, degrees: float) -> N
     thing = new_object("Thing", "AXIS_ANGLE")
     axis = (2 / 3, -1 / 3, 2 / 3)
     key(thing, "rotation_axis_angle", [(0, (0.0, *axis)), (40, (math.radians(degrees), *axis))])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     keys = [(0, 0.0), (40, float(np.float32(math.radians(degrees))))]
     for frame in range(41):
         angle, *shown = channels_at(thing, "rotation_axis_angle", 4, frame)
@@ -265,7 +265,7 @@ def test_through_gimbal_lock_the_rotation_stays_right(animation, order: str) -> 
 def test_keys_that_stand_at_a_gimbal_lock_bake_without_a_turn_too_many(animation) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", [(0, (0.3, math.pi / 2, 0.0)), (10, (0.3, math.pi / 2, 1.0))])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     for index in range(3):
         values = [curve(thing, "rotation_euler", index).evaluate(frame) for frame in range(11)]
         assert np.abs(np.diff(values)).max() < 0.7
@@ -320,7 +320,7 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
             key(item, path, keys, channels=[index])
     union = sorted({frame for frames in own.values() for frame in frames})
     keys = [reference.Key(frame, tuple(quaternion_of(mode, channels_at(plain, path, width, frame)))) for frame in union]
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     for frame in range(union[-1] + 1):
         shown = quaternion_of(mode, channels_at(thing, path, width, frame))
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
@@ -389,7 +389,7 @@ def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
         thing = new_object("Spin", "XYZ")
         rows = [tuple(math.radians(angle) for angle in row) for row in keys]
         key(thing, "rotation_euler", list(zip((0.0, 2.0, 4.0, 6.0), rows, strict=True)))
-        animation.bake(thing, step=step)
+        animation.bake(thing, step=step, keep_look=False)
         curves = [curve(thing, "rotation_euler", index) for index in range(3)]
         played[step] = np.array([[fcurve.evaluate(frame) for fcurve in curves] for frame in range(7)])
     assert np.abs(played[1.0] - played[0.125]).max() < 1e-4

@@ -68,7 +68,7 @@ def test_channels_with_keys_at_other_frames_each_follow_their_own(animation) -> 
     own = {0: [(1, 0.0), (10, 3.0), (30, -1.0)], 1: [(-4, 2.0), (12, 5.0)], 2: [(7, 1.0)]}
     for component, keys in own.items():
         key(thing, "location", [(frame, (value,) * 3) for frame, value in keys], channels=[component])
-    animation.bake(thing)
+    animation.bake(thing, keep_look=False)
     for component, keys in own.items():
         for frame, value in co(curve(thing, "location", component)).tolist():
             wanted = reference.scalar(keys, frame)
@@ -170,7 +170,7 @@ def test_the_value_is_held_outside_the_keys_and_that_is_said_where_it_went_on(
     curve(thing, "location", 1).extrapolation = "LINEAR"
     went_on = curve(thing, "location", 1).evaluate(15)
     assert went_on == pytest.approx(10.0 + 5.0 * SLOPES[interpolation])
-    report = animation.bake(thing, output=output)
+    report = animation.bake(thing, output=output, keep_look=False)
     said = [note for note in report.notes if "extrapolation" in str(note)]
     goes_on = output == "HANDLES"
     assert len(said) == (0 if goes_on else 1)
@@ -188,14 +188,14 @@ def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, ou
             point.handle_left_type = point.handle_right_type = "FREE"
             point.handle_left, point.handle_right = (point.co.x - 1, point.co.y), (point.co.x + 1, point.co.y)
     assert curve(thing, "location").evaluate(15) == 10.0
-    assert animation.bake(thing, output=output).notes == []
+    assert animation.bake(thing, output=output, keep_look=False).notes == []
 
 
 def test_no_sample_stands_so_near_a_key_that_blender_would_merge_them(animation) -> None:
     thing = new_object()
     frames = [0.0, 5.0 - 0.004, 9.008, 14.5]
     key(thing, "location", [(frame, (n % 2,) * 3) for n, frame in enumerate(frames)])
-    animation.bake(thing, step=0.25)
+    animation.bake(thing, step=0.25, keep_look=False)
     curve(thing, "location").update()
     at = co(curve(thing, "location"))[:, 0]
     assert set(np.array(frames, dtype=np.float32)) <= set(at)

@@ -258,11 +258,11 @@ def test_a_file_keeps_what_the_table_says_of_turned_keys(animation, scene, tmp_p
 def test_enable_notes_the_turn_of_more_than_180_degrees_that_it_keeps(animation, path, noted) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", list(zip(FRAMES, CAMERA, strict=True)))
-    report = animation.enable(thing, keep_look=True, path=path)
+    report = animation.enable(thing, path=path)
     assert [(note.code, note.frame) for note in report.notes if note.code == "TURNS_KEPT"] == noted
 
 
 def test_whole_turns_of_a_wheel_are_no_reason_for_a_note(animation) -> None:
     thing = new_object("Thing", "XYZ")
     key(thing, "rotation_euler", [(1, (0, 0, 0)), (40, radians(360, 0, 0)), (90, radians(1800, 0, 0))])
-    assert animation.enable(thing, keep_look=True).notes == []
+    assert animation.enable(thing).notes == []

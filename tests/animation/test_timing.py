@@ -233,7 +233,7 @@ def test_an_object_of_a_scene_that_was_never_animated_can_be_retimed_by_it(anima
     scene.frame_start, scene.frame_end = 1, 41
     assert scene.animation_data is None
     animation.retime(scene, "REVERSE")
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     for frame, place in PLACES:
         play(42 - frame)
         np.testing.assert_allclose(tuple(item.location), place, atol=2e-5)
@@ -271,7 +271,7 @@ def test_a_locked_frame_function_is_neither_replaced_nor_removed(animation, what
 def test_a_frame_function_that_was_converted_to_samples_plays_them_until_it_is_made_anew(animation):
     item = keyed()
     made = animation.retime(item, "REVERSE").curve
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     before = ways(item, 1, 39)
     made.convert_to_samples(1, 41)
     animation.restore(item)

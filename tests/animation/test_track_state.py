@@ -61,7 +61,7 @@ def test_who_shares_an_action_in_another_order_is_not_out_of_date_by_that(animat
 def test_what_a_rotation_mode_does_not_play_is_not_out_of_date(animation, scene, modes) -> None:
     one, other = two(*modes)
     for item in (one, other):
-        animation.bake(item, output="HANDLES")
+        animation.bake(item, output="HANDLES", keep_look=False)
     for item, mode in ((one, modes[0]), (other, modes[1])):
         found = states(animation, item)
         used, unused = ("quaternion", "euler") if mode == "QUATERNION" else ("euler", "quaternion")
@@ -72,7 +72,7 @@ def test_what_a_rotation_mode_does_not_play_is_not_out_of_date(animation, scene,
 
 def test_an_edit_is_one_in_every_rotation_mode(animation, scene) -> None:
     one, other = two("XYZ", "ZYX")
-    animation.bake_many([one, other], animation.Options(output="HANDLES"))
+    animation.bake_many([one, other], animation.Options(output="HANDLES"), keep_look=False)
     fcurve = curve(one, "rotation_euler", 0)
     fcurve.keyframe_points[1].co_ui.y += 1.0
     fcurve.update()
@@ -83,7 +83,7 @@ def test_an_edit_is_one_in_every_rotation_mode(animation, scene) -> None:
 def test_the_only_object_is_out_of_date_in_another_order_and_not_played_in_another_mode(animation, scene) -> None:
     item = new_object("Eins", "XYZ")
     key(item, "rotation_euler", TURNS)
-    animation.bake(item, output="HANDLES")
+    animation.bake(item, output="HANDLES", keep_look=False)
     item.rotation_mode = "ZYX"
     assert states(animation, item) == {"rotation_euler": "OUT_OF_DATE"}
     item.rotation_mode = "QUATERNION"
@@ -123,7 +123,7 @@ CHANGES = {
 def test_what_is_no_edit_of_a_bake(animation, scene, output: str, change) -> None:
     item = new_object("Eins")
     key(item, "location", TURNS)
-    animation.bake(item, output=output)
+    animation.bake(item, output=output, keep_look=False)
     change(item)
     assert states(animation, item) == {"location": CHANGES[change]}
 
@@ -131,7 +131,7 @@ def test_what_is_no_edit_of_a_bake(animation, scene, output: str, change) -> Non
 def test_another_timing_makes_a_bake_out_of_date_until_the_next(animation, scene) -> None:
     item = new_object("Eins")
     key(item, "location", TURNS)
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     animation.retime(item, "REVERSE")
     assert states(animation, item) == {"location": "OUT_OF_DATE"}
     animation.bake(item)

@@ -175,12 +175,12 @@ def only_enabled(item: bpy.types.Object, animation) -> None:
 
 
 def restored(item: bpy.types.Object, animation) -> None:
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     animation.restore(item)
 
 
 def edited_since(item: bpy.types.Object, animation) -> None:
-    animation.bake(item, output="HANDLES")
+    animation.bake(item, output="HANDLES", keep_look=False)
     animation.key_set(item, "rotation_euler", 10, continuity=-0.5)
     fcurves(item)[0].keyframe_points[-1].co.y += 1.0
 
@@ -596,7 +596,7 @@ def test_a_camera_without_a_target_gets_one(give: Export, animation, tmp_path: P
     bpy.context.scene.frame_end = 30
     key(item, "location", [(0, (0, 0, 0)), (30, (4, 1, 2))])
     key(item, "rotation_euler", [(0, (1.0, 0.2, 0.3)), (30, (0.5, -0.8, 2.0))])
-    animation.bake(item)
+    animation.bake(item, keep_look=False)
     before = [world("Eye", frame) for frame in FRAMES]
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", give()))
     for frame in FRAMES[1:]:
@@ -747,7 +747,7 @@ def test_an_empty_is_a_dummy_whose_motion_and_child_lib3ds_reads(give: Export, a
     key(rig, "location", [(0, (0, 1, 2)), (10, (5, 0, -1)), (20, (1, 1, 1))])
     key(arm, "location", [(0, (0, 0, 1)), (10, (2, 0, 1)), (20, (0, 3, 1))])
     for item in (rig, arm):
-        animation.bake(item)
+        animation.bake(item, keep_look=False)
     names = [(node.name, node.instance_name, node.parent) for node in give().nodes]
     assert names == [(b"$$$DUMMY", b"Rig", None), (b"Box", None, 0)]
     path = tmp_path / "given.3ds"
@@ -1057,7 +1057,7 @@ def test_the_color_that_a_node_gives_to_the_background_is_the_ambient_light(
     assert give().nodes[0].track("COLOR").values.tolist() == [[0.875, 0.125, 0.25]]
     path = f"{rgb.outputs[0].path_from_id()}.default_value"
     key(tree, path, [(0, (0, 0, 0, 1)), (30, (0, 1, 0.5, 1))])
-    animation.bake(tree)
+    animation.bake(tree, keep_look=False)
     assert give().nodes[0].track("COLOR").values.tolist() == [[0, 0, 0], [0, 1, 0.5]]
     assert '"Sky": nodes determine' not in said()
 

@@ -30,7 +30,7 @@ twin.name = 'Twin'
 for item in (ball, twin):
     there.collection.objects.link(item)
 for item in (cube, ball):
-    animation.bake(item, output='HANDLES')
+    animation.bake(item, output='HANDLES', keep_look=False)
     item.animation_data.action.tcb_live = True
 assert twin.animation_data.action == cube.animation_data.action
 """

@@ -473,7 +473,7 @@ def test_what_the_animator_locked_is_left_alone_and_what_a_bake_locked_is_not(
     keyed, choose, editor, curve, numbers, tcb_animation
 ):
     cube = keyed("Cube")
-    tcb_animation.animation.bake(cube, prefixes=["rotation"])
+    tcb_animation.animation.bake(cube, prefixes=["rotation"], keep_look=False)
     for index in range(3):
         curve(cube, "location", index).lock = True
         curve(cube, "location", index).keyframe_points[1].select_control_point = True

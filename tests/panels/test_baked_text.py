@@ -67,7 +67,7 @@ def test_in_pose_mode_it_is_about_the_selected_bones(scene, written, tcb_animati
     rig = new_rig("Arm", "Leg", tail=(0, 1, 0))
     for bone in rig.pose.bones:
         insert(bone, "location", [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 0))])
-    tcb_animation.animation.bake(rig, prefixes=['pose.bones["Arm"]'])
+    tcb_animation.animation.bake(rig, prefixes=['pose.bones["Arm"]'], keep_look=False)
     bpy.ops.object.mode_set(mode="POSE")
 
     def choose(name):

@@ -19,7 +19,7 @@ def played(scene, tcb_animation):
     for item in (turned, moved):
         key(item, "location", list(zip(FRAMES, PLACES, strict=True)))
     for item in (turned, moved):
-        tcb_animation.animation.bake(item, output="HANDLES")
+        tcb_animation.animation.bake(item, output="HANDLES", keep_look=False)
     return turned, moved
 
 
@@ -58,7 +58,7 @@ def test_a_file_browser_without_an_operator_has_no_warning(played) -> None:
 def test_what_handles_only_move_needs_a_warning_once_it_has_an_ease(scene, tcb_animation) -> None:
     item = new_object()
     key(item, "location", list(zip(FRAMES, PLACES, strict=True)))
-    tcb_animation.animation.bake(item, output="HANDLES")
+    tcb_animation.animation.bake(item, output="HANDLES", keep_look=False)
     assert not is_shown()
     tcb_animation.animation.key_set(item, "location", FRAMES[1], tension=0.5)
     assert not is_shown()

@@ -44,7 +44,7 @@ def reopen() -> None:
 
 
 def bake(output: str) -> None:
-    report = animation.bake_many([rig()], animation.Options(output=output))
+    report = animation.bake_many([rig()], animation.Options(output=output), keep_look=False)
     if report.refused:
         raise SystemExit("\n".join(map(str, report.refused)))
 

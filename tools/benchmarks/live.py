@@ -99,7 +99,7 @@ def measure_enable(rounds: int, path: Path) -> dict[str, float]:
         rig = plain_character(path, KEYS)
         reading = read_places(rig)
         start = time.thread_time()
-        enabled = animation.enable_many({rig: None}, keep_look=True)
+        enabled = animation.enable_many({rig: None})
         fitted = time.thread_time()
         baked = animation.bake(rig, output="HANDLES")
         played = time.thread_time()

@@ -68,17 +68,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     # Imports by verbs are not measured.
     first = make(1)
-    animation.enable_many(first, keep_look=True)
+    animation.enable_many(first)
     animation.bake_many(first)
     animation.restore_many(first)
-    handles = animation.Options(output="HANDLES")
+    bake = partial(animation.bake_many, keep_look=False)
     works: list[tuple[str, Callable[[list[Any]], object]]] = [
-        ("samples", animation.bake_many),
+        ("samples", bake),
         ("restore", animation.restore_many),
-        ("", animation.bake_many),
+        ("", bake),
         ("free", animation.free_many),
-        ("handles", lambda items: animation.bake_many(items, handles)),
-        ("look", lambda items: animation.enable_many(items, keep_look=True)),
+        ("handles", partial(bake, options=animation.Options(output="HANDLES"))),
+        ("look", animation.enable_many),
     ]
     for count in options.objects:
         items = make(count)

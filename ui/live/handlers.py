@@ -467,7 +467,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     users = users_of(action)
     from ...animation import enable_many
 
-    report = enable_many(users, keep_look=True, defaults=defaults_for(users))
+    report = enable_many(users, defaults=defaults_for(users))
     keep_notes(action, [*report.refused, *report.notes])
 
 
