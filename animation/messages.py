@@ -154,7 +154,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PARENT_UNEQUAL": n_("the parent's scale is not uniform, so the world-space transform is not a pure rotation"),
     "PARENT_MIRRORED": n_("the parent is mirrored, so the world-space transform is not a pure rotation"),
     # Enable, Free Bake, Restore, Remove and Apply.
-    "TURNS_AS_KEYED": n_("Turns was set to As Keyed, which changes the motion less than Shortest"),
+    "FLIP_NOT_KEPT": n_(
+        "the rotation flips at this key: opposite quaternion signs. TCB takes the shortest path, with default "
+        "parameters. To preserve the rest of the motion, undo, use Fix Rotations, and enable again"
+    ),
     "TURNS_KEPT": n_("the turn to this key is {:.0f}°. Choose Turns: Shortest to take the shortest path"),
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(

@@ -401,7 +401,7 @@ def _add_enable(verb: argparse.ArgumentParser) -> None:
             "motion)"
         ),
     )
-    turns = rpt_("Default: As Keyed for angles, Shortest for quaternions, or whichever changes preserved motion less")
+    turns = rpt_("Default: Shortest for quaternions. For angles: As Keyed, or whichever preserves motion better")
     verb.add_argument(
         "--turns",
         choices=[*TRACK["path"].choices],

@@ -176,6 +176,8 @@ def _short_text(note: Finding) -> str:
         number, unit = note.arguments[0]
         size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
         return iface_("{:s} changes by {:s} at frame {:.0f}", owner_name(note.track), size, note.frame)
+    if note.code == "FLIP_NOT_KEPT" and note.frame is not None:
+        return iface_("{:s} flips at frame {:.0f}", owner_name(note.track), note.frame)
     if note.code == "TURNS_KEPT" and note.frame is not None:
         return iface_("{:s} turns by {:.0f}° to frame {:.0f}", owner_name(note.track), note.size, note.frame)
     fact = note.message

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..animation.errors import Finding
 
-_IMPORTANT = ("LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
+_IMPORTANT = ("FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
 """Codes of the most important notes, in order."""
 
 _notes: list[Finding] = []

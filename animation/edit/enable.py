@@ -118,19 +118,21 @@ def enable_many(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        If true, fit the parameters of Bezier keys to the current motion, and report the change. If a rotation turns by
-        more than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
-        segments with other interpolations, and a note reports them. A track with only linear keys is an exception: TCB
-        plays the track, and a note reports this. If false, all keys get the defaults, and linear and easing keys become
-        keys of the spline.
+        If true, fit the parameters of Bezier keys to the current motion, and report the change. If angles turn by more
+        than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
+        segments with other interpolations, and a note reports them. There are two exceptions, each with a note: tracks
+        with only linear keys, and quaternions whose keys change sign, where Blender's motion flips. These tracks play
+        TCB with the defaults. If false, all keys get the defaults, and linear and easing keys become keys of the
+        spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
         Limits of visible change: an angle in radians, and a fraction of a track's range. Larger changes to the
         preserved motion are reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn between keys, with the same options as in `choose`. Default: AS_KEYED for angles, SHORTEST
-        for quaternions, and with `keep_look` the path that changes the motion less.
+        How rotations turn between keys, with the same options as in `choose`. Default: SHORTEST for quaternions,
+        AS_KEYED for angles, and with `keep_look` the path of angles that changes the motion less. With AS_KEYED,
+        `keep_look` also preserves flips of quaternions.
 
     Returns
     -------
@@ -330,6 +332,9 @@ class _Reading:
     place: int
     settings: Settings
     splines: list[TrackSpline]
+    is_linear: bool
+    flip: float | None
+    """The frame of the first key with a sign opposite to the previous key. Default parameters remove the flip."""
 
 
 def _keep_look(
@@ -342,14 +347,13 @@ def _keep_look(
 ) -> tuple[list[dict[int, Numbers]], list[Settings]]:
     """Fit parameters to the current motion. Return the parameters and settings for each track.
 
-    Parameters are grouped by channel index, with one value per key. A track with only linear keys keeps the defaults,
-    and the change to its motion is only reported.
+    Parameters are grouped by channel index, with one value per key. A track with only linear keys, or with a flip,
+    keeps the defaults, and the change to its motion is only reported.
     """
-    linear = {place for place, own in enumerate(originals) if _is_all_linear(own)}
     readings = [
         reading
         for place, (track, own) in enumerate(zip(tracks, originals, strict=True))
-        for reading in _readings(place, track, own, defaults if place in linear else {}, path)
+        for reading in _readings(place, track, own, defaults, path)
     ]
     parts = played_parts([(tracks[each.place], originals[each.place], each.splines) for each in readings])
     measured = [
@@ -357,7 +361,7 @@ def _keep_look(
         for reading, own in zip(readings, parts, strict=True)
         if own
     ]
-    fitted = [row for row, (reading, _) in enumerate(measured) if reading.place not in linear]
+    fitted = [row for row, (reading, _) in enumerate(measured) if not reading.is_linear and reading.flip is None]
     # The table rounds parameters to float32.
     found = {
         row: each.astype(np.float32).astype(np.float64)
@@ -381,12 +385,15 @@ def _keep_look(
         reading, look = measured[row]
         if row in found:
             numbers[place] = _of_channels(originals[place], found[row], defaults)
+            report.looks_kept += 1
+        if reading.flip is not None:
+            report.notes.append(tracks[place].finding("FLIP_NOT_KEPT", frame=reading.flip))
         if reading.settings.path != settings[place].path:
             settings[place] = reading.settings
-            report.notes.append(tracks[place].finding(f"TURNS_{reading.settings.path}"))
+            report.notes.append(tracks[place].finding("TURNS_SHORTEST"))
         elif path is None:
             report.notes += _turns_kept(tracks[place], reading)
-        report.add(_compared(look, place in linear, max_change))
+        report.add(_compared(look, reading.is_linear, max_change))
     return numbers, settings
 
 
@@ -395,7 +402,7 @@ def _turns_kept(track: Track, reading: _Reading) -> list[Finding]:
 
     Longer turns need no note, because they include whole turns and must be intended.
     """
-    for spline in reading.splines if reading.settings.path == "AS_KEYED" else ():
+    for spline in reading.splines:
         turns = np.empty(0) if spline.turns is None else spline.turns
         far = np.flatnonzero((turns > math.pi + _ROUNDED_TURN) & (turns < 2.0 * math.pi - _ROUNDED_TURN))
         if len(far):
@@ -435,17 +442,20 @@ def _readings(
 ) -> list[_Reading]:
     """Return the interpretation of a track's turns that `path` selects.
 
-    If `path` is None, return both interpretations if they differ. The list is empty if Blender plays all segments of
-    the track, or if the track already has parameters or can't be baked.
+    If `path` is None, and angles turn by more than half a turn, return both interpretations. The list is empty if
+    Blender plays all segments of the track, or if the track already has parameters or can't be baked.
     """
-    settings = _settings(track, path)
-    splines = _splines(track, settings, originals, defaults)
-    readings = [_Reading(place, settings, splines)] if splines else []
-    if path is None and track.is_rotation and any(_is_turned_far(track, spline) for spline in splines):
-        other = replace(settings, path="SHORTEST" if settings.path == "AS_KEYED" else "AS_KEYED")
-        splines = _splines(track, other, originals, defaults)
-        readings += [_Reading(place, other, splines)] if splines else []
-    return readings
+    settings, is_linear = _settings(track, path), _is_all_linear(originals)
+    splines = _splines(track, settings, originals, defaults if is_linear else {})
+    flip = _flip_of(splines) if track.kind == "QUATERNION" and path is None else None
+    if flip is not None:
+        splines = _splines(track, settings, originals, defaults)
+    readings = [_Reading(place, settings, splines, is_linear, flip)]
+    if path is None and any(each.turns is not None and (each.turns > math.pi).any() for each in splines):
+        shortest = replace(settings, path="SHORTEST")
+        splines = _splines(track, shortest, originals, defaults if is_linear else {})
+        readings.append(_Reading(place, shortest, splines, is_linear, None))
+    return [reading for reading in readings if reading.splines]
 
 
 def _settings(track: Track, path: Path | None) -> Settings:
@@ -453,11 +463,13 @@ def _settings(track: Track, path: Path | None) -> Settings:
     return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 
 
-def _is_turned_far(track: Track, spline: TrackSpline) -> bool:
-    """Return whether the values of neighboring keys of a rotation differ by more than half a turn."""
-    if track.kind == "QUATERNION":
-        return bool((np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0).any())
-    return spline.turns is not None and bool((spline.turns > math.pi).any())
+def _flip_of(splines: Sequence[TrackSpline]) -> float | None:
+    """Return the frame of the first quaternion whose sign is opposite to the previous key, or None."""
+    for spline in splines:
+        flips = np.flatnonzero(np.einsum("ij,ij->i", spline.values[1:], spline.values[:-1]) < 0.0)
+        if len(flips):
+            return float(spline.frames[flips[0] + 1])
+    return None
 
 
 def _splines(
@@ -476,7 +488,7 @@ def _splines(
 def _compared(look: Look, was_linear: bool, max_change: tuple[float, float]) -> Report:
     """Report the change in a track's motion. A change greater than `max_change` counts as visible."""
     track, change, at = look.track, look.change, round(look.frame, 1)
-    report = Report(looks_kept=int(not was_linear))
+    report = Report()
     size = size_of(change, track.is_rotation)
     place = track.finding("CHANGED", size, frame=at)
     if track.is_rotation:

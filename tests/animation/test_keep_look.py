@@ -140,46 +140,91 @@ def test_the_largest_change_of_a_far_turn_is_found_between_the_samples_of_the_fi
     assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
 
 
-def test_a_quaternion_that_turns_half_round_in_a_moment_is_measured_there(animation) -> None:
+@pytest.mark.parametrize("path", [None, "AS_KEYED"])
+def test_a_quaternion_that_turns_half_round_in_a_moment_is_measured_there(animation, path) -> None:
     turn = math.radians(4.0)
     thing = new_object(mode="QUATERNION")
     keys = [(1, (1.0, 0.0, 0.0, 0.0)), (41, (-math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)))]
     insert(thing, "rotation_quaternion", keys)
     quarters = np.arange(1.0, 41.1, 0.25)
     before = orientations(thing, quarters)
-    report = animation.enable(thing)
+    report = animation.enable(thing, path=path)
     animation.bake(thing, output="SAMPLES", step=0.25)
     assert report.rotation_change >= largest_angle(before, orientations(thing, quarters)) - 2e-3
 
 
-def test_enable_takes_the_turns_that_change_the_motion_less_and_says_so(animation) -> None:
-    """Quaternions with opposite signs, half a turn apart in their values, were played as keyed."""
+def flipped(signs=(1, 1, -1, -1)):
+    """Return an object whose rotation turns by 50 degrees per key, with quaternions of these signs."""
+    thing = new_object(mode="QUATERNION")
+    halves = np.radians(25.0 * np.arange(4.0))
+    keys = [
+        (1.0 + 15.0 * row, (sign * math.cos(half), 0.0, 0.0, sign * math.sin(half)))
+        for row, (half, sign) in enumerate(zip(halves, signs, strict=True))
+    ]
+    insert(thing, "rotation_quaternion", keys)
+    return thing
+
+
+QUARTERS = np.arange(1.0, 46.1, 0.25)
+
+
+@pytest.mark.parametrize("defaults", [{}, {"tension": 1.0}])
+def test_a_quaternion_that_flips_takes_the_shortest_way_with_default_parameters(animation, defaults) -> None:
+    thing, other = flipped(), flipped(signs=(1, 1, 1, 1))
+    before = orientations(thing, QUARTERS)
+    report = animation.enable(thing, defaults=defaults)
+    animation.enable(other, keep_look=False)
+    assert (report.looks_kept, report.looks_changed) == (0, 1)
+    assert not parameters(animation, thing, "rotation")
+    for item in (thing, other):
+        animation.bake(item, step=0.25, defaults=defaults)
+    after = orientations(thing, QUARTERS)
+    assert largest_angle(after, orientations(other, QUARTERS)) < 1e-3
+    assert report.rotation_change >= largest_angle(before, after) - 2e-3
+
+
+@pytest.mark.parametrize(("signs", "frame"), [((1, -1, -1, 1), 16.0), ((1, 1, -1, -1), 31.0), ((1, 1, 1, -1), 46.0)])
+def test_a_note_names_the_first_flip_and_the_way_out(animation, signs, frame) -> None:
+    (note,) = (note for note in animation.enable(flipped(signs)).notes if note.code == "FLIP_NOT_KEPT")
+    assert (note.object, note.track, note.frame) == ("Thing", "rotation_quaternion", frame)
+    assert "undo, use Fix Rotations, and enable again" in str(note)
+
+
+def test_with_fix_rotations_the_rest_of_a_flipped_motion_is_preserved(animation) -> None:
+    thing, other = flipped(), flipped(signs=(1, 1, 1, 1))
+    animation.fix_rotations(thing)
+    report = animation.enable(thing)
+    assert report.notes == []
+    assert (report.looks_kept, report.looks_changed) == (1, 0)
+    animation.bake(thing, step=0.25)
+    before = orientations(other, QUARTERS)
+    assert largest_angle(before, orientations(thing, QUARTERS)) < math.radians(1.0)
+
+
+def test_as_keyed_keeps_the_flips_and_fits_them(animation) -> None:
+    """The quaternions turn by more than half a turn between keys, which Blender plays as keyed."""
     changes = {}
-    for path in ("SHORTEST", "chosen"):
+    for path in ("SHORTEST", "AS_KEYED"):
         thing = new_object(mode="QUATERNION")
         angles = np.radians([0.0, 150.0, 400.0, 560.0])
         keys = [(1 + 15 * row, (math.cos(a / 2), 0.0, 0.0, math.sin(a / 2))) for row, a in enumerate(angles)]
         insert(thing, "rotation_quaternion", keys)
-        quarters = np.arange(1.0, 46.1, 0.25)
-        before = orientations(thing, quarters)
-        report = animation.enable(thing, keep_look=path == "chosen")
-        assert any("Turns was set to As Keyed" in str(note) for note in report.notes) is (path == "chosen")
+        before = orientations(thing, QUARTERS)
+        report = animation.enable(thing, path=path)
+        assert report.looks_kept == 1
+        assert "FLIP_NOT_KEPT" not in {note.code for note in report.notes}
+        assert animation.find_track(thing, "rotation").settings.path == path
         animation.bake(thing, output="SAMPLES", step=0.25)
-        changes[path] = largest_angle(before, orientations(thing, quarters))
-    assert changes["chosen"] < 0.5 * changes["SHORTEST"]
+        changes[path] = largest_angle(before, orientations(thing, QUARTERS))
+    assert changes["AS_KEYED"] < 0.5 * changes["SHORTEST"]
 
 
 def arm(mode, seed):
-    """Return an arm with large rotations.
-
-    Quaternions have random signs, and angles are closest to their predecessors.
-    """
+    """Return an arm with large rotations, whose angles are closest to their predecessors."""
     dice, turn, keys = np.random.default_rng(seed), Rotation.random(random_state=seed), []
     for _ in range(6):
         turn = turn * Rotation.from_rotvec(dice.normal(size=3) / 1.73 * dice.uniform(0.5, 2.6))
-        if mode == "QUATERNION":
-            numbers = turn.as_quat()[[3, 0, 1, 2]] * dice.choice([1, -1])
-        elif mode == "AXIS_ANGLE":
+        if mode == "AXIS_ANGLE":
             vector = turn.as_rotvec()
             numbers = np.array([np.linalg.norm(vector), *(vector / np.linalg.norm(vector))])
         else:
@@ -194,7 +239,6 @@ def arm(mode, seed):
 @pytest.mark.parametrize(
     ("mode", "seed"),
     [
-        *(("QUATERNION", seed) for seed in (0, 7, 14, 23, 29)),
         ("AXIS_ANGLE", 3),
         ("AXIS_ANGLE", 8),
         ("XYZ", 7),

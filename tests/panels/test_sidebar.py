@@ -232,6 +232,13 @@ def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene,
     assert "Hand changes by 8.2° at frame 12 (+1)" in drawn("TCB_PT_tracks")
 
 
+def test_a_flip_comes_before_the_change_that_it_causes(scene, tcb_animation):
+    finding, path = tcb_animation.animation.Finding, 'pose.bones["Hand"].rotation_quaternion'
+    changed = finding("LOOK_CHANGED", "Rig", path, 12.5, ((180.0, "°"),))
+    tcb_animation.ui.result_notes.keep_result_notes([changed, finding("FLIP_NOT_KEPT", "Rig", path, 20.0)])
+    assert "Hand flips at frame 20 (+1)" in drawn("TCB_PT_tracks")
+
+
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     def tooltip(path):
         track = tcb_animation.ui.selection.track_identifier(cube, path)
