@@ -33,37 +33,37 @@ _TOO_LARGE = 2.0**128 - 2.0**103
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
 
 
-def _positive(name: str, number: float) -> None:
+def _check_positive(name: str, number: float) -> None:
     if not number > 0.0:
         raise ValueError(rpt_("{:s} {:g} is not a positive number", name, number))
 
 
-def _more_than_two(name: str, number: float) -> None:
+def _check_more_than_two(name: str, number: float) -> None:
     if not number > 2.0:
         raise ValueError(rpt_("{:s} {:g} is not greater than 2", name, number))
 
 
-def _not_negative(name: str, number: float) -> None:
+def _check_not_negative(name: str, number: float) -> None:
     if number < 0.0:
         raise ValueError(rpt_("{:s} {:g} is negative", name, number))
 
 
-def _at_least_one(name: str, number: int) -> None:
+def _check_at_least_one(name: str, number: int) -> None:
     if number < 1:
         raise ValueError(rpt_("{:s} {:d} is below 1", name, number))
 
 
-def _ascending(name: str, ends: tuple[float, float]) -> None:
+def _check_ascending(name: str, ends: tuple[float, float]) -> None:
     if not ends[0] <= ends[1]:
         raise ValueError(rpt_("{:s} {:g} to {:g} is empty", name, *ends))
 
 
-def _three(name: str, numbers: tuple[float, ...]) -> None:
+def _check_three(name: str, numbers: tuple[float, ...]) -> None:
     if len(numbers) != 3:
         raise ValueError(rpt_("{:s} must have 3 numbers, not {:d}", name, len(numbers)))
 
 
-def _known(name: str, parameters: Mapping[str, float]) -> None:
+def _check_parameters(name: str, parameters: Mapping[str, float]) -> None:
     for parameter in parameters:
         if parameter not in PARAMETERS:
             raise ValueError(rpt_("{:s}: {!r} is not one of {:s}", name, parameter, ", ".join(PARAMETERS)))
@@ -73,13 +73,13 @@ def _known(name: str, parameters: Mapping[str, float]) -> None:
             raise ValueError(text)
 
 
-Positive = Annotated[float, _positive]
-MoreThanTwo = Annotated[float, _more_than_two]
-NotNegative = Annotated[float, _not_negative]
-Count = Annotated[int, _at_least_one]
-FrameRange = Annotated[tuple[float, float], _ascending]
-Point = Annotated[tuple[float, ...], _three]
-Parameters = Annotated[Mapping[str, float], _known]
+Positive = Annotated[float, _check_positive]
+MoreThanTwo = Annotated[float, _check_more_than_two]
+NotNegative = Annotated[float, _check_not_negative]
+Count = Annotated[int, _check_at_least_one]
+FrameRange = Annotated[tuple[float, float], _check_ascending]
+Point = Annotated[tuple[float, ...], _check_three]
+Parameters = Annotated[Mapping[str, float], _check_parameters]
 
 
 Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
@@ -89,33 +89,26 @@ Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID
 def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
     """Return the path prefixes for each datablock, from the mapping or else from the common `prefixes`."""
     if isinstance(datablocks, Mapping):
-        return {datablock: None if own is None else list(own) for datablock, own in datablocks.items()}
-    common = None if prefixes is None else list(prefixes)
-    return dict.fromkeys(datablocks, common)
+        return {datablock: None if paths is None else list(paths) for datablock, paths in datablocks.items()}
+    return dict.fromkeys(datablocks, None if prefixes is None else list(prefixes))
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function to check its arguments, and to convert iterables to lists and numbers to float or int."""
     signature = inspect.signature(function)
-    names, every = [*signature.parameters], signature.parameters.values()
-    required = sum(each.default is inspect.Parameter.empty for each in every)
-    are_plain = all(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in every)
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        wanted = _annotations(function)
-        if are_plain and not kwargs and required <= len(args) <= len(names):
-            # Binding the arguments would take most of the time of the check.
-            return function(*map(_fitting, names, map(wanted.get, names), args))  # type: ignore[call-arg, arg-type]
+        annotations = _annotations(function)
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
-            kind = signature.parameters[name].kind
+            kind, annotation = signature.parameters[name].kind, annotations[name]
             if kind is inspect.Parameter.VAR_POSITIONAL:
-                bound.arguments[name] = _each(name, wanted[name], value)
+                bound.arguments[name] = _converted_items(name, annotation, value)
             elif kind is inspect.Parameter.VAR_KEYWORD:
-                bound.arguments[name] = {key: _fitting(key, wanted[name], each) for key, each in value.items()}
+                bound.arguments[name] = {key: _converted(key, annotation, item) for key, item in value.items()}
             else:
-                bound.arguments[name] = _fitting(name, wanted[name], value)
+                bound.arguments[name] = _converted(name, annotation, value)
         return function(*bound.args, **bound.kwargs)
 
     return call
@@ -123,12 +116,12 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def check_fields(options: Any) -> None:
     """Check the fields of a frozen dataclass in the same way that `checked` checks arguments."""
-    wanted = _annotations(options.__class__)
+    annotations = _annotations(options.__class__)
     for field in fields(options):
         value = getattr(options, field.name)
         # Most fields have their default value, which needs no check.
         if value is not field.default:
-            object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], value))
+            object.__setattr__(options, field.name, _converted(field.name, annotations[field.name], value))
 
 
 @functools.cache
@@ -137,84 +130,92 @@ def _annotations(of: object) -> dict[str, object]:
     return get_type_hints(of, include_extras=True)
 
 
-def _fitting(name: str, wanted: object, value: object) -> object:
-    """Return the value converted to the required type. Raise TypeError or ValueError with the argument's name."""
-    origin, parts = get_origin(wanted), get_args(wanted)
+def _converted(name: str, annotation: object, value: object) -> object:
+    """Return the value converted to the annotated type. Raise TypeError or ValueError with the argument's name."""
+    origin, type_args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        fitting = _fitting(name, parts[0], value)
-        for rule in parts[1:]:
-            rule(name, fitting)
-        return fitting
+        base, *rules = type_args
+        converted = _converted(name, base, value)
+        for rule in rules:
+            rule(name, converted)
+        return converted
     if origin in (Union, UnionType):
-        return _one_of(name, wanted, value)
+        return _converted_union(name, annotation, value)
     if origin is Literal:
-        if isinstance(value, str) and value not in parts:
-            raise ValueError(rpt_("{:s} must be one of {:s}, not {!r}", name, ", ".join(parts), value))
+        if isinstance(value, str) and value not in type_args:
+            raise ValueError(rpt_("{:s} must be one of {:s}, not {!r}", name, ", ".join(type_args), value))
         return _instance(name, str, value)
-    if origin is not None and origin not in (type, Callable):
-        return _container(name, wanted, value)
-    if wanted is float:
-        return _number(name, value)
-    if wanted is int:
-        return _whole_number(name, value)
     if origin is Callable:
         if not callable(value):
-            raise _mistaken(name, wanted, value)
+            raise _type_error(name, annotation, value)
         return value
-    return _instance(name, wanted, value)
+    if origin is not None and origin is not type:
+        return _converted_container(name, annotation, value)
+    if annotation is float:
+        return _number(name, value)
+    if annotation is int:
+        return _whole_number(name, value)
+    return _instance(name, annotation, value)
 
 
-def _container(name: str, wanted: Any, value: object) -> object:
-    """Return a tuple, mapping or set with its items converted by `_fitting`."""
-    origin, parts = get_origin(wanted), get_args(wanted)
-    if origin is tuple and parts[-1] is not Ellipsis:
-        several = _several(name, wanted, value)
-        if len(several) != len(parts):
-            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(parts), len(several)))
-        return tuple(_fitting(f"{name}[{n}]", *each) for n, each in enumerate(zip(parts, several, strict=True)))
+def _converted_union(name: str, annotation: object, value: object) -> object:
+    """Return the value converted to the first type of the union that accepts the value."""
+    types = [each for each in get_args(annotation) if each is not NoneType]
+    if value is None and len(types) < len(get_args(annotation)):
+        return None
+    if len(types) == 1:
+        return _converted(name, types[0], value)
+    for type_ in types:
+        if isinstance(value, Mapping) and get_origin(type_) in (Mapping, dict):
+            # Otherwise, the keys of a mapping would be accepted as a list of values.
+            return _converted(name, type_, value)
+        with suppress(TypeError):
+            return _converted(name, type_, value)
+    raise _type_error(name, annotation, value)
+
+
+def _converted_container(name: str, annotation: Any, value: object) -> object:
+    """Return a tuple, mapping or set with converted items."""
+    origin, type_args = get_origin(annotation), get_args(annotation)
+    if origin is tuple and type_args[-1] is not Ellipsis:
+        items = _items(name, annotation, value)
+        if len(items) != len(type_args):
+            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(type_args), len(items)))
+        return tuple(
+            _converted(f"{name}[{number}]", type_, item)
+            for number, (type_, item) in enumerate(zip(type_args, items, strict=True))
+        )
     if issubclass(origin, Mapping):
+        key_type, value_type = type_args
         return {
-            _fitting(rpt_("a key of {:s}", name), parts[0], key): _fitting(f"{name}[{_shown(key)}]", parts[1], each)
-            for key, each in _instance(name, wanted, value).items()
+            _converted(rpt_("a key of {:s}", name), key_type, key): _converted(
+                f"{name}[{_shown(key)}]", value_type, item
+            )
+            for key, item in _instance(name, annotation, value).items()
         }
     if issubclass(origin, Iterable):
-        return (frozenset if origin is frozenset else tuple)(_each(name, parts[0], _several(name, wanted, value)))
-    return _instance(name, wanted, value)
+        collection = frozenset if origin is frozenset else tuple
+        return collection(_converted_items(name, type_args[0], _items(name, annotation, value)))
+    return _instance(name, annotation, value)
 
 
-def _one_of(name: str, wanted: object, value: object) -> object:
-    others = [part for part in get_args(wanted) if part is not NoneType]
-    if value is None and len(others) < len(get_args(wanted)):
-        return None
-    if len(others) == 1:
-        return _fitting(name, others[0], value)
-    for part in others:
-        if isinstance(value, Mapping) and get_origin(part) in (Mapping, dict):
-            # Otherwise, the keys of a mapping would be accepted as a list of values.
-            return _fitting(name, part, value)
-        try:
-            return _fitting(name, part, value)
-        except TypeError:
-            continue
-    raise _mistaken(name, wanted, value)
+def _converted_items(name: str, annotation: object, items: Iterable[object]) -> list[object]:
+    return [_converted(f"{name}[{number}]", annotation, item) for number, item in enumerate(items)]
 
 
-def _each(name: str, wanted: object, values: Iterable[object]) -> list[object]:
-    return [_fitting(f"{name}[{number}]", wanted, value) for number, value in enumerate(values)]
-
-
-def _several(name: str, wanted: object, value: Any) -> list[object]:
-    """Return the elements of an iterable. Raise TypeError for str, bytes and Blender structs."""
+def _items(name: str, annotation: object, value: Any) -> list[object]:
+    """Return the items of an iterable. Raise TypeError for str, bytes and Blender structs."""
     if not isinstance(value, str | bytes | bpy.types.bpy_struct):
         # Blender vectors can be iterated but are not instances of Iterable.
         with suppress(TypeError):
             return list(iter(value))
-    raise _mistaken(name, wanted, value)
+    raise _type_error(name, annotation, value)
 
 
-def _instance(name: str, wanted: Any, value: object) -> Any:
-    if not isinstance(value, get_origin(wanted) or wanted):
-        raise _mistaken(name, wanted, value)
+def _instance(name: str, annotation: Any, value: object) -> Any:
+    """Return the value if it is an instance of the type. Raise ValueError for a datablock that was removed."""
+    if not isinstance(value, get_origin(annotation) or annotation):
+        raise _type_error(name, annotation, value)
     if isinstance(value, bpy.types.ID):
         try:
             value.as_pointer()
@@ -224,8 +225,9 @@ def _instance(name: str, wanted: Any, value: object) -> Any:
 
 
 def _number(name: str, value: object) -> float:
+    """Return a finite number in the range of float32."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise _mistaken(name, float, value)
+        raise _type_error(name, float, value)
     try:
         number = float(value)
     except OverflowError:
@@ -239,44 +241,45 @@ def _number(name: str, value: object) -> float:
 
 
 def _whole_number(name: str, value: object) -> int:
+    """Return an integer, which may be given as a float."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return index(value)
     if not isinstance(value, float):
-        raise _mistaken(name, int, value)
+        raise _type_error(name, int, value)
     if not value.is_integer():
         raise ValueError(rpt_("{:s} {:g} is not a whole number", name, value))
     return int(value)
 
 
-def _mistaken(name: str, wanted: object, value: object) -> TypeError:
-    return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _named(wanted), _shown(value)))
+def _type_error(name: str, annotation: object, value: object) -> TypeError:
+    return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _type_name(annotation), _shown(value)))
 
 
 def _shown(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _named(wanted: Any) -> str:
+def _type_name(annotation: Any) -> str:
     """Return the name of a type for use in messages."""
-    origin, parts = get_origin(wanted), get_args(wanted)
+    origin, type_args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _named(parts[0])
+        return _type_name(type_args[0])
     if origin in (Union, UnionType):
-        names = [_named(part) for part in parts if part is not NoneType]
+        names = [_type_name(type_) for type_ in type_args if type_ is not NoneType]
         return functools.reduce(lambda others, name: rpt_("{:s} or {:s}", others, name), names)
-    if origin is tuple and parts[-1] is not Ellipsis:
-        return rpt_("{:d} numbers", len(parts))
+    if origin is tuple and type_args[-1] is not Ellipsis:
+        return rpt_("{:d} numbers", len(type_args))
     if origin is Callable:
         return rpt_("callable")
     if origin is Literal:
-        choices = ", ".join(parts)
+        choices = ", ".join(type_args)
         return rpt_("one of {:s}", choices)
     if origin is not None and issubclass(origin, Mapping):
-        return rpt_("a mapping from {:s} to {:s}", *map(_named, parts))
+        return rpt_("a mapping from {:s} to {:s}", *map(_type_name, type_args))
     if origin is not None:
-        each = rpt_("numbers") if parts[0] is float else _named(parts[0])
-        return rpt_("a list of {:s}", each)
-    if wanted in _NAMES:
-        return rpt_(_NAMES[wanted])
-    module = "bpy.types." if issubclass(wanted, bpy.types.ID) else ""
-    return f"{module}{wanted.__name__}"
+        item_name = rpt_("numbers") if type_args[0] is float else _type_name(type_args[0])
+        return rpt_("a list of {:s}", item_name)
+    if annotation in _NAMES:
+        return rpt_(_NAMES[annotation])
+    module = "bpy.types." if issubclass(annotation, bpy.types.ID) else ""
+    return f"{module}{annotation.__name__}"

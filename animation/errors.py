@@ -39,16 +39,19 @@ class Finding:
         """Return the problem and its solution in the user's language."""
         text = MESSAGES[self.code]
         if isinstance(text, tuple):
+            singular, plural = text
             count = self.arguments[0]
-            text = text[(len(count) if isinstance(count, tuple) else count) != 1]
+            if isinstance(count, tuple):
+                count = len(count)
+            text = singular if count == 1 else plural
         return _Formatter(self.track).vformat(rpt_(text), [_shown(value) for value in self.arguments], {})
 
     def __str__(self) -> str:
         """Return the message, preceded by the names of the datablock, the track and the key."""
-        place = [f'"{self.object}"'] if self.object else []
-        place += [track_name(self.track)] if self.track else []
-        place += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
-        return f"{', '.join(place)}: {self.message}" if place else self.message
+        names = [f'"{self.object}"'] if self.object else []
+        names += [track_name(self.track)] if self.track else []
+        names += [] if self.frame is None else [rpt_("frame {:g}", self.frame)]
+        return f"{', '.join(names)}: {self.message}" if names else self.message
 
     def on(self, name: str, track: str = "") -> Finding:
         """Return a copy of the finding for this datablock and track, without a frame."""
@@ -62,8 +65,8 @@ class Finding:
     @property
     def size(self) -> float:
         """Return the first number among the arguments, or 0 if there is none."""
-        numbers = (value[0] if isinstance(value, tuple) and value else value for value in self.arguments)
-        return next((float(number) for number in numbers if isinstance(number, int | float)), 0.0)
+        values = map(_first, self.arguments)
+        return next((float(value) for value in values if isinstance(value, int | float)), 0.0)
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -80,23 +83,24 @@ IN_RADIANS = {"unit": "radians"}
 """Field metadata for angles, which are in degrees in JSON."""
 
 
-def as_dict(of: Any) -> dict[str, Any]:
+def as_dict(instance: Any) -> dict[str, Any]:
     """Return a dataclass's fields for JSON, with angles in degrees, and findings with their messages."""
     return {
-        each.name: _as_json(getattr(of, each.name), is_angle=each.metadata.get("unit") == IN_RADIANS["unit"])
-        for each in fields(of)
+        field.name: _as_json(getattr(instance, field.name), is_angle=field.metadata.get("unit") == IN_RADIANS["unit"])
+        for field in fields(instance)
     }
 
 
 def _as_json(value: Any, is_angle: bool = False) -> Any:
+    """Return a JSON-compatible value. Numbers that are not finite become None."""
     if isinstance(value, Finding):
         return value.to_dict()
     if is_dataclass(value):
         return as_dict(value)
     if isinstance(value, list | tuple):
-        return [_as_json(each) for each in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, dict):
-        return {name: _as_json(each) for name, each in value.items()}
+        return {name: _as_json(item) for name, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return math.degrees(value) if is_angle and value is not None else value
@@ -134,6 +138,7 @@ def size_of(number: float, is_angle: bool = False) -> tuple[float, str]:
 
 
 def _first(value: Any) -> Any:
+    """Return the first element of a tuple, or any other value."""
     return value[0] if isinstance(value, tuple) and value else value
 
 
@@ -155,7 +160,7 @@ class _Formatter(string.Formatter):
             number, unit = value
             return size_text(math.radians(number), is_angle=True) if unit else size_text(number)
         if format_spec == "names":
-            return listed([each if isinstance(each, str) else f"{each:g}" for each in value])
+            return listed([item if isinstance(item, str) else f"{item:g}" for item in value])
         if format_spec == "channels":
             return ", ".join(channel_name(self._track, int(index)) for index in str(value).split(", "))
         return str(super().format_field(value, format_spec))

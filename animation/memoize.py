@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A decorator that memoizes array functions.
+"""A decorator that caches results of array functions.
 
 Most tracks of a character have keys at the same frames, so their intermediate results can be shared.
 """
@@ -16,7 +16,8 @@ import numpy as np
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-_KEPT = 8
+_MAX_RESULTS = 8
+"""Number of results to cache per function."""
 
 
 def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -24,22 +25,22 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
     Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
     """
-    kept: OrderedDict[Hashable, _Result] = OrderedDict()
+    results: OrderedDict[Hashable, _Result] = OrderedDict()
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        given = (*args, *kwargs.values()) if kwargs else args
-        key = tuple([each.tobytes() if isinstance(each, np.ndarray) else each for each in given])
-        if key in kept:
-            kept.move_to_end(key)
-            return kept[key]
+        arguments = (*args, *kwargs.values())
+        key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
+        if key in results:
+            results.move_to_end(key)
+            return results[key]
         result = function(*args, **kwargs)
-        for each in result if isinstance(result, tuple) else (result,):
-            if isinstance(each, np.ndarray):
-                each.flags.writeable = False
-        kept[key] = result
-        if len(kept) > _KEPT:
-            kept.popitem(last=False)
+        for value in result if isinstance(result, tuple) else (result,):
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        results[key] = result
+        if len(results) > _MAX_RESULTS:
+            results.popitem(last=False)
         return result
 
     return call

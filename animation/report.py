@@ -120,52 +120,59 @@ class Report:
     @property
     def farthest_off(self) -> list[Finding]:
         """Return the tracks and frames with the largest changes, unless the changes are only rounding errors."""
-        places = (self.value_change_at, self.rotation_change_at)
-        return [place for place in places if place is not None and place.size > _ROUNDING]
+        findings = (self.value_change_at, self.rotation_change_at)
+        return [finding for finding in findings if finding is not None and finding.size > _ROUNDING]
 
     @property
     def counts(self) -> str:
         """Return the counts and maximum errors as text."""
-        parts = []
-        if self.objects:
-            parts.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))
-        others = self.datablocks - self.objects
-        if others > 0 and parts:
-            parts.append(counted(others, n_("{:,} other datablock"), n_("{:,} other datablocks")))
-        elif others > 0:
-            parts.append(counted(others, n_("{:,} datablock"), n_("{:,} datablocks")))
-        parts.append(_tracks(self.tracks))
+        phrases = [*self._datablock_counts, _tracks(self.tracks)]
         if self.keys:
-            parts.append(counted(self.keys, n_("{:,} key"), n_("{:,} keys")))
+            phrases.append(counted(self.keys, n_("{:,} key"), n_("{:,} keys")))
         if self.samples:
-            parts.append(counted(self.samples, n_("{:,} sample"), n_("{:,} samples")))
+            phrases.append(counted(self.samples, n_("{:,} sample"), n_("{:,} samples")))
         if self.curve_keys:
-            parts.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
+            phrases.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
         if not self.values_exact:
-            parts.append(rpt_("values within {:s}", size_text(self.value_error)) + self._near(rotations=False))
+            size = size_text(self.value_error)
+            phrases.append(rpt_("values within {:s}", size) + self._frame_of_error(rotations=False))
         if not self.rotations_exact:
             angle = size_text(self.rotation_error, is_angle=True)
-            parts.append(rpt_("rotations within {:s}", angle) + self._near(rotations=True))
+            phrases.append(rpt_("rotations within {:s}", angle) + self._frame_of_error(rotations=True))
         if self.looks_kept:
-            parts.append(self._looks)
-        return ", ".join(parts)
+            phrases.append(self._preserved_motion)
+        return ", ".join(phrases)
 
-    def _near(self, rotations: bool) -> str:
+    @property
+    def _datablock_counts(self) -> list[str]:
+        """Return the number of objects, and the number of other datablocks."""
+        phrases = []
+        if self.objects:
+            phrases.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))
+        others = self.datablocks - self.objects
+        if others > 0 and self.objects:
+            phrases.append(counted(others, n_("{:,} other datablock"), n_("{:,} other datablocks")))
+        elif others > 0:
+            phrases.append(counted(others, n_("{:,} datablock"), n_("{:,} datablocks")))
+        return phrases
+
+    def _frame_of_error(self, rotations: bool) -> str:
         """Return the frame of the maximum error of handles, in parentheses."""
-        errors = [each for each in self.handles if each["rotation"] == rotations]
-        frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
+        errors = [error for error in self.handles if error["rotation"] == rotations]
+        frame = max(errors, key=lambda error: error["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"
 
     @property
-    def _looks(self) -> str:
+    def _preserved_motion(self) -> str:
+        """Return the number of tracks whose motion was preserved, and the maximum changes."""
         tracks = _tracks(self.looks_kept)
-        within = [size_text(self.value_change)] if self.value_change > _ROUNDING else []
+        sizes = [size_text(self.value_change)] if self.value_change > _ROUNDING else []
         if math.degrees(self.rotation_change) > _ROUNDING:
-            within.append(size_text(self.rotation_change, is_angle=True))
-        if not within:
+            sizes.append(size_text(self.rotation_change, is_angle=True))
+        if not sizes:
             return rpt_("motion of {:s} preserved", tracks)
-        sizes = within[0] if len(within) == 1 else rpt_("{:s} and {:s}", *within)
-        return rpt_("motion of {:s} fitted within {:s}", tracks, sizes)
+        within = sizes[0] if len(sizes) == 1 else rpt_("{:s} and {:s}", *sizes)
+        return rpt_("motion of {:s} fitted within {:s}", tracks, within)
 
 
 def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
@@ -175,15 +182,17 @@ def one_of_each(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     line is the text of the finding with the largest first number, or else of the first finding. The line includes the
     number of other findings.
     """
-    kinds: dict[tuple[Any, ...], list[Finding]] = {}
+    findings_by_kind: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:
-        kinds.setdefault(finding.kind, []).append(finding)
+        findings_by_kind.setdefault(finding.kind, []).append(finding)
     lines: dict[str, list[Finding]] = {}
-    for alike in kinds.values():
-        text = str(max(alike, key=lambda finding: finding.size))
-        lines[rpt_("{:s} (and {:d} similar)", text, len(alike) - 1) if len(alike) > 1 else text] = alike
+    for similar in findings_by_kind.values():
+        line = str(max(similar, key=lambda finding: finding.size))
+        if len(similar) > 1:
+            line = rpt_("{:s} (and {:d} similar)", line, len(similar) - 1)
+        lines[line] = similar
     return lines
 
 
-def _tracks(n: int) -> str:
-    return counted(n, n_("{:,} track"), n_("{:,} tracks"))
+def _tracks(count: int) -> str:
+    return counted(count, n_("{:,} track"), n_("{:,} tracks"))

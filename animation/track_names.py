@@ -36,8 +36,8 @@ def letters_of(prop: Any) -> str:
 
 def track_name(path: str) -> str:
     """Return the name of a track of an object or bone, such as "Hand, Location", or the path of another track."""
-    bone, name, prop = _parts(path)
-    return ", ".join(filter(None, (bone, iface_(prop.name) if prop else name)))
+    bone, identifier, prop = _parts(path)
+    return ", ".join(filter(None, (bone, iface_(prop.name) if prop else identifier)))
 
 
 def owner_name(path: str) -> str:
@@ -47,8 +47,9 @@ def owner_name(path: str) -> str:
 
 def channel_name(path: str, index: int) -> str:
     """Return the name of a channel without the bone, such as "X Location"."""
-    _, name, prop = _parts(path)
-    return f"{letters_of(prop)[index]} {iface_(prop.name)}" if index < len(letters_of(prop)) else f"{name}[{index}]"
+    _, identifier, prop = _parts(path)
+    letters = letters_of(prop)
+    return f"{letters[index]} {iface_(prop.name)}" if index < len(letters) else f"{identifier}[{index}]"
 
 
 def _parts(path: str) -> tuple[str, str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bpy.app import translations
 
-_LISTED = 3
+_MAX_LISTED = 3
 """Maximum number of names that a message lists. Other names are counted."""
 
 
@@ -35,8 +35,8 @@ def counted(count: int, one: str, more: str, *values: object) -> str:
 
 def listed(names: Sequence[str], separator: str = ", ") -> str:
     """Return the first few names and the number of other names."""
-    first, more = separator.join(names[:_LISTED]), len(names) - _LISTED
-    return rpt_("{:s} and {:d} more", first, more) if more > 0 else first
+    first_names, others = separator.join(names[:_MAX_LISTED]), len(names) - _MAX_LISTED
+    return rpt_("{:s} and {:d} more", first_names, others) if others > 0 else first_names
 
 
 def n_(text: str, msgctxt: str = "*") -> str:
@@ -44,15 +44,15 @@ def n_(text: str, msgctxt: str = "*") -> str:
     return text
 
 
-def translated(what: object) -> str:
+def translated(message: object) -> str:
     """Translate a message from `interp` or `formats`, that is, an object with `text` and `values`.
 
     Return str() of any other object.
     """
-    text, values = getattr(what, "text", None), getattr(what, "values", None)
+    text, values = getattr(message, "text", None), getattr(message, "values", None)
     if not (isinstance(text, str) and isinstance(values, tuple)):
         # Other objects, such as a SyntaxError, may have a `text` too.
-        return str(what)
+        return str(message)
     return rpt_(text, *(translated(value) if hasattr(value, "text") else value for value in values))
 
 

@@ -18,8 +18,9 @@ from ..animation.edit.velocities import has_velocities
 from ..animation.fcurves.action_refusals import layered_reason
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
+from ..animation.store.find_tracks import find_tracks
 from ..animation.store.table.custom_property import read_table
-from ..animation.store.tracks import Track, find_tracks, looks_baked
+from ..animation.store.tracks import Track, looks_baked
 from .arguments import Job
 from .file_outcome import Outcome
 

@@ -16,9 +16,10 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.frames import union
 from ..animation.options import BAKE, ENABLE, FREE
 from ..animation.store.actions.live_switch import is_live
+from ..animation.store.find_tracks import find_tracks
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import read_parameters
-from ..animation.store.tracks import Track, find_tracks
+from ..animation.store.tracks import Track
 from ..animation.translation import counted, n_, rpt_, translated
 from ..ui import bake_properties, selection
 from ..ui.bake_properties import BakeOptions

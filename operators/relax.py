@@ -15,8 +15,8 @@ from ..animation.edit.track_keys import TrackKeys, keys_of
 from ..animation.errors import Finding
 from ..animation.fcurves.channels import channels_of
 from ..animation.relaxation.wanted_conditions import TOLERANCE, Condition
+from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES
-from ..animation.store.tracks import find_tracks
 from ..animation.translation import iface_, n_, translated
 from ..ui import findings, selection
 from ..ui.operator_results import Status, poll_active, report_notes

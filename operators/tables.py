@@ -10,10 +10,11 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..animation import AnimationError, TableKeys, export_table, import_table
-from ..animation.datablocks import bone_path, frame_rate
 from ..animation.edit.velocities import Velocities, has_velocities, write_velocities
 from ..animation.options import IMPORT_TABLE, VELOCITIES
+from ..animation.scene_time import frame_rate
 from ..animation.steps import IMPORT_STEPS
+from ..animation.store.paths import bone_path
 from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection

@@ -160,7 +160,7 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
         for fcurve in (fcurve for fcurve in channels if fcurve.data_path == path):
             if state is None or (of_one and fcurve.array_index != component):
                 continue
-            keys = animation.fcurves.keyframes.read(fcurve)
+            keys = animation.fcurves.read_keys.read(fcurve)
             at = store.table.rows.find(table.rows, store.table.key_identity.spelled(keys.amplitude, keys.period))
             for frame, row in zip(keys.frames[at >= 0].tolist(), table.rows[at[at >= 0]], strict=True):
                 number = float(row["numbers"][column]) if row["given"] & np.uint32(1 << column) else None

@@ -54,7 +54,7 @@ def curves_of(action: Any) -> list[Any]:
 
 def tracks_of(datablock: Any) -> list[Any]:
     channels: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.fcurves.channels")
-    store: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.tracks")
+    store: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.find_tracks")
     return list(store.find_tracks(datablock, channels.channels_of(datablock)))
 
 

@@ -78,7 +78,7 @@ def tracks_of(given: Any) -> tuple[Floats, Floats]:
     """Return the bones' quaternions (tracks, frames, 4), and the allowed angle of each bone."""
     reduce = importlib.import_module("tools.reduce")
     rig, frames, unit = reduce.load(given, "QUATERNION")
-    tracks = importlib.import_module(f"{reduce.animation.__name__}.store.tracks")
+    tracks = importlib.import_module(f"{reduce.animation.__name__}.store.find_tracks")
     sampled_track = importlib.import_module(f"{reduce.animation.__name__}.reduction.sampled_track")
     frames = frames[: given.frames]
     animated_tracks = tracks.find_tracks(rig, reduce.channels.channels_of(rig))

@@ -11,11 +11,12 @@ import bpy
 from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import ShownKey, key_near
 from ..animation.checks.track_state import has_plain_tracks, lost_tracks_of, tracks_of
-from ..animation.datablocks import action_time, animation_data, bone_path, name_of
+from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import Channels, channels_of
+from ..animation.scene_time import action_time
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.edited_outside import edited_outside
-from ..animation.store.paths import track_of
+from ..animation.store.paths import bone_path, track_of
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track

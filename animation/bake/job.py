@@ -11,19 +11,21 @@ from itertools import islice
 import bpy
 
 from ...interp import KeysError
-from ..datablocks import name_of, users_of_each
+from ..action_users import users_of_each
+from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
+from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.frame_functions import functions_of
-from ..store.own_keys import error_of_numbers, read_all_own_keys
+from ..store.own_keys import read_all_own_keys
 from ..store.table.custom_property import read_table
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.stored_bake_options import Options
-from ..store.track_refusals import blocking_reasons
-from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise
+from ..store.track_refusals import blocking_reasons, error_of_numbers
+from ..store.tracks import Track
 from .missing_rotation_keys import completed
 from .plans.plan_track import plan_track
 from .plans.protocol import OwnChannels, TrackBake

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.fitting.curves import handles
+from ..fcurves.joined import Joined
 from ..fcurves.keyframes import (
     AUTOMATIC,
     FLAGS,
@@ -20,7 +21,6 @@ from ..fcurves.keyframes import (
     BoolArray,
     EnumArray,
     Float32Array,
-    Joined,
     Keyframes,
 )
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED

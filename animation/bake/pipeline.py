@@ -15,7 +15,7 @@ from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_anew, evaluate_if, played_now
-from ..fcurves.keyframes import write_joined
+from ..fcurves.write_keys import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.custom_property import update

@@ -18,18 +18,20 @@ from ...interp.keys import PARAMETERS
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.frames import SAME_FRAME, is_among, rows_at
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray, KeyBlock, sliced
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray
+from ..fcurves.read_keys import KeyBlock, sliced
 from ..records import record
 from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live
+from ..store.find_tracks import refreshed
 from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
-from ..store.table.custom_property import NEGATED
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session
 from ..store.table.stored_bake_options import Options
-from ..store.tracks import Track, refreshed
+from ..store.table.track_records import NEGATED
+from ..store.tracks import Track
 from .job import job_of_edited, plan_tracks
 from .plans.handles import OwnHandles
 from .plans.protocol import TrackBake

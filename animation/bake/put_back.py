@@ -13,7 +13,9 @@ import numpy as np
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import Float32Array, Joined, Keyframes, extrapolate, write, write_joined
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import Float32Array, Keyframes
+from ..fcurves.write_keys import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
 from ..store.digest import RESTORED
@@ -24,8 +26,9 @@ from ..store.record_rows import OwnChannel, recorded
 from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table import rows as rows_
-from ..store.table.custom_property import SAVED, BakedChannel, TrackState, update
+from ..store.table.custom_property import update
 from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import SAVED, BakedChannel, TrackState
 from ..store.tracks import Track
 from .locks import unlock
 

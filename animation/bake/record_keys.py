@@ -9,10 +9,10 @@ from dataclasses import replace
 from ..fcurves.channels import assign
 from ..fcurves.linked_data import editable_channels
 from ..store.enable_tracks import new_state
+from ..store.find_tracks import find_tracks
 from ..store.record_rows import OwnChannel, recorded
-from ..store.table.custom_property import TrackState
 from ..store.table.rows import joined
-from ..store.tracks import find_tracks
+from ..store.table.track_records import TrackState
 from .job import Job
 from .plans.protocol import TrackBake
 

@@ -15,8 +15,9 @@ import bpy
 from ..fcurves.channels import Channels
 from ..report import Report
 from ..store.actions.live_switch import is_live
+from ..store.find_tracks import refreshed
 from ..store.table.stored_bake_options import Options
-from ..store.tracks import Track, refreshed
+from ..store.tracks import Track
 from .pipeline import rebake
 
 

@@ -17,14 +17,13 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ..datablocks import bone_path
 from ..errors import AnimationError
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
-from ..store.paths import BONES, split
+from ..store.paths import BONES, bone_path, split
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
 from .plans.protocol import Baked, ChannelKeys, OwnChannels

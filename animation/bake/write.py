@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
-from ..fcurves.keyframes import Write
 from ..fcurves.selection_flags import selecting
+from ..fcurves.write_keys import Write
 from ..report import Report
 from ..store.paths import remove_strays
 from ..store.table.custom_property import update

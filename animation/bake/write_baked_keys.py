@@ -11,12 +11,15 @@ import numpy as np
 
 from ..fcurves.cycles_modifier import repeat, repeats_by_us
 from ..fcurves.frames import rows_at
-from ..fcurves.keyframes import FLAGS, SIDES, IndexArray, Joined, Write, extrapolate, read_joined, write_some
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import FLAGS, SIDES, IndexArray
+from ..fcurves.read_keys import read_joined
+from ..fcurves.write_keys import Write, extrapolate, write_some
 from ..store.digest import digest
 from ..store.edited_outside import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
-from ..store.table.custom_property import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
+from ..store.table.track_records import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
 from .key_groups import alike, with_identities
 from .keyframes_to_write import baked_keys
 from .locks import lock

@@ -10,11 +10,14 @@ import bpy
 import numpy as np
 
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.keyframes import SIDES, Joined, Write, extrapolate, read_joined, write_some
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import SIDES
+from ..fcurves.read_keys import read_joined
+from ..fcurves.write_keys import Write, extrapolate, write_some
 from ..store.digest import digest
 from ..store.own_keys import own_end_to_end
 from ..store.record_rows import as_written
-from ..store.table.custom_property import Channel, Error, TrackState, Written
+from ..store.table.track_records import Channel, Error, TrackState, Written
 from .key_groups import alike, with_identities
 from .keyframes_to_write import differing, played_keys
 from .plans.protocol import HandleKeys, TrackBake

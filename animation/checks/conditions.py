@@ -20,7 +20,7 @@ import bpy
 import numpy as np
 
 from ..arguments import FrameRange, checked
-from ..datablocks import bone_path, of_object
+from ..datablocks import of_object
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.keyframes import BoolArray
 from ..number_text import number_text, size_text
@@ -29,6 +29,7 @@ from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import placed
 from ..sampling.properties import STEP, PropertySampler, Values, curves_of, plays_strips, sampled_frames
 from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..store.paths import bone_path
 from ..translation import counted, n_, rpt_
 
 PARALLEL = math.radians(1.0)

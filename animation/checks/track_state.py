@@ -11,9 +11,10 @@ from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..store.action_and_strips import editable_sets
 from ..store.edited_outside import edited_outside
+from ..store.find_tracks import find_tracks, lost_tracks, tracks_among, tracks_shown
 from ..store.paths import BONES
 from ..store.table.custom_property import read_table
-from ..store.tracks import Track, find_tracks, is_of_another_mode, lost_tracks, tracks_among, tracks_shown
+from ..store.tracks import Track, is_of_another_mode
 from ..store.up_to_date import is_up_to_date
 from ..translation import n_
 

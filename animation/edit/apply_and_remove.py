@@ -16,16 +16,9 @@ from ..bake.locks import unlock
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
 from ..fcurves.frames import union
-from ..fcurves.keyframes import (
-    DEFAULT_AMPLITUDE,
-    DEFAULT_BACK,
-    DEFAULT_PERIOD,
-    KEY_TYPE,
-    BoolArray,
-    Keyframes,
-    read,
-    write,
-)
+from ..fcurves.keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
+from ..fcurves.read_keys import read
+from ..fcurves.write_keys import write
 from ..report import Report
 from ..store.own_keys import key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import give_name, take_name

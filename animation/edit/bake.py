@@ -16,8 +16,9 @@ from ..options import BAKE, ENABLE
 from ..report import Report
 from ..steps import Progress
 from ..store.action_and_strips import editable_sets
+from ..store.find_tracks import find_tracks
 from ..store.table.stored_bake_options import Options, Output
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from .apply_and_remove import remove_tracks
 from .enable import MAX_CHANGE, enable_many, plain_among
 

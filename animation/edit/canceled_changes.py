@@ -9,9 +9,12 @@ from typing import Any, Literal
 import bpy
 
 from ..fcurves.channels import Channels, assign, channels_of, ensured_channels, evaluate_anew
-from ..fcurves.keyframes import Keyframes, extrapolate, read_joined, write
+from ..fcurves.keyframes import Keyframes
+from ..fcurves.read_keys import read_joined
+from ..fcurves.write_keys import extrapolate, write
 from ..records import record
-from ..store.table.custom_property import TrackState, read_table, update
+from ..store.table.custom_property import read_table, update
+from ..store.table.track_records import TrackState
 from ..store.tracks import Track
 from .work_on_tracks import remove_entries
 

@@ -11,13 +11,16 @@ import numpy.typing as npt
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes, read, write
+from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes
+from ..fcurves.read_keys import read
+from ..fcurves.write_keys import write
+from ..store.equivalent_values import values_shown
 from ..store.own_curves import with_saved
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
-from ..store.restored_keys import values_shown
-from ..store.table.custom_property import NEGATED, TrackState, update
+from ..store.table.custom_property import update
 from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import NEGATED, TrackState
 from ..store.tracks import Track
 
 

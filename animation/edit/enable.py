@@ -29,14 +29,15 @@ from ..sampling.changes import Look, measure_changes
 from ..sampling.fcurves import played_parts
 from ..store.action_and_strips import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
-from ..store.own_keys import OwnKeys, errors_of_numbers, read_all_own_keys
+from ..store.find_tracks import find_tracks
+from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.custom_property import read_table
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
-from ..store.track_refusals import blocking_reason
-from ..store.tracks import Track, find_tracks
+from ..store.track_refusals import blocking_reason, errors_of_numbers
+from ..store.tracks import Track
 
 _Prefixes = Iterable[str] | None
 _Made = dict[tuple[int, int, str], tuple[Channels, Track]]

@@ -16,22 +16,26 @@ import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
+from ..action_users import strips_of, users_of_each
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
-from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
+from ..datablocks import HAS_SLOTS, animation_data, name_of
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes, read, write
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.read_keys import read
+from ..fcurves.write_keys import write
 from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report
-from ..store.own_keys import OwnKeys, error_of_numbers, read_all_own_keys
-from ..store.track_refusals import blocking_reasons
-from ..store.tracks import Track, find_tracks, is_of_another_mode, rotations_without_owner
+from ..store.find_tracks import find_tracks, rotations_without_owner
+from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.track_refusals import blocking_reasons, error_of_numbers
+from ..store.tracks import Track, is_of_another_mode
 from .free_and_restore import restore_if_played
 
 Turns = Literal["KEEP", "SHORTEST"]

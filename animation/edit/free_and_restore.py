@@ -20,10 +20,12 @@ from ..fcurves.frames import union
 from ..options import FREE
 from ..report import Report
 from ..store.action_and_strips import editable_sets
+from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys
-from ..store.table.custom_property import Bake, read_table, update
+from ..store.table.custom_property import read_table, update
 from ..store.table.stored_bake_options import Options
-from ..store.tracks import Track, find_tracks
+from ..store.table.track_records import Bake
+from ..store.tracks import Track
 from .work_on_tracks import Done, Task, work_on
 
 

@@ -16,14 +16,16 @@ from ..bake.plans.unplayable_keys import LARGEST_VALUE
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes, write
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes
+from ..fcurves.write_keys import write
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
+from ..store.find_tracks import Properties
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers
 from ..store.table.rows import PARAMETERS
 from ..store.table.stored_bake_options import Options
-from ..store.tracks import Properties, Track, default_settings
+from ..store.tracks import Track, default_settings
 from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .given_keys import GivenKeys, checked_keys

@@ -18,10 +18,11 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
+from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from .free_and_restore import restore_if_played
 from .parameters.write_parameters import NAMES, Change, write_numbers
 

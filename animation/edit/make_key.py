@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 
 from ..fcurves.frames import ONE_KEY, is_among
-from ..fcurves.keyframes import Keyframes, made_like, merged
+from ..fcurves.joined import merged
+from ..fcurves.keyframes import Keyframes, made_like
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.tracks import Track

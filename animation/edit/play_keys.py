@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import HANDLE, write
+from ..fcurves.keyframes import HANDLE
+from ..fcurves.write_keys import write
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from .change_own_curves import bake_again, own_points
 from .parameters.set_parameters import set_parameters

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator
 import bpy
 import numpy as np
 
-from ..datablocks import HAS_SLOTS, users_of
+from ..action_users import users_of
+from ..datablocks import HAS_SLOTS
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.keyframes import FLAGS
-from ..store.tracks import Track, tracks_among
+from ..store.find_tracks import tracks_among
+from ..store.tracks import Track
 from .track_keys import TrackKeys, keys_on_paths
 
 

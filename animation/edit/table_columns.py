@@ -20,8 +20,9 @@ from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ..records import record
 from ..report import Report
+from ..store.find_tracks import Properties
 from ..store.paths import split
-from ..store.tracks import EULER_ORDERS, Properties, Track, rotation_property
+from ..store.tracks import EULER_ORDERS, Track, rotation_property
 
 _SHEARED = 1e-4
 """Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't

@@ -19,8 +19,9 @@ from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..report import Report
+from ..store.find_tracks import find_tracks, tracks_shown
 from ..store.own_keys import read_own_keys
-from ..store.tracks import Track, find_tracks, tracks_shown
+from ..store.tracks import Track
 
 _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 

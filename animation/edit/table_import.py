@@ -15,13 +15,14 @@ from ..datablocks import name_of
 from ..errors import Finding
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.frames import is_among, rows_of, union
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, KeyBlock, Keyframes, read
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, Keyframes
 from ..fcurves.keying import key_curve
+from ..fcurves.read_keys import KeyBlock, read
 from ..options import IMPORT_TABLE
 from ..report import Report
 from ..steps import Progress
 from ..store.enable_tracks import enable_tracks
-from ..store.tracks import find_tracks
+from ..store.find_tracks import find_tracks
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .table_columns import ComponentKeys, keys_of_columns
 

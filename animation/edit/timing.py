@@ -23,15 +23,16 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
 from ..fcurves.frames import union
-from ..fcurves.keyframes import read_coordinates
 from ..fcurves.keying import key_curve
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.read_keys import read_coordinates
 from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven
+from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from ..translation import rpt_
 from .track_settings import find_track
 

@@ -14,11 +14,13 @@ from ..bake.plans.splines import setting_names
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, Keyframes, read_joined
+from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, Keyframes
+from ..fcurves.read_keys import read_joined
 from ..records import record
+from ..store.find_tracks import find_tracks, tracks_among
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
-from ..store.tracks import Track, find_tracks, tracks_among
+from ..store.tracks import Track
 from .track_settings import find_track
 
 

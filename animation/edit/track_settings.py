@@ -13,10 +13,11 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..store.find_tracks import find_tracks
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
 from ..store.track_refusals import blocking_reasons
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from ..translation import rpt_
 from .change_own_curves import bake_again, save_own_keys
 

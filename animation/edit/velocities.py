@@ -30,11 +30,12 @@ from ..fcurves.linked_data import editable_channels
 from ..options import SAMPLE_LIMIT, VELOCITIES
 from ..records import record
 from ..report import Report
+from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.paths import split
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from ..store.velocity_properties import is_bone, is_derived, property_name
 from ..translation import n_
 

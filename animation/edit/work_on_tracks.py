@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 
 import bpy
 
-from ..datablocks import action_strips, animation_data, name_of
+from ..action_users import action_strips
+from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
@@ -22,11 +23,13 @@ from ..store.action_and_strips import editable_sets
 from ..store.actions.live_switch import switch_off
 from ..store.actions.table_upkeep import tracks_of_removed_slots
 from ..store.edited_outside import edited_outside
+from ..store.find_tracks import find_tracks, lost_tracks
 from ..store.frame_functions import curve_of
 from ..store.own_keys import key_frames
 from ..store.paths import remove_strays
-from ..store.table.custom_property import TrackState, has_played_tracks, read_table, remove_table, update
-from ..store.tracks import Track, find_tracks, looks_baked, lost_tracks
+from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
+from ..store.table.track_records import TrackState
+from ..store.tracks import Track, looks_baked
 
 
 @record()

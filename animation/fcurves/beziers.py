@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from .keyframes import INTERPOLATION, BoolArray, Float64Array, IndexArray, Keyframes
 
-_SOLVED = 1e-12
-"""Tolerance relative to the segment length, far below the precision of a float32 frame."""
-_UPRIGHT = 1e-6
-"""If the rate of frames, relative to the segment's mean rate, is lower than this, the tangent counts as vertical."""
-_STEPS = 60
+_TOLERANCE = 1e-12
+"""Tolerance for frames relative to the segment length, far below the precision of a float32 frame."""
+_MIN_FRAME_DERIVATIVE = 1e-6
+"""If the derivative of frames, relative to the segment length, is lower than this, the tangent counts as vertical."""
+_MAX_STEPS = 60
 """Iteration limit. Bisection converges in 40 steps."""
 
 
@@ -27,37 +27,41 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
     In other segments, the cubic may have several roots, and the value depends on the root that Blender finds first.
     """
-    plain = np.zeros(len(keys), dtype=np.bool_)
-    frames = keys.frames
-    plain[:-1] = (keys.interpolation[:-1] == INTERPOLATION["BEZIER"]) & (frames[:-1] < frames[1:])
-    plain[:-1] &= (keys.handle_right[:-1, 0] >= frames[:-1]) & (keys.handle_left[1:, 0] <= frames[1:])
-    return plain
+    mask = np.zeros(len(keys), dtype=np.bool_)
+    starts, ends = keys.frames[:-1], keys.frames[1:]
+    mask[:-1] = (keys.interpolation[:-1] == INTERPOLATION["BEZIER"]) & (starts < ends)
+    mask[:-1] &= (keys.handle_right[:-1, 0] >= starts) & (keys.handle_left[1:, 0] <= ends)
+    return mask
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values, or derivatives per frame, at the frames. `begin` is the key at the start of each frame's segment.
+    """Evaluate segments at the frames. `begin` contains the key at the start of each frame's segment, shape (m,).
 
-    The segments must be plain. `nu` is the order of the derivative: 0 (values), 1 or 2.
+    Return values, or derivatives per frame, shape (m,). The segments must be plain. `nu` is the order of the
+    derivative: 0 (values), 1 or 2.
     """
-    used = np.zeros(len(keys), dtype=np.bool_)
-    used[begin] = True
-    first, inverse = np.flatnonzero(used), (np.cumsum(used) - 1)[begin]
-    segments = _Segments.of(keys, first)
-    t, paces, values = segments.parameters(inverse, frames)
-    linear, square, cube = values
+    is_used = np.zeros(len(keys), dtype=np.bool_)
+    is_used[begin] = True
+    segments, segment = _Segments.of(keys, np.flatnonzero(is_used)), (np.cumsum(is_used) - 1)[begin]
+    t, frame_cubics, value_cubics = segments.parameters(segment, frames)
     if nu == 0:
-        evaluated: Float64Array = ((cube * t + square) * t + linear) * t + segments.start[inverse, 1]
-        return evaluated
-    (pace, quickening), (rate, bend) = (
-        ((3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square)
-        for linear, square, cube in (paces, values)
-    )
+        linear, square, cube = value_cubics
+        values: Float64Array = ((cube * t + square) * t + linear) * t + segments.start[segment, 1]
+        return values
+    frame_derivative, frame_second = _derivatives(frame_cubics, t)
+    value_derivative, value_second = _derivatives(value_cubics, t)
     # If a handle is vertical, the tangent is vertical and the derivative is infinite.
-    pace = np.maximum(pace, _UPRIGHT)
-    slope = rate / pace
-    derivative = slope if nu == 1 else (bend - slope * quickening) / pace**2
-    per_frame: Float64Array = derivative / segments.chord[inverse, 0] ** nu
+    frame_derivative = np.maximum(frame_derivative, _MIN_FRAME_DERIVATIVE)
+    slope = value_derivative / frame_derivative
+    derivative = slope if nu == 1 else (value_second - slope * frame_second) / frame_derivative**2
+    per_frame: Float64Array = derivative / segments.chord[segment, 0] ** nu
     return per_frame
+
+
+def _derivatives(cubics: Float64Array, t: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the first and second derivatives of cubics with respect to the parameter t."""
+    linear, square, cube = cubics
+    return (3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square
 
 
 class _Segments(NamedTuple):
@@ -81,40 +85,40 @@ class _Segments(NamedTuple):
             handle *= (chord[:, 0] / np.maximum(chord[:, 0], handle[:, 0]))[:, np.newaxis]
         return cls(start, chord, leaving, arriving)
 
-    def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the parameters at the frames, and the coefficients of the cubics for frames and for values.
+    def parameters(self, segment: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the parameter t at each frame, and the power coefficients of the cubics for frames and for values.
 
-        `inverse` is the segment index of each frame. Frames are normalized: 0 at the start of the segment, 1 at the
-        end.
+        `segment` is the segment index of each frame. t has the shape (m,). Both sets of coefficients have the shape
+        (3, m), from t to t cubed. Frames are normalized: 0 at the start of the segment, 1 at the end.
         """
         _, chord, leaving, arriving = self
-        # Compute the power coefficients for frames, relative to the segment length, and for values.
-        cubic = np.stack(
+        cubics = np.stack(
             [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
         )
-        cubic[..., 0] /= chord[:, 0]
-        powers = cubic.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(inverse, axis=1)
-        u = (np.asarray(frames, dtype=np.float64) - self.start[inverse, 0]) / chord[inverse, 0]
-        return _parameter(powers[::2], u), powers[::2], powers[1::2]
+        cubics[..., 0] /= chord[:, 0]
+        coefficients = cubics.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(segment, axis=1)
+        frame_cubics, value_cubics = coefficients[::2], coefficients[1::2]
+        u = (np.asarray(frames, dtype=np.float64) - self.start[segment, 0]) / chord[segment, 0]
+        return _solve(frame_cubics, u), frame_cubics, value_cubics
 
 
-def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
+def _solve(cubics: Float64Array, u: Float64Array) -> Float64Array:
     """Return the parameters at which cubics that rise from 0 to 1 equal u (Newton's method with bisection)."""
-    result = u.copy()
+    solution = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
-    t, going = u, np.arange(len(u))
-    for _ in range(_STEPS):
-        linear, square, cube = powers
-        off = ((cube * t + square) * t + linear) * t - u
-        far = np.abs(off) > _SOLVED
-        result[going] = t
-        if not far.any():
+    t, unsolved = u, np.arange(len(u))
+    for _ in range(_MAX_STEPS):
+        linear, square, cube = cubics
+        residual = ((cube * t + square) * t + linear) * t - u
+        is_inexact = np.abs(residual) > _TOLERANCE
+        solution[unsolved] = t
+        if not is_inexact.any():
             break
-        low, high = np.where(off < 0.0, t, low), np.where(off > 0.0, t, high)
+        low, high = np.where(residual < 0.0, t, low), np.where(residual > 0.0, t, high)
         slope = (3.0 * cube * t + 2.0 * square) * t + linear
-        t = t - np.divide(off, slope, out=np.full_like(t, np.inf), where=slope > 0.0)
+        t = t - np.divide(residual, slope, out=np.full_like(t, np.inf), where=slope > 0.0)
         t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
-        if np.count_nonzero(far) < len(far) // 2:
-            going, t, u, low, high = (each[far] for each in (going, t, u, low, high))
-            powers = powers.compress(far, axis=1)
-    return result
+        if np.count_nonzero(is_inexact) < len(is_inexact) // 2:
+            unsolved, t, u, low, high = (array[is_inexact] for array in (unsolved, t, u, low, high))
+            cubics = cubics.compress(is_inexact, axis=1)
+    return solution

@@ -12,9 +12,11 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import HAS_SLOTS, action_time, animation_data, users_of_each
+from ..action_users import users_of_each
+from ..datablocks import HAS_SLOTS, animation_data
 from ..errors import AnimationError
 from ..records import record
+from ..scene_time import action_time
 from .action_refusals import check_one_layer, editable_action, layered_reason, without_fcurves
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import bpy
 
-_OURS = "TCB Cycles"
-_PLAIN = "Cycles"
-"""Blender's identifier of the Cycles modifier."""
-_REPEATS = {
+_OWN_NAME = "TCB Cycles"
+_BLENDERS_NAME = "Cycles"
+"""Name that Blender gives to Cycles modifiers."""
+_SETTINGS = {
+    "name": _OWN_NAME,
     "mute": False,
     "mode_before": "REPEAT",
     "mode_after": "REPEAT",
@@ -25,13 +26,13 @@ _REPEATS = {
 def repeats(fcurve: bpy.types.FCurve) -> bool:
     """Return whether a Cycles modifier added by the animator repeats the curve."""
     return any(
-        modifier.type == "CYCLES" and not modifier.mute and modifier.name != _OURS for modifier in fcurve.modifiers
+        modifier.type == "CYCLES" and not modifier.mute and modifier.name != _OWN_NAME for modifier in fcurve.modifiers
     )
 
 
 def can_repeat(fcurve: bpy.types.FCurve) -> bool:
     """Return whether our Cycles modifier can be added. Blender requires a Cycles modifier to be the first modifier."""
-    return all(modifier.name == _OURS for modifier in fcurve.modifiers)
+    return all(modifier.name == _OWN_NAME for modifier in fcurve.modifiers)
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
@@ -39,30 +40,28 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
 
     If the modifier is not `wanted`, remove it.
     """
-    ours = _ours(fcurve) if wanted or len(fcurve.modifiers) else []
-    if not (ours or wanted):
-        return
-    for modifier in ours[1:] if wanted else ours:
+    own_modifiers = _own_modifiers(fcurve)
+    for modifier in own_modifiers[1:] if wanted else own_modifiers:
         fcurve.modifiers.remove(modifier)
     if not wanted:
         return
-    modifier = ours[0] if ours else fcurve.modifiers.new("CYCLES")
-    for name, right in {"name": _OURS, **_REPEATS}.items():
+    modifier = own_modifiers[0] if own_modifiers else fcurve.modifiers.new("CYCLES")
+    for name, setting in _SETTINGS.items():
         # Each assignment triggers an animation update.
-        if getattr(modifier, name) != right:
-            setattr(modifier, name, right)
+        if getattr(modifier, name) != setting:
+            setattr(modifier, name, setting)
 
 
 def repeats_by_us(fcurve: bpy.types.FCurve) -> bool:
     """Return whether the curve has our Cycles modifier."""
-    return bool(len(fcurve.modifiers) and _ours(fcurve))
+    return bool(_own_modifiers(fcurve))
 
 
 def remove_cycles(fcurve: bpy.types.FCurve) -> None:
     """Turn our Cycles modifier into an ordinary modifier by renaming it."""
-    for modifier in _ours(fcurve):
-        modifier.name = _PLAIN
+    for modifier in _own_modifiers(fcurve):
+        modifier.name = _BLENDERS_NAME
 
 
-def _ours(fcurve: bpy.types.FCurve) -> list[Any]:
-    return [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and modifier.name == _OURS]
+def _own_modifiers(fcurve: bpy.types.FCurve) -> list[Any]:
+    return [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and modifier.name == _OWN_NAME]

@@ -23,10 +23,10 @@ Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
 """Types for which automatic easing is "ease out". For all other types, automatic easing is "ease in"."""
-_FLATTEST = float(np.finfo(np.float32).eps)
-"""Smallest distance from the end at which derivatives of circular easing are computed, as a fraction of the segment.
-The tangent at the end is vertical, and float32 can't distinguish closer frames."""
-_IN_AND_OUT = 1.525
+_MIN_SQUARED_HEIGHT = float(np.finfo(np.float32).eps)
+"""Smallest squared height at which derivatives of circular easing are computed. The tangent at the end, where the
+height is 0, is vertical, and float32 can't distinguish closer frames."""
+_IN_AND_OUT_OVERSHOOT = 1.525
 """Overshoot factor of Back for "ease in and out"."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
 """End, vertex and vertex height of each parabola of Bounce, in reversed time. Ends and vertices are in units of 1 /
@@ -47,63 +47,65 @@ class Segments:
 
 
 def progress(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
-    """Return the change in value in segments of one type at `t`, with its derivatives with respect to t.
+    """Return the change in value in segments with the interpolation `kind`, with derivatives with respect to t.
 
-    All three arrays have the shape (n,). `easing` contains the easing of each segment. `easing` and the fields of
-    `segments` may also have a single element, which applies to all segments.
+    `t` contains the elapsed fraction of each segment, shape (n,), like all three results. `easing` contains the easing
+    of each segment. `easing` and the fields of `segments` may also have a single element, which applies to all
+    segments.
     """
-    none = np.zeros_like(t)
+    zeros = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:
-        return none, none, none
+        return zeros, zeros, zeros
     if kind == INTERPOLATION["LINEAR"]:
-        return segments.change * t, segments.change, none
+        return segments.change * t, segments.change, zeros
     automatic = EASING["EASE_OUT" if kind in _EASES_OUT else "EASE_IN"]
     easing = np.where(easing == EASING["AUTO"], automatic, easing)
-    both = easing == EASING["EASE_IN_OUT"]
-    out = np.where(both, t >= 0.5, easing == EASING["EASE_OUT"])
-    # Each half of "ease in and out" runs at twice the speed.
-    pace, share = np.where(both, 2.0, 1.0), np.where(both, 0.5, 1.0)
-    into = np.where(out, 1.0 - t, t) * pace
-    if kind in _PARTS:
-        value, first, second = (segments.change * part for part in _PARTS[kind](into, segments, both))
+    in_and_out = easing == EASING["EASE_IN_OUT"]
+    is_out = np.where(in_and_out, t >= 0.5, easing == EASING["EASE_OUT"])
+    # Each half of "ease in and out" runs at twice the speed, and covers half of the change.
+    speed, height = np.where(in_and_out, 2.0, 1.0), np.where(in_and_out, 0.5, 1.0)
+    t_in = np.where(is_out, 1.0 - t, t) * speed
+    if kind in _FRACTIONS:
+        fractions = _FRACTIONS[kind](t_in, segments, in_and_out)
+        value, first, second = (segments.change * fraction for fraction in fractions)
     else:
-        value, first, second = _elastic(into, segments, both)
-    value = share * value
+        value, first, second = _elastic(t_in, segments, in_and_out)
+    value = height * value
     return (
-        np.where(out, segments.change - value, value),
-        share * pace * first,
-        np.where(out, -1.0, 1.0) * share * pace**2 * second,
+        np.where(is_out, segments.change - value, value),
+        height * speed * first,
+        np.where(is_out, -1.0, 1.0) * height * speed**2 * second,
     )
 
 
-def _sine(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+def _sine(t: Float64Array, _segments: Segments, _in_and_out: BoolArray) -> Derivatives:
     quarter = np.pi / 2.0
     cosine, sine = np.cos(t * quarter), np.sin(t * quarter)
     return 1.0 - cosine, quarter * sine, quarter**2 * cosine
 
 
 def _power(degree: int) -> Callable[[Float64Array, Segments, BoolArray], Derivatives]:
-    def power(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+    def power(t: Float64Array, _segments: Segments, _in_and_out: BoolArray) -> Derivatives:
         return t**degree, degree * t ** (degree - 1), degree * (degree - 1) * t ** (degree - 2)
 
     return power
 
 
-def _exponential(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
-    rate, least = 10.0 * np.log(2.0), 2.0**-10
+def _exponential(t: Float64Array, _segments: Segments, _in_and_out: BoolArray) -> Derivatives:
+    rate, start = 10.0 * np.log(2.0), 2.0**-10
     # Blender shifts and scales the function so that it starts at 0.
-    power = 2.0 ** (10.0 * (t - 1.0)) / (1.0 - least)
-    return power - least / (1.0 - least), rate * power, rate**2 * power
+    power = 2.0 ** (10.0 * (t - 1.0)) / (1.0 - start)
+    return power - start / (1.0 - start), rate * power, rate**2 * power
 
 
-def _circle(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+def _circle(t: Float64Array, _segments: Segments, _in_and_out: BoolArray) -> Derivatives:
     height = np.sqrt(np.maximum(1.0 - t**2, 0.0))
-    upright = np.sqrt(np.maximum(1.0 - t**2, _FLATTEST))
-    return 1.0 - height, t / upright, upright**-3
+    nonzero_height = np.sqrt(np.maximum(1.0 - t**2, _MIN_SQUARED_HEIGHT))
+    return 1.0 - height, t / nonzero_height, nonzero_height**-3
 
 
-def _back(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
-    overshoot = segments.back * np.where(both, _IN_AND_OUT, 1.0)
+def _back(t: Float64Array, segments: Segments, in_and_out: BoolArray) -> Derivatives:
+    overshoot = segments.back * np.where(in_and_out, _IN_AND_OUT_OVERSHOOT, 1.0)
     cube = overshoot + 1.0
     return (
         (cube * t - overshoot) * t**2,
@@ -112,38 +114,42 @@ def _back(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
     )
 
 
-def _bounce(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
-    mirrored = 2.75 * (1.0 - t)
+def _bounce(t: Float64Array, _segments: Segments, _in_and_out: BoolArray) -> Derivatives:
+    reversed_time = 2.75 * (1.0 - t)
     ends, vertices, heights = np.array(_BOUNCES).T
-    number = np.searchsorted(ends, mirrored, side="right").clip(max=len(ends) - 1)
-    away = mirrored - vertices[number]
-    return 1.0 - heights[number] - away**2, 5.5 * away, np.full_like(t, -2.0 * 2.75**2)
+    parabola = np.searchsorted(ends, reversed_time, side="right").clip(max=len(ends) - 1)
+    time_to_vertex = reversed_time - vertices[parabola]
+    return (
+        1.0 - heights[parabola] - time_to_vertex**2,
+        5.5 * time_to_vertex,
+        np.full_like(t, -2.0 * 2.75**2),
+    )
 
 
-def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
+def _elastic(t: Float64Array, segments: Segments, in_and_out: BoolArray) -> Derivatives:
     """Return values, not fractions of the change, because the curve oscillates even if the change is 0."""
     change, duration = segments.change, segments.duration
-    period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
+    period = np.where(segments.period != 0.0, segments.period, duration * np.where(in_and_out, 0.45, 0.3))
     size = np.abs(change)
     # If the amplitude is less than the change, Blender uses the change, reduced along the segment, as the amplitude.
-    short = (segments.amplitude == 0.0) | (segments.amplitude < size)
-    swing = np.where(short, change, segments.amplitude)
-    lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
-    share = np.divide(change, swing, out=np.ones_like(size), where=swing != 0.0)
-    lag = period * np.arcsin(share) / (2.0 * np.pi)
-    lag = np.where(short, period / 4.0, lag)
-    before = t - 1.0
-    near = short & (np.abs(before) * duration < np.abs(lag))
-    steepness = np.divide(duration, np.abs(lag), out=np.zeros_like(t), where=near)
-    factor = np.where(near, 1.0 + (1.0 - lowered) * before * steepness, lowered)
-    factor_rate = (1.0 - lowered) * steepness
-    rate, angular = 10.0 * np.log(2.0), 2.0 * np.pi * duration / period
-    decay = -swing * 2.0 ** (10.0 * before)
-    phase = angular * (before - lag / duration)
+    is_reduced = (segments.amplitude == 0.0) | (segments.amplitude < size)
+    amplitude = np.where(is_reduced, change, segments.amplitude)
+    reduction = np.divide(segments.amplitude, size, out=np.ones_like(size), where=is_reduced & (size > 0.0))
+    sine_at_end = np.divide(change, amplitude, out=np.ones_like(size), where=amplitude != 0.0)
+    lag = np.where(is_reduced, period / 4.0, period * np.arcsin(sine_at_end) / (2.0 * np.pi))
+    t_from_end = t - 1.0
+    # The reduction fades out within the lag before the end, so that the curve reaches the second key.
+    is_fading = is_reduced & (np.abs(t_from_end) * duration < np.abs(lag))
+    fade_rate = np.divide(duration, np.abs(lag), out=np.zeros_like(t), where=is_fading)
+    factor = np.where(is_fading, 1.0 + (1.0 - reduction) * t_from_end * fade_rate, reduction)
+    factor_rate = (1.0 - reduction) * fade_rate
+    rate, angular_rate = 10.0 * np.log(2.0), 2.0 * np.pi * duration / period
+    decay = -amplitude * 2.0 ** (10.0 * t_from_end)
+    phase = angular_rate * (t_from_end - lag / duration)
     sine, cosine = np.sin(phase), np.cos(phase)
     wave = decay * sine
-    wave_rate = decay * (rate * sine + angular * cosine)
-    wave_second = decay * ((rate**2 - angular**2) * sine + 2.0 * rate * angular * cosine)
+    wave_rate = decay * (rate * sine + angular_rate * cosine)
+    wave_second = decay * ((rate**2 - angular_rate**2) * sine + 2.0 * rate * angular_rate * cosine)
     return (
         np.where(t > 0.0, factor * wave, 0.0),
         factor * wave_rate + factor_rate * wave,
@@ -151,7 +157,7 @@ def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivative
     )
 
 
-_PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = {
+_FRACTIONS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = {
     INTERPOLATION["SINE"]: _sine,
     INTERPOLATION["QUAD"]: _power(2),
     INTERPOLATION["CUBIC"]: _power(3),

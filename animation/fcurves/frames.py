@@ -12,7 +12,7 @@ SAME_FRAME = 1e-3
 """Keys closer together than this, in frames, are at the same frame. The errors from moving a key in float32 are far
 smaller, and Blender merges keys at ten times this distance."""
 ONE_KEY = 0.0101
-"""Distance in frames. Blender replaces a key within 0.01 frames of a pasted or moved key."""
+"""Minimum distance between keys, in frames. Blender replaces a key within 0.01 frames of a pasted or moved key."""
 LAST_FRAME = 1_048_574
 """Blender's last frame."""
 
@@ -37,14 +37,14 @@ def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)
-    among: BoolArray = np.abs(own[row] - frames) <= within
-    return among
+    mask: BoolArray = np.abs(own[row] - frames) <= within
+    return mask
 
 
 def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
     """Return the rows of the frames that are in the ascending array `own`, and the matching rows of `own`."""
-    at = np.flatnonzero(is_among(frames, own))
-    return at, np.searchsorted(own, frames[at] - np.float32(SAME_FRAME))
+    rows = np.flatnonzero(is_among(frames, own))
+    return rows, np.searchsorted(own, frames[rows] - np.float32(SAME_FRAME))
 
 
 def rows_of(own: Float32Array, frames: Float32Array) -> IndexArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOLATION
 
-_EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+_DEFAULTS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
 """Blender's defaults for new keys. Keys added in bulk have 0, so Back or Elastic would have no effect if an animator
 chose them later."""
 
@@ -27,8 +27,8 @@ def key_curve(
     co = np.empty((len(frames), 2), dtype=np.float32)
     co[:, 0], co[:, 1] = frames, values
     if interpolation == "BEZIER":
-        for name, number in _EASED.items():
-            points.foreach_set(name, np.full(len(frames), number, dtype=np.float32))
+        for name, default in _DEFAULTS.items():
+            points.foreach_set(name, np.full(len(frames), default, dtype=np.float32))
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return

@@ -12,28 +12,34 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import HAS_SLOTS
-from .keyframes import Keyframes, write
+from .keyframes import Keyframes
+from .write_keys import write
 
-_kept: list[bpy.types.Action] = []
-_depth: list[None] = []
+_actions: list[bpy.types.Action] = []
+"""The scratch action while it exists."""
+_contexts: list[None] = []
+"""One element for each open context of `kept`."""
 
 
 @contextmanager
 def kept() -> Iterator[None]:
     """Share one scratch action among all evaluations in this context. Creating actions is slow in large files."""
-    _depth.append(None)
+    _contexts.append(None)
     try:
         yield
     finally:
-        _depth.pop()
-        while _kept and not _depth:
-            bpy.data.actions.remove(_kept.pop())
+        _contexts.pop()
+        if _actions and not _contexts:
+            bpy.data.actions.remove(_actions.pop())
 
 
 def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate a curve with these keys at the frames. If the keys were `edited`, update automatic handles first."""
+    """Return the values of a curve with these keys at the frames, shape (m,).
+
+    If the keys were `edited`, Blender updates automatic handles first.
+    """
     with _curve(keys) as fcurve:
         fcurve.extrapolation = extrapolation
         if edited:
@@ -43,11 +49,11 @@ def evaluate(
 
 @contextmanager
 def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
-    """Create a temporary F-curve with these keys in this context."""
+    """Create an F-curve with these keys, which exists only in this context."""
     with kept():
-        if not _kept:
-            _kept.append(bpy.data.actions.new("TCB scratch"))
-        fcurves = _fcurves(_kept[0])
+        if not _actions:
+            _actions.append(bpy.data.actions.new("TCB scratch"))
+        fcurves = _fcurves(_actions[0])
         fcurve = fcurves.new("location", index=0)
         try:
             write(fcurve, keys)
@@ -57,6 +63,7 @@ def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
 
 
 def _fcurves(action: Any) -> Any:
+    """Return the F-curves of the scratch action."""
     if not HAS_SLOTS:
         return action.fcurves
     slot = action.slots[0] if action.slots else action.slots.new("OBJECT", "scratch")

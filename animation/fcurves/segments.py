@@ -10,7 +10,8 @@ import numpy as np
 
 from ..records import record
 from . import beziers, easing
-from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Keyframes, end_to_end
+from .joined import end_to_end
+from .keyframes import INTERPOLATION, Float32Array, Float64Array, IndexArray, Keyframes
 
 
 @record(eq=False)
@@ -33,17 +34,17 @@ class ChannelSegments:
     @classmethod
     def between(cls, frames: Float32Array, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
         """Create the segments that begin at these rows of `frames`, from each channel's pairs of keys."""
-        at = frames.astype(np.float64)
-        return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
+        starts, ends = frames[rows].astype(np.float64), frames[rows + 1].astype(np.float64)
+        return cls(starts, ends - starts, end_to_end(channels))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return the channel values (nu = 0), or derivatives with respect to u, at u in [0, 1], shape (channels, m)."""
-        count = len(self.starts)
-        channels = len(self.keys) // (2 * count)
+        segment_count = len(self.starts)
+        channel_count = len(self.keys) // (2 * segment_count)
         frames = self.starts[segment] + u * self.lengths[segment]
-        rows = segment + count * np.arange(channels)[:, np.newaxis]
-        values = evaluate(self.keys, 2 * rows.ravel(), np.tile(frames, channels), nu)
-        return values.reshape(channels, -1) * self.lengths[segment] ** nu
+        rows = segment + segment_count * np.arange(channel_count)[:, np.newaxis]
+        values = evaluate(self.keys, 2 * rows.ravel(), np.tile(frames, channel_count), nu)
+        return values.reshape(channel_count, -1) * self.lengths[segment] ** nu
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
@@ -51,22 +52,25 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int =
 
     `begin` contains the first key of each segment. The two keys of a segment must be at different frames.
     """
-    kinds = keys.interpolation[begin]
-    result = np.empty(len(frames))
-    for kind in np.unique(kinds).tolist():
-        is_kind = kinds == kind
-        result[is_kind] = _of_kind(kind, keys, begin[is_kind], frames[is_kind], nu)
-    return result
+    interpolation = keys.interpolation[begin]
+    evaluated = np.empty(len(frames))
+    for kind in np.unique(interpolation).tolist():
+        is_kind = interpolation == kind
+        evaluated[is_kind] = _evaluate_kind(kind, keys, begin[is_kind], frames[is_kind], nu)
+    return evaluated
 
 
-def _of_kind(kind: int, keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
+def _evaluate_kind(kind: int, keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
     """Return values or derivatives of segments that all have the interpolation type `kind`."""
     if kind == INTERPOLATION["BEZIER"]:
         return beziers.evaluate(keys, begin, frames, nu)
     start = keys.co[begin].astype(np.float64)
     duration, change = (keys.co[begin + 1] - start).T
-    numbers = (getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period"))
+    back, amplitude, period = (
+        getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period")
+    )
+    segments = easing.Segments(change, duration, back, amplitude, period)
     t = (frames - start[:, 0]) / duration
-    progress = easing.progress(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
-    result: Float64Array = start[:, 1] + progress[0] if nu == 0 else progress[nu] / duration**nu
-    return result
+    derivatives = easing.progress(kind, keys.easing[begin], t, segments)
+    evaluated: Float64Array = start[:, 1] + derivatives[0] if nu == 0 else derivatives[nu] / duration**nu
+    return evaluated

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from .channels import channels_in
-from .keyframes import FLAGS, BoolArray, IndexArray, Joined, write_flags, write_joined
+from .joined import Joined
+from .keyframes import FLAGS, BoolArray, IndexArray
+from .write_keys import write_flags, write_joined
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
 """True if Blender can deselect all keys of an action in one call. Blender 4.5 has such a call, but 4.2 does not."""
-_FEW = 20
+_KEYS_PER_SELECTED_KEY = 20
 """If fewer than one in this many keys is selected, it is faster to deselect all keys and then select single keys."""
 
 
@@ -25,7 +27,7 @@ class _Written(NamedTuple):
     """An F-curve whose keys were written, with the selection to set."""
 
     fcurve: bpy.types.FCurve
-    size: int
+    key_count: int
     """Number of keys. The keys are not stored, because their memory is reused."""
     rows: IndexArray
     """Keys with at least one flag, shape (k,)."""
@@ -35,7 +37,7 @@ class _Written(NamedTuple):
     @property
     def has_few(self) -> bool:
         """Return whether only a few keys are selected."""
-        return _FEW * len(self.rows) < self.size
+        return _KEYS_PER_SELECTED_KEY * len(self.rows) < self.key_count
 
 
 class Writer:
@@ -53,7 +55,7 @@ class Writer:
         flags = [getattr(joined.keys, name) for name in FLAGS]
         rows = np.flatnonzero(flags[0] | flags[1] | flags[2]) if _is_any(flags) else np.empty(0, dtype=np.intp)
         flags_of_rows = np.stack([array[rows] for array in flags])
-        bounds = rows.searchsorted([0, *accumulate(joined.counts)]).tolist()
+        bounds = rows.searchsorted(joined.ends).tolist()
         starts = joined.starts.tolist()
         for fcurve, count, start, (low, high) in zip(fcurves, joined.counts, starts, pairwise(bounds), strict=True):
             written = _Written(fcurve, count, rows[low:high] - start, flags_of_rows[:, low:high])
@@ -67,36 +69,35 @@ class Writer:
 
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
     """Set the selection of the keys on these F-curves. Other keys of the action do not change."""
-    deselected_keys = sum(each.size for each in curves if each.has_few)
-    pointers = {each.fcurve.as_pointer() for each in curves}
-    is_deselected = deselected_keys > 0 and _deselect(action, pointers, deselected_keys // 2)
-    for each in curves:
-        if is_deselected and each.has_few:
-            points = each.fcurve.keyframe_points
-            for row, flags in zip(each.rows.tolist(), each.flags.T.tolist(), strict=True):
+    keys_to_deselect = sum(curve.key_count for curve in curves if curve.has_few)
+    pointers = {curve.fcurve.as_pointer() for curve in curves}
+    is_deselected = keys_to_deselect > 0 and _deselect(action, pointers, limit=keys_to_deselect // 2)
+    for curve in curves:
+        if is_deselected and curve.has_few:
+            points = curve.fcurve.keyframe_points
+            for row, flags in zip(curve.rows.tolist(), curve.flags.T.tolist(), strict=True):
                 point = points[row]
                 point.select_control_point, point.select_left_handle, point.select_right_handle = flags
         else:
-            flags_of_all = np.zeros((len(FLAGS), each.size), dtype=np.bool_)
-            flags_of_all[:, each.rows] = each.flags
-            write_flags(each.fcurve, list(flags_of_all))
+            flags_of_all = np.zeros((len(FLAGS), curve.key_count), dtype=np.bool_)
+            flags_of_all[:, curve.rows] = curve.flags
+            write_flags(curve.fcurve, list(flags_of_all))
 
 
-def _deselect(action: bpy.types.Action, written: set[int], limit: int) -> bool:
-    """Deselect all keys of the F-curves whose pointers are in `written`. Return whether the keys were deselected.
+def _deselect(action: bpy.types.Action, pointers: set[int], limit: int) -> bool:
+    """Deselect all keys of the F-curves with these pointers. Return whether the keys were deselected.
 
     Blender can deselect only all keys of the action. The selection on the other F-curves is read and restored, which
     is worthwhile only if they have at most `limit` keys. Otherwise, nothing is changed.
     """
-    others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
+    others = [fcurve for channels in channels_in(action) for fcurve in channels if fcurve.as_pointer() not in pointers]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > limit:
         return False
-    flags_of_others = [(fcurve.keyframe_points, _read_flags(fcurve)) for fcurve in others]
+    flags_of_others = [_read_flags(fcurve) for fcurve in others]
     action.deselect_keys()
-    for points, flags in flags_of_others:
+    for fcurve, flags in zip(others, flags_of_others, strict=True):
         if _is_any(flags):
-            for name, array in zip(FLAGS, flags, strict=True):
-                points.foreach_set(name, array)
+            write_flags(fcurve, flags)
     return True
 
 
@@ -120,5 +121,6 @@ def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
 
 
 def _is_any(flags: Sequence[BoolArray]) -> bool:
+    """Return whether any flag is set."""
     # Searching the bytes is twenty times as fast as `any` for arrays of up to a few hundred elements.
     return any(b"\1" in array.tobytes() for array in flags)

@@ -14,7 +14,7 @@ from ...formats.motion import Node
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from ...interp.rotations.representations import rotation_representation
-from ..datablocks import bone_path
+from ..store.paths import bone_path
 from ..store.tracks import rotation_property
 
 FCurves = Mapping[tuple[str, int], bpy.types.FCurve]

@@ -17,7 +17,7 @@ from ...interp.keys import Float64Array
 from ..datablocks import name_of
 from ..errors import Finding, size_of
 from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import read_coordinates
+from ..fcurves.read_keys import read_coordinates
 from .conversion import Conversion, Poses, find_conversion
 from .items import FCurves, Item, turn_between
 from .played import Timing

@@ -17,19 +17,22 @@ from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, Motio
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import Float64Array
 from ..arguments import Positive, checked
-from ..datablocks import HAS_SLOTS, animation_data, frame_rate, name_of
+from ..datablocks import HAS_SLOTS, animation_data, name_of
 from ..edit.apply_and_remove import remove_tracks
 from ..edit.enable import enable_many
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys, read_coordinates, write
+from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys
 from ..fcurves.linked_data import check_editable
+from ..fcurves.read_keys import read_coordinates
+from ..fcurves.write_keys import write
 from ..options import RESTORE_CURVES
 from ..report import Report
+from ..scene_time import frame_rate
 from ..steps import Progress
+from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import find_tracks
 from ..translation import translated
 from .items import FCurves, Item, items_of
 from .matching import PROPERTIES, Match, Matcher, about_pivot, find_timing, tracks_of

@@ -19,7 +19,9 @@ import numpy as np
 
 from ..bake.plans.protocol import OwnChannels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Joined, Keyframes, both, read, read_joined
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
+from ..fcurves.read_keys import read, read_joined
 from ..store.own_keys import OwnKeys
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
 from ..store.table import rows as rows_

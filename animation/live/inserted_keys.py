@@ -11,7 +11,7 @@ from ..bake.plans.protocol import OwnChannels
 from ..fcurves import beziers
 from ..fcurves.keyframes import NO_KEYS, SIDES, Keyframes
 from ..store.table import key_identity
-from ..store.table.custom_property import Written
+from ..store.table.track_records import Written
 from ..store.tracks import Track
 from .mirrored_keys import written_keys
 

@@ -20,12 +20,13 @@ from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.protocol import OwnChannels
 from ..bake.plans.splines import bends_by_parameters
 from ..errors import Finding
-from ..fcurves.keyframes import SIDES, Float64Array, Joined
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_keys import own_end_to_end
 from ..store.table import rows as rows_
-from ..store.table.custom_property import OWN
+from ..store.table.track_records import OWN
 from ..store.tracks import Track
 from .dragged_handles import find_dragged, may_be_dragged
 from .inserted_keys import find_inserted

@@ -16,9 +16,9 @@ from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import Float64Array, IndexArray
 from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
-from ..store.table.custom_property import Written
 from ..store.table.key_identity import Identities
 from ..store.table.rows import PARAMETERS, column_of
+from ..store.table.track_records import Written
 from ..store.tracks import Track
 
 _SNAPPED = 1.02

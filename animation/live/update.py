@@ -30,19 +30,21 @@ from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import KINDS, MARKS, SIDES, KeyBlock
+from ..fcurves.keyframes import KINDS, MARKS, SIDES
+from ..fcurves.read_keys import KeyBlock
 from ..messages import STANDING
 from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
 from ..store.digest import RESTORED, shape_of
 from ..store.edited_outside import edited_outside
+from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise, refreshed
 from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.table.stored_bake_options import Options
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import Track, find_tracks, lost_tracks, played_otherwise, refreshed
+from ..store.tracks import Track
 from ..store.up_to_date import are_up_to_date
 
 Points = list[bpy.types.FCurveKeyframePoints]

@@ -13,11 +13,13 @@ from ..edit.change_own_curves import moved, put_own_keys
 from ..edit.track_settings import writable
 from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import BoolArray, Keyframes, read
+from ..fcurves.keyframes import BoolArray, Keyframes
+from ..fcurves.read_keys import read
 from ..report import Report
+from ..store.find_tracks import refreshed
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
-from ..store.tracks import Track, refreshed
+from ..store.tracks import Track
 
 Values = npt.NDArray[np.float64]
 

@@ -9,11 +9,12 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..datablocks import bone_path
 from ..fcurves.channels import channels_of
 from ..records import record
 from ..sampling.transforms import Matrices
-from ..store.tracks import Track, tracks_shown
+from ..store.find_tracks import tracks_shown
+from ..store.paths import bone_path
+from ..store.tracks import Track
 
 LOCATIONS = ("location", "delta_location")
 _AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.reduction import Joint
-from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array
 from ..sampling.transforms import TransformSampler
+from ..store.paths import bone_path
 from ..translation import rpt_
 from .reduce_request import Together
 from .sampled_track import SampledTrack

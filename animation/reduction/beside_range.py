@@ -16,18 +16,9 @@ from ..bake.plans.handles import is_keyed_whole
 from ..bake.plans.splines import quaternions_of
 from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import (
-    HANDLE,
-    INTERPOLATION,
-    BoolArray,
-    EnumArray,
-    Float32Array,
-    Float64Array,
-    Keyframes,
-    merged,
-    read,
-    read_coordinates,
-)
+from ..fcurves.joined import merged
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, Float64Array, Keyframes
+from ..fcurves.read_keys import read, read_coordinates
 from ..fcurves.segments import evaluate
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT

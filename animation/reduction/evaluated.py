@@ -14,12 +14,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..datablocks import bone_path, name_of
+from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.keying import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
+from ..store.paths import bone_path
 from .armature_joints import head_and_tail
 from .new_keys import NewKeys
 from .sampled_track import SampledTrack, keys_of_values

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...interp.key_batch import BoolArray
 from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array, Float64Array, read_coordinates
+from ..fcurves.keyframes import Float32Array, Float64Array
+from ..fcurves.read_keys import read_coordinates
 from ..number_text import number_text
 from ..store.tracks import Track
 from ..translation import rpt_

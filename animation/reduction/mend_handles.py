@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interp.fitting.reduction import Reduced, SampledTracks, divided
-from ..datablocks import bone_path
 from ..fcurves.keyframes import Float64Array, IndexArray
+from ..store.paths import bone_path
 from .new_keys import NewKeys
 
 _SMALLEST_EFFECT = 0.1

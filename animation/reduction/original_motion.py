@@ -12,7 +12,8 @@ from ...interp.fitting.reduction import limits_while_still, stand_still
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import Float64Array
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..store.tracks import Track, find_tracks
+from ..store.find_tracks import find_tracks
+from ..store.tracks import Track
 from .action_copy import ActionCopy
 from .armature_joints import names_of_points, point_positions
 from .evaluated import check_evaluated, evaluated_positions, play_densely

@@ -12,9 +12,11 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import Float64Array, read_coordinates
+from ..fcurves.keyframes import Float64Array
+from ..fcurves.read_keys import read_coordinates
+from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from .already_minimal import AlreadyMinimalError
 from .beside_range import has_beside, reason_apart
 from .reduce_request import ReduceRequest

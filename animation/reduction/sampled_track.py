@@ -14,7 +14,8 @@ from ...interp.fitting.reduction import limits_while_still, low_pass
 from ..bake.plans.splines import quaternions_of
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import union
-from ..fcurves.keyframes import Float64Array, IndexArray, read_coordinates
+from ..fcurves.keyframes import Float64Array, IndexArray
+from ..fcurves.read_keys import read_coordinates
 from ..sampling.transforms import plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track

@@ -9,14 +9,15 @@ import bpy
 import numpy as np
 
 from ..fcurves.channels import Channels
-from ..fcurves.keyframes import HANDLE, Float64Array, read
-from ..fcurves.keyframes import write as write_keys
+from ..fcurves.keyframes import HANDLE, Float64Array
 from ..fcurves.keying import key_curve
+from ..fcurves.read_keys import read
+from ..fcurves.write_keys import write as write_keys
 from ..store.enable_tracks import enable_read
+from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION
-from ..store.tracks import find_tracks
 from .beside_range import chosen_beside, join_keys, sides
 from .extrapolation import extrapolate, key_straight
 from .new_keys import LINEAR, NewKeys

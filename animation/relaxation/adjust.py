@@ -27,8 +27,9 @@ from ..number_text import size_text
 from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, sampled_frames
+from ..store.find_tracks import find_tracks
 from ..store.table.stored_bake_options import Options
-from ..store.tracks import Track, find_tracks
+from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
 from .relaxed_motion import Follower, Motion, Mover, split
 from .wanted_conditions import Condition

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...interp import evaluate_many, rotations
 from ..bake.plans.splines import TrackSpline, track_splines
-from ..datablocks import bone_path
 from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import is_among
@@ -24,6 +23,7 @@ from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.paths import bone_path
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import EULER_ORDERS, Track
 from .wanted_conditions import TOLERANCE, Condition, StaysAt, TurnsWithin

@@ -13,7 +13,8 @@ from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, own_motion, quaternions_of, walk_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ..records import record
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track

@@ -10,10 +10,10 @@ from zlib import crc32
 import bpy
 import numpy as np
 
-from ..datablocks import bone_path
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
-from ..fcurves.keyframes import read_joined
+from ..fcurves.read_keys import read_joined
+from ..store.paths import bone_path
 from .transforms import plays
 
 Fingerprint = tuple[Hashable, ...]

@@ -18,8 +18,8 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
+from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames
-from ..store.tracks import find_tracks
 from .depsgraph import stepped
 from .transforms import Frames, plays
 

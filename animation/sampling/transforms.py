@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import rotations
-from ..datablocks import bone_path
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
+from ..store.paths import bone_path
 from ..store.tracks import EULER_ORDERS
 from .beyond_fcurves import (
     UnknownMotionError,

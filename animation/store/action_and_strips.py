@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 import bpy
 
-from ..datablocks import action_strips, animation_data, name_of, strips_of
+from ..action_users import action_strips, strips_of
+from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import Channels, channels_of, strip_channels
+from ..fcurves.channels import Channels, animates, strip_channels
 from ..fcurves.linked_data import check_editable, check_not_linked
 from ..records import record
 from .table.custom_property import read_table, table_stamp
@@ -52,13 +51,13 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
         return EditableSets([check_editable(datablock)], [], [])
     animation = animation_data(datablock)
     own_action = None if animation is None else animation.action
-    found: dict[tuple[int, int], Channels] = {}
+    sets: dict[tuple[int, int], Channels] = {}
     refused: list[Finding] = []
-    left: dict[str, None] = {}
+    skipped: dict[str, None] = {}
     if own_action is not None:
         try:
             channels = check_editable(datablock)
-            found[channels.identity] = channels
+            sets[channels.identity] = channels
         except AnimationError as refusal:
             refused += refusal.findings
     takes_all = takes_plain and (own_action is None or (animation is not None and animation.use_tweak_mode))
@@ -66,27 +65,16 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
         try:
             channels = _editable_strip(datablock, strip)
             if takes_all or has_tcb(channels):
-                found.setdefault(channels.identity, channels)
-            elif channels.identity not in found:
-                left[channels.action.name] = None
+                sets.setdefault(channels.identity, channels)
+            elif channels.identity not in sets:
+                skipped[channels.action.name] = None
         except AnimationError as refusal:
             if strip.action != own_action and (takes_all or table_stamp(strip.action)):
                 refused += refusal.findings
     refused = list(dict.fromkeys(refused))
-    if not found and refused:
+    if not sets and refused:
         raise AnimationError(*refused)
-    return EditableSets(list(found.values()), refused, list(left))
-
-
-def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
-    """Return whether the F-curves animate the datablock through its action or an NLA strip."""
-    found: list[Callable[[], Channels]] = [partial(channels_of, datablock)]
-    found += [partial(strip_channels, datablock, strip) for strip in strips_of(datablock, channels.action)]
-    for channels_played in found:
-        with suppress(AnimationError):
-            if channels_played().identity == channels.identity:
-                return True
-    return False
+    return EditableSets(list(sets.values()), refused, list(skipped))
 
 
 def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Channels:
@@ -96,6 +84,17 @@ def _editable_strip(datablock: bpy.types.ID, strip: bpy.types.NlaStrip) -> Chann
     if channels.action.library is not None:
         raise AnimationError(Finding("STRIP_ACTION_LINKED", name_of(datablock), arguments=(channels.action.name,)))
     return channels
+
+
+def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
+    """Return whether the F-curves animate the datablock through its action or an NLA strip."""
+    if animates(channels, datablock):
+        return True
+    for strip in strips_of(datablock, channels.action):
+        with suppress(AnimationError):
+            if strip_channels(datablock, strip).identity == channels.identity:
+                return True
+    return False
 
 
 def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:

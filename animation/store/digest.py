@@ -24,24 +24,24 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
     The input consists of the animator's keys with their parameters, the settings, the frame function, the rotation
     mode, and the F-curve modifiers that affect the keys of a bake.
     """
-    parts = [repr(shape_of(track, settings)).encode()]
+    content = [repr(shape_of(track, settings)).encode()]
     for index in sorted(own):
         channel = own[index]
         if not channel.are_named:
             # Keys without rows have not been written by a bake.
             return NEVER
-        parts += [b"%d" % index, channel.content]
+        content += [b"%d" % index, channel.content]
     if function is not None:
-        parts.append(b"%d" % function.checksum)
-    return max(zlib.crc32(b"".join(parts)), RESTORED + 1)
+        content.append(b"%d" % function.checksum)
+    return max(zlib.crc32(b"".join(content)), RESTORED + 1)
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
     """Return the input of a bake, except keys and timing."""
     shape: tuple[object, ...] = tuple(getattr(settings, choice) for choice in CHOICES)
     if track.is_rotation:
-        still = [value for index, value in enumerate(track.rest) if index not in track.channels]
-        shape += (track.order, *still)
+        components_without_fcurve = [value for index, value in enumerate(track.rest) if index not in track.channels]
+        shape += (track.order, *components_without_fcurve)
     return (*shape, "CYCLES") if _repeats_by_others(track, settings) else shape
 
 

@@ -9,118 +9,128 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import INTERPOLATION, SIDES, Joined, Keyframes, read_anew, read_joined
-from .table.custom_property import Extrapolation, Fingerprint
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, SIDES, BoolArray, EnumArray, Float32Array, Keyframes
+from ..fcurves.read_keys import KeyBlock
+from .table.track_records import Extrapolation, Fingerprint
 from .tracks import Track
-
-_READ = ("co", "interpolation", "back", "amplitude", "period")
 
 
 def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> list[Fingerprint]:
     """Return the fingerprints of channels with these keys and extrapolations."""
     return [
-        Fingerprint(count, extrapolation, values, attributes, places)
-        for count, extrapolation, (values, attributes, places) in zip(
-            joined.counts, extrapolations, _contents(joined), strict=True
-        )
+        Fingerprint(count, extrapolation, *content)
+        for count, extrapolation, content in zip(joined.counts, extrapolations, _contents(joined), strict=True)
     ]
 
 
 def edited_outside(tracks: Sequence[Track]) -> list[bool]:
     """Return, for each track, whether it is baked and its curves differ from the bake or are incomplete."""
+    is_edited = [False] * len(tracks)
     curves: list[bpy.types.FCurve] = []
     written: list[Fingerprint] = []
-    places: list[int] = []
-    edited = [False] * len(tracks)
+    track_numbers: list[int] = []
     for number, track in enumerate(tracks):
-        bake = track.state.bake if track.state is not None else None
-        for index, channel in bake.channels.items() if bake is not None else ():
+        for index, channel in track.bake.channels.items() if track.bake is not None else ():
             fcurve = track.channels.get(index)
             if fcurve is None or len(fcurve.keyframe_points) != channel.written.count:
-                edited[number] = True
+                is_edited[number] = True
                 continue
             curves.append(fcurve)
             written.append(channel.written)
-            places.append(number)
-    if not curves:
-        return edited
-    joined = read_joined(curves, _READ)
-    kinds = joined.keys.interpolation
-    if (kinds == INTERPOLATION["BEZIER"]).any():
-        joined = read_anew(joined, SIDES)
-    if _are_eased(kinds).any():
-        joined = read_anew(joined, ("easing",))
-    for number, before, content in zip(places, written, _contents(joined), strict=True):
-        edited[number] |= not _is_same(before, content)
-    return edited
+            track_numbers.append(number)
+    if curves:
+        contents = _contents(_read_content(curves))
+        for number, fingerprint, content in zip(track_numbers, written, contents, strict=True):
+            is_edited[number] |= not _is_same(fingerprint, content)
+    return is_edited
 
 
-_Content = tuple[int, int, npt.NDArray[np.float32]]
+def _read_content(curves: Sequence[bpy.types.FCurve]) -> Joined:
+    """Read the attributes that affect playback. Handles and easing are read only if a segment uses them."""
+    block = KeyBlock([fcurve.keyframe_points for fcurve in curves])
+    keys = NO_KEYS.with_(**block.attributes(("co", "interpolation", "back", "amplitude", "period")))
+    if (keys.interpolation == INTERPOLATION["BEZIER"]).any():
+        keys = keys.with_(**block.attributes(SIDES))
+    if _are_eased(keys.interpolation).any():
+        keys = keys.with_(easing=block.read("easing"))
+    return Joined(keys, block.counts)
+
+
+class _Content(NamedTuple):
+    """The checksums and frames of a channel, as in `Fingerprint`."""
+
+    values: int
+    attributes: int
+    places: Float32Array
 
 
 def _contents(joined: Joined) -> Iterator[_Content]:
-    """Yield, for each channel, checksums of the values and attributes, and the frames of keys and handles."""
-    keys, ends = joined.keys, [0, *accumulate(joined.counts)]
-    frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
-    kinds = keys.interpolation
-    words, bounds = _named(joined, ends)
-    raw_values, raw_kinds, raw_words = values.data, kinds.data, words.data
-    has_bezier, has_eased = bool((kinds == INTERPOLATION["BEZIER"]).any()), bool(_are_eased(kinds).any())
-    for (start, end), (low, high) in zip(pairwise(ends), pairwise(bounds), strict=True):
-        attributes = zlib.crc32(raw_words[low:high], zlib.crc32(raw_kinds[start:end]))
-        if has_eased:
-            eased = _are_eased(kinds[start:end])
-            attributes = zlib.crc32(keys.easing[start:end][eased].tobytes(), attributes)
-        checksum, places = zlib.crc32(raw_values[start:end]), frames[start:end]
-        if has_bezier:
-            checksum, places = _with_handles(keys, slice(start, end), checksum, places)
-        yield checksum, attributes, places
-
-
-def _are_eased(interpolation: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the keys at which a segment with an easing interpolation begins."""
-    eased: npt.NDArray[np.bool_] = interpolation > INTERPOLATION["BEZIER"]
-    return eased
-
-
-def _named(joined: Joined, ends: list[int]) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return the row and the floats of each key with an identity, and the index of the first such key per channel."""
+    """Yield the content of each channel."""
     keys = joined.keys
-    floats = [np.ascontiguousarray(each).view(np.uint32) for each in (keys.back, keys.amplitude, keys.period)]
+    frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
+    words, word_bounds = _identity_words(joined)
+    has_bezier = bool((keys.interpolation == INTERPOLATION["BEZIER"]).any())
+    has_eased = bool(_are_eased(keys.interpolation).any())
+    for span, (first_word, end_word) in zip(joined.spans, pairwise(word_bounds), strict=True):
+        interpolation = keys.interpolation[span]
+        attributes = zlib.crc32(words[first_word:end_word].data, zlib.crc32(interpolation.data))
+        if has_eased:
+            attributes = zlib.crc32(keys.easing[span][_are_eased(interpolation)].tobytes(), attributes)
+        content = _Content(zlib.crc32(values[span].data), attributes, frames[span])
+        yield _with_handles(content, keys, span) if has_bezier else content
+
+
+def _are_eased(interpolation: EnumArray) -> BoolArray:
+    """Return a mask of the keys at which a segment with an easing interpolation begins."""
+    are_eased: BoolArray = interpolation > INTERPOLATION["BEZIER"]
+    return are_eased
+
+
+def _identity_words(joined: Joined) -> tuple[npt.NDArray[np.uint32], list[int]]:
+    """Return four words for each key with an identity: its row in the channel, and the bits of its three floats.
+
+    Also return the index of the first such key in each channel, followed by the number of such keys.
+    """
+    keys, ends = joined.keys, joined.ends
+    floats = [np.ascontiguousarray(floats).view(np.uint32) for floats in (keys.back, keys.amplitude, keys.period)]
     # On generated keys, these floats are 0.
-    named = np.flatnonzero(floats[0] | floats[1] | floats[2])
-    bounds = named.searchsorted(ends)
-    words = np.stack([named - np.repeat(ends[:-1], np.diff(bounds)), *(each[named] for each in floats)], axis=1)
+    rows = np.flatnonzero(floats[0] | floats[1] | floats[2])
+    bounds = rows.searchsorted(ends)
+    rows_in_channels = rows - np.repeat(ends[:-1], np.diff(bounds))
+    words = np.stack([rows_in_channels, *(bits[rows] for bits in floats)], axis=1)
     return words.astype(np.uint32), bounds.tolist()
 
 
-def _with_handles(
-    keys: Keyframes, rows: slice, checksum: int, places: npt.NDArray[np.float32]
-) -> tuple[int, npt.NDArray[np.float32]]:
-    """Add the handles of Bezier segments to the checksums and to the frames."""
-    bezier = keys.interpolation[rows] == INTERPOLATION["BEZIER"]
-    if not bezier.any():
-        return checksum, places
-    for side, used in zip(SIDES, (np.append(False, bezier[:-1]), bezier), strict=True):
-        handles = getattr(keys, side)[rows][used]
-        checksum = zlib.crc32(np.ascontiguousarray(handles[:, 1]).data, checksum)
+def _with_handles(content: _Content, keys: Keyframes, span: slice) -> _Content:
+    """Add the handles of Bezier segments to the checksum of the values and to the frames."""
+    is_bezier = keys.interpolation[span] == INTERPOLATION["BEZIER"]
+    if not is_bezier.any():
+        return content
+    values, places = content.values, content.places
+    ends_bezier = np.append(False, is_bezier[:-1])
+    for side, is_used in zip(SIDES, (ends_bezier, is_bezier), strict=True):
+        handles = getattr(keys, side)[span][is_used]
+        values = zlib.crc32(np.ascontiguousarray(handles[:, 1]).data, values)
         places = np.concatenate((places, handles[:, 0]))
-    return checksum, places
+    return content._replace(values=values, places=places)
 
 
 def _is_same(written: Fingerprint, content: _Content) -> bool:
+    """Return whether the content matches the fingerprint."""
     values, attributes, places = content
     if (values, attributes) != (written.values, written.attributes) or len(places) != len(written.places):
         return False
     if places.tobytes() == written.places.tobytes():
         return True
     # Far from frame 0, a float32 step exceeds the tolerance.
-    room = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(written.places)))
-    return bool((np.abs(places - written.places) <= room).all())
+    tolerance = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(written.places)))
+    return bool((np.abs(places - written.places) <= tolerance).all())

@@ -22,20 +22,21 @@ import numpy.typing as npt
 from ..datablocks import of_object
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
-from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array, KeyBlock, coordinates_of, read
+from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array
+from ..fcurves.read_keys import KeyBlock, coordinates_of
 from ..memoize import memoized
 from ..records import record
 from .paths import FRAME_FUNCTION
 from .tracks import Track
 
-_PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
+_WITHOUT_EASING = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """Interpolation types that depend only on keys and handles."""
-_DIFFERENCE = 0.125
-"""Step in frames. At smaller steps, float32 rounding dominates a second difference. At larger steps, the shape of the
-curve dominates."""
-_SHARP = 0.02
+_DIFFERENCE_STEP = 0.125
+"""Step of differences, in frames. At smaller steps, float32 rounding dominates a second difference. At larger steps,
+the shape of the curve dominates."""
+_MIN_CORNER = 0.02
 """Minimum difference between the derivatives on the two sides of a corner, in frames per frame."""
-_JUMP = 8.0
+_MIN_JUMP = 8.0
 """Minimum second derivative at a jump, in frames per frame squared, and minimum ratio to the second derivative on the
 other side."""
 
@@ -48,27 +49,30 @@ class FrameFunction:
 
     def __call__(self, frames: npt.ArrayLike) -> Float64Array:
         """Return F(t), shape (m,), as evaluated by Blender: with modifiers, and rounded to float32 by each curve."""
-        return _played(self, np.asarray(frames, dtype=np.float64))
+        return _evaluate(self, np.asarray(frames, dtype=np.float64))
 
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return F(t) and its first and second derivatives, computed from differences on each side.
+        """Return F(t) and its first and second derivatives per frame, each of shape (m,), computed from differences.
 
         The differences extend a quarter of a frame to each side. At a corner, right-hand derivatives are returned.
         Before a jump and at the last key, left-hand derivatives are returned.
         """
-        at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
-        back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
-        before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
-        bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
-        smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
+        t, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE_STEP
+        minus2, minus1, values, plus1, plus2 = (self(t + n * h) for n in (-2, -1, 0, 1, 2))
+        left_first = (3 * values - 4 * minus1 + minus2) / (2 * h)
+        right_first = (4 * plus1 - plus2 - 3 * values) / (2 * h)
+        left_second = (values - 2 * minus1 + minus2) / h**2
+        right_second = (values - 2 * plus1 + plus2) / h**2
+        is_smooth = np.abs(right_first - left_first) <= _MIN_CORNER * np.maximum(1.0, np.abs(left_first))
         # Differences across a jump must not be used.
-        ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
-        first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
-        smooth &= (at > first) & (at < last)
-        arriving = ahead | (at >= last)
-        rate = np.where(smooth, (on - back) / (2 * h), np.where(arriving, before, after))
-        bend = np.where(smooth, (on2 - 2 * here + back2) / (2 * h) ** 2, np.where(arriving, bend_before, bend_after))
-        return here, rate, bend
+        is_before_jump = np.abs(right_second) > _MIN_JUMP * np.maximum(1.0, np.abs(left_second))
+        start, end = (-np.inf, np.inf) if self.goes_on else self.bounds
+        is_smooth &= (t > start) & (t < end)
+        uses_left = is_before_jump | (t >= end)
+        first = np.where(is_smooth, (plus1 - minus1) / (2 * h), np.where(uses_left, left_first, right_first))
+        central_second = (plus2 - 2 * values + minus2) / (2 * h) ** 2
+        second = np.where(is_smooth, central_second, np.where(uses_left, left_second, right_second))
+        return values, first, second
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FrameFunction) and self.checksum == other.checksum
@@ -79,8 +83,8 @@ class FrameFunction:
     @property
     def bounds(self) -> tuple[float, float]:
         """Return the range of all curves' keys. Outside this range, the outermost curve is extrapolated."""
-        ends: list[Any] = [fcurve.range() for fcurve in self.curves]
-        return min(start for start, _ in ends), max(end for _, end in ends)
+        ranges: list[Any] = [fcurve.range() for fcurve in self.curves]
+        return min(start for start, _ in ranges), max(end for _, end in ranges)
 
     @property
     def goes_on(self) -> bool:
@@ -93,30 +97,30 @@ class FrameFunction:
     @cached_property
     def checksum(self) -> int:
         """Return a number that changes if values of the curves change."""
-        crc = 0
+        checksum = 0
         for fcurve in self.curves:
             block = KeyBlock([fcurve.keyframe_points])
-            arrays = [*map(block.read, ("co", *SIDES, *KINDS)), coordinates_of(fcurve.sampled_points)]
-            if not np.isin(arrays[-2], _PLAIN).all():
-                keys = read(fcurve)
-                arrays += [keys.easing, keys.back, keys.amplitude, keys.period]
+            *arrays, interpolation = map(block.read, ("co", *SIDES, *KINDS))
+            arrays += [interpolation, coordinates_of(fcurve.sampled_points)]
+            if not np.isin(interpolation, _WITHOUT_EASING).all():
+                arrays += map(block.read, ("easing", "back", "amplitude", "period"))
             for array in arrays:
-                crc = zlib.crc32(array.data, crc)
-            state = fcurve.extrapolation, [list(_numbers(modifier)) for modifier in fcurve.modifiers]
-            crc = zlib.crc32(repr(state).encode(), crc)
-        return crc
+                checksum = zlib.crc32(array.data, checksum)
+            settings = fcurve.extrapolation, [list(_settings(modifier)) for modifier in fcurve.modifiers]
+            checksum = zlib.crc32(repr(settings).encode(), checksum)
+        return checksum
 
 
 @memoized
-def _played(function: FrameFunction, frames: Float64Array) -> Float64Array:
+def _evaluate(function: FrameFunction, frames: Float64Array) -> Float64Array:
     """Evaluate a frame function with a cache. Most tracks that share a function have keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return frames
 
 
-def _numbers(modifier: Any) -> Iterator[str]:
-    """Yield all of a modifier's settings that affect playback."""
+def _settings(modifier: Any) -> Iterator[str]:
+    """Yield all of a modifier's settings that affect playback, as text."""
     for prop in modifier.bl_rna.properties:
         if prop.identifier == "control_points":
             yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
@@ -133,15 +137,16 @@ def function_of(track: Track) -> FrameFunction | None:
 def functions_of(tracks: Sequence[Track]) -> list[FrameFunction | None]:
     """Return the frame function of each track. The scenes are searched only once per datablock."""
     scene_curves = {datablock: _scene_curve(datablock) for datablock in {track.datablock for track in tracks}}
-    result: list[FrameFunction | None] = []
+    functions: list[FrameFunction | None] = []
     for track in tracks:
-        levels = (scene_curves[track.datablock], track.datablock_frame_curve, track.frame_curve)
-        curves = tuple([fcurve for fcurve in levels if fcurve is not None and _plays(fcurve)])
-        result.append(FrameFunction(curves) if curves else None)
-    return result
+        outermost_first = (scene_curves[track.datablock], track.datablock_frame_curve, track.frame_curve)
+        curves = tuple([fcurve for fcurve in outermost_first if fcurve is not None and _plays(fcurve)])
+        functions.append(FrameFunction(curves) if curves else None)
+    return functions
 
 
 def _plays(fcurve: bpy.types.FCurve) -> bool:
+    """Return whether the F-curve has keys or samples and is not muted."""
     group = fcurve.group
     muted = fcurve.mute or (group is not None and group.mute)
     return not muted and bool(len(fcurve.keyframe_points) or len(fcurve.sampled_points))
@@ -176,4 +181,4 @@ def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
     world = scene.world
     if world is not None and datablock in (world, world.node_tree):
         return True
-    return any(datablock == part for item in scene.objects for part in of_object(item))
+    return any(datablock == used for item in scene.objects for used in of_object(item))

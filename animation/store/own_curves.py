@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import FLAGS, NAMES, Joined, Keyframes, read_joined
+from ..fcurves.joined import Joined
+from ..fcurves.keyframes import FLAGS, NAMES, Keyframes
+from ..fcurves.read_keys import read_joined
 from .table import rows as rows_
-from .table.custom_property import SAVED, BakedChannel, SavedKeys, TrackState
 from .table.rows import Columns
+from .table.track_records import SAVED, BakedChannel, SavedKeys, TrackState
 from .tracks import Track
 
 _SAVED = tuple(name for name in NAMES if name not in FLAGS)
@@ -44,30 +45,25 @@ def own_channels(track: Track) -> list[int]:
     bake = track.bake
     if bake is None:
         return list(track.channels)
-    own = [index for index, channel in bake.channels.items() if channel.rest is None]
-    return [*own, *(index for index in track.channels if index not in bake.channels)]
+    baked = [index for index, channel in bake.channels.items() if channel.rest is None]
+    added_since = [index for index in track.channels if index not in bake.channels]
+    return [*baked, *added_since]
 
 
 def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
     """Read all keys on the animator's curves, which are given by track and component, and concatenate the keys."""
     if not any(track.is_baked for track, _ in curves):
         return read_joined([track.channels[index] for track, index in curves])
-    fcurves: list[bpy.types.FCurve] = []
-    saved: list[SavedKeys] = []
-    are_saved = []
-    for track, index in curves:
-        channel = track.bake.channels.get(index) if track.bake is not None else None
-        are_saved.append(channel is not None)
-        if channel is None:
-            fcurves.append(track.channels[index])
-        else:
-            saved.append(channel.keys)
+    baked = [track.bake.channels.get(index) if track.bake is not None else None for track, index in curves]
+    saved = [channel.keys for channel in baked if channel is not None]
+    fcurves = [track.channels[index] for (track, index), channel in zip(curves, baked, strict=True) if channel is None]
+    if not saved:
+        return read_joined(fcurves)
     from_table = Joined(keys_of_saved(rows_.joined(saved, SAVED)), [len(keys) for keys in saved])
     if not fcurves:
         return from_table
-    from_curves = iter(read_joined(fcurves).channels)
-    channels = iter(from_table.channels)
-    return Joined.of([next(channels) if is_saved else next(from_curves) for is_saved in are_saved])
+    saved_channels, channels = iter(from_table.channels), iter(read_joined(fcurves).channels)
+    return Joined.of([next(channels if channel is None else saved_channels) for channel in baked])
 
 
 def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
@@ -78,9 +74,10 @@ def with_saved(state: TrackState, keys: Mapping[int, Keyframes]) -> TrackState:
     bake = state.bake
     assert bake is not None
     channels: dict[int, BakedChannel] = dict(bake.channels)
-    for index, own in keys.items():
-        if index in channels:
-            before, saved = channels[index], saved_keys(own)
-            moved = before.keys["co"].tobytes() != saved["co"].tobytes()
-            channels[index] = replace(before, keys=saved, edited=before.edited or moved)
+    for index, own_keys in keys.items():
+        channel = channels.get(index)
+        if channel is not None:
+            saved = saved_keys(own_keys)
+            is_moved = channel.keys["co"].tobytes() != saved["co"].tobytes()
+            channels[index] = replace(channel, keys=saved, edited=channel.edited or is_moved)
     return replace(state, channels={}, bake=replace(bake, channels=channels))

@@ -8,19 +8,18 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST
-from ..errors import Finding
 from ..fcurves.frames import is_among, rows_at, union
+from ..fcurves.joined import Joined, KeyframesSlice, are_consecutive, end_to_end
 from ..fcurves.keyframes import (
-    BY_NUMBERS,
     INTERPOLATION,
     NO_KEYS,
     BoolArray,
@@ -28,27 +27,26 @@ from ..fcurves.keyframes import (
     Float32Array,
     Float64Array,
     IndexArray,
-    Joined,
     Keyframes,
-    KeyframesSlice,
-    are_consecutive,
-    end_to_end,
 )
 from ..records import record
+from .chosen_flags import choose_new_interpolation, chosen_of
+from .equivalent_values import own_values
 from .own_curves import own_channels, read_own_curves
-from .restored_keys import chosen_of, own_values, without_handles, written_of
+from .restored_keys import without_handles, written_of
+from .rows_of_keys import find_by_codes, identities_of, numbers_of
 from .table import key_identity
 from .table import rows as rows_
-from .table.custom_property import COUPLED, NEGATED, OWN, Channel, Written
 from .table.key_identity import Identities
-from .table.rows import Columns, Fields
+from .table.rows import Columns
 from .table.session import session
+from .table.track_records import COUPLED, NEGATED, OWN, Channel, Written
 from .tracks import Track
 
 _KEYS_AT_ONCE = 50_000
 """Maximum number of keys to read together, which take a few megabytes."""
-_SHAPE = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
-_CONTENT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
+_SPLINE_INPUT = np.dtype([("frame", "<f4"), ("ends", "?"), ("parameters", "<f4", (len(rows_.PARAMETERS),))])
+_BAKE_INPUT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("ends", "?"), ("chosen", "u1")])
 
 
 @record(eq=False)
@@ -124,14 +122,14 @@ class OwnArrays:
 
     @cached_property
     def content(self) -> npt.NDArray[np.void]:
-        content = np.empty(len(self.identities), dtype=_CONTENT)
+        content = np.empty(len(self.identities), dtype=_BAKE_INPUT)
         content["identity"], content["co"] = self.identities, self.keys.co
         content["ends"], content["chosen"] = self.ends_spline, self.chosen
         return content
 
     @cached_property
     def shape(self) -> npt.NDArray[np.void]:
-        shape = np.empty(len(self.identities), dtype=_SHAPE)
+        shape = np.empty(len(self.identities), dtype=_SPLINE_INPUT)
         shape["frame"], shape["ends"] = self.keys.frames, self.ends_spline
         shape["parameters"] = self.numbers[:, : len(rows_.PARAMETERS)]
         return shape
@@ -250,7 +248,7 @@ class OwnKeys:
         return OwnKeys.of(OwnArrays(self.keys.take(rows), *arrays), edited=True)
 
 
-_FIELDS = tuple(each.name for each in fields(OwnArrays))
+_FIELDS = tuple(field.name for field in fields(OwnArrays))
 _ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
 
 
@@ -260,8 +258,8 @@ def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
     if all(own.every is every for own in channels) and are_consecutive(spans):
         return OwnKeys(every, slice(spans[0].start, spans[-1].stop))
     arrays: dict[str, Any] = {name: np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS}
-    read = [as_read for own in channels if (as_read := own.as_read) is not None]
-    arrays["as_read"] = end_to_end(read) if len(read) == len(channels) else None
+    as_read = [keys for own in channels if (keys := own.as_read) is not None]
+    arrays["as_read"] = end_to_end(as_read) if len(as_read) == len(channels) else None
     return OwnKeys.of(OwnArrays(end_to_end([own.keys for own in channels]), **arrays))
 
 
@@ -284,123 +282,71 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Read the animator's keys on several tracks together, which is faster than reading one track at a time."""
-    return [each for together in _in_parts(tracks) for each in _read(together)]
+    return [own for group in _groups(tracks) for own in _read_together(group)]
 
 
-def errors_of_numbers(tracks: Sequence[Track], every: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
-    """Return the result of `error_of_numbers` for each track, computed together."""
-    joined = own_end_to_end([own for each in every for own in each.values()]).keys if any(every) else NO_KEYS
-    if all(np.isfinite(places).all() for places in (joined.co, joined.handle_left, joined.handle_right)):
-        return [None] * len(tracks)
-    return list(map(error_of_numbers, tracks, every))
-
-
-def error_of_numbers(track: Track, own: Mapping[int, OwnKeys]) -> Finding | None:
-    """Return a finding that names the first key whose frame, value or handle is not finite, or None."""
-    for each in own.values():
-        keys = each.keys
-        if not np.isfinite(keys.frames).all():
-            return track.finding("FRAME_NOT_FINITE")
-        sides = (keys.handle_left, keys.handle_right)
-        for places, code in ((keys.co, "VALUE_NOT_FINITE"), *((side, "HANDLE_NOT_FINITE") for side in sides)):
-            finite = np.isfinite(places).all(axis=1)
-            if not finite.all():
-                return track.finding(code, frame=float(keys.frames[np.argmin(finite)]))
-    return None
-
-
-def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
+def _groups(tracks: Sequence[Track]) -> Iterator[list[Track]]:
     """Split the tracks into groups, to limit the memory for keys that are read together."""
-    part: list[Track] = []
-    keys = 0
+    group: list[Track] = []
+    key_count = 0
     for track in tracks:
-        part.append(track)
-        bake = track.bake
-        curves = track.channels if bake is None else track.channels.keys() - bake.channels.keys()
-        keys += sum(len(track.channels[index].keyframe_points) for index in curves)
-        keys += sum(len(channel.keys) for channel in bake.channels.values()) if bake is not None else 0
-        if keys > _KEYS_AT_ONCE:
-            yield part
-            part, keys = [], 0
-    if part:
-        yield part
+        group.append(track)
+        baked = track.bake.channels if track.bake is not None else {}
+        key_count += sum(len(track.channels[index].keyframe_points) for index in track.channels.keys() - baked.keys())
+        key_count += sum(len(channel.keys) for channel in baked.values())
+        if key_count > _KEYS_AT_ONCE:
+            yield group
+            group, key_count = [], 0
+    if group:
+        yield group
 
 
-def key_frames(track: Track) -> Float32Array:
-    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
-    return union([own.keys.frames for own in read_own_keys(track).values()])
-
-
-def _with_values(keys: Keyframes, values: Float32Array) -> Keyframes:
-    """Return the keys with other values, and with handles moved by the same amount."""
-    shift = values - keys.values
-    if not shift.any():
-        return keys
-    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
-    co[:, 1] = values
-    # Adding 0 would change -0.0 to 0.0.
-    along = shift != 0.0
-    left[along, 1] += shift[along]
-    right[along, 1] += shift[along]
-    return keys.with_(co=co, handle_left=left, handle_right=right)
-
-
-def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+def _read_together(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     curves = [(track, index) for track in tracks for index in own_channels(track)]
     if not curves:
         return [{} for _ in tracks]
     joined = read_own_curves(curves)
     identities = identities_of(joined.keys)
-    _find_by_codes(curves, joined, identities)
+    find_by_codes(curves, joined, identities)
     at = session.rows.find(identities)
     records = [track.state.channels.get(index) if track.state is not None else None for track, index in curves]
-    every = _without_handles(curves, joined, identities, at, records)
-    named = joined.of_channels(identities)
-    changed = every.changed.tolist()
-    parts: list[OwnKeys] = []
-    for channel, now, span, otherwise in zip(records, named, joined.spans, changed, strict=True):
-        before = None if channel is None or channel.edited or otherwise else channel.own["identity"].tobytes()
-        parts.append(OwnKeys(every.own, span, channel is not None and now.tobytes() != before))
-    found = iter(parts)
+    if any(record is not None for record in records):
+        arrays, is_changed = _without_handles(curves, joined, identities, at, records)
+    else:
+        arrays, is_changed = _as_read(joined, identities, at), [False] * len(curves)
+    channels = iter(_edited_channels(arrays, joined, records, is_changed))
     result = []
     for track in tracks:
-        own = {index: next(found) for index in own_channels(track)}
-        own = {index: keys for index, keys in own.items() if len(keys.identities)}
+        own_by_index = {index: next(channels) for index in own_channels(track)}
+        own = {index: keys for index, keys in own_by_index.items() if keys.count}
         result.append(with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
     return result
 
 
-class _Without(NamedTuple):
-    """The animator's keys in several channels, concatenated, as they would be without TCB."""
+def _edited_channels(
+    arrays: OwnArrays, joined: Joined, records: Sequence[Channel | None], is_changed: Sequence[bool]
+) -> Iterator[OwnKeys]:
+    """Yield the keys of each channel, and whether keys were added, deleted or moved since they were recorded."""
+    for span, channel, changed in zip(joined.spans, records, is_changed, strict=True):
+        edited = False
+        if channel is not None:
+            identities = arrays.identities[span].tobytes()
+            edited = channel.edited or changed or identities != channel.own["identity"].tobytes()
+        yield OwnKeys(arrays, span, edited)
 
-    own: OwnArrays
-    changed: BoolArray
-    """Mask of the channels in which keys were moved, or handle types changed, since their handles were placed."""
+
+def _as_read(joined: Joined, identities: Identities, at: IndexArray) -> OwnArrays:
+    """Return the keys of channels without placed handles. `at` contains the indices of the keys' rows."""
+    placed = np.zeros(len(identities), dtype=np.uint8)
+    chosen = chosen_of(joined.keys, joined.keys, at, None)
+    rows = _rows_in_channels(joined)
+    return OwnArrays(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
 
 
-def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
-    """Return the records. Equivalent values remain only at frames where every channel of a rotation has one.
-
-    If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
-    """
-    coupled = (written["placed"] & COUPLED) != 0
-    if not np.count_nonzero(coupled):
-        return written
-    torn = np.zeros(len(written), dtype=np.bool_)
-    spans: dict[int, list[slice]] = {}
-    for (track, _), span in zip(curves, joined.spans, strict=True):
-        spans.setdefault(id(track), []).append(span)
-    for channels in spans.values():
-        frames = [joined.keys.frames[span][coupled[span]] for span in channels]
-        for span in channels:
-            whole = [is_among(joined.keys.frames[span], np.sort(each)) for each in frames]
-            torn[span] = coupled[span] & ~np.logical_and.reduce(whole)
-    if not torn.any():
-        return written
-    written = written.copy()
-    written["placed"][torn] &= ~(NEGATED | COUPLED)
-    written["value"][torn] = written["co"][torn, 1]
-    return written
+def _rows_in_channels(joined: Joined) -> IndexArray:
+    """Return the row of each key in its channel."""
+    rows: IndexArray = np.arange(len(joined.keys)) - joined.spread(joined.starts)
+    return rows
 
 
 def _without_handles(
@@ -409,147 +355,106 @@ def _without_handles(
     identities: Identities,
     at: IndexArray,
     records: Sequence[Channel | None],
-) -> _Without:
-    """Return the animator's keys without placed handles. `at` contains the indices of the keys' rows."""
-    rows = np.arange(len(identities)) - joined.spread(joined.starts)
-    if all(channel is None for channel in records):
-        placed = np.zeros(len(identities), dtype=np.uint8)
-        chosen = chosen_of(joined.keys, joined.keys, at, None)
-        own = OwnArrays(joined.keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
-        return _Without(own, np.zeros(len(records), dtype=np.bool_))
-    named = joined.of_channels(identities)
-    written = rows_.joined([written_of(each, channel) for each, channel in zip(named, records, strict=True)], OWN)
+) -> tuple[OwnArrays, list[bool]]:
+    """Return the animator's keys without placed handles. `at` contains the indices of the keys' rows.
+
+    Also return, for each channel, whether keys were moved, or handle types changed, since the handles were placed.
+    """
+    identities_by_channel = joined.of_channels(identities)
+    written = rows_.joined(list(map(written_of, identities_by_channel, records)), OWN)
     written = _without_torn(curves, joined, written)
-    columns = Columns(written)
-    here = np.isfinite(columns["co"][:, 0])
-    values = joined.keys.values.copy()
-    values[here] = own_values(values, columns)[here]
-    shown = _with_values(joined.keys, values)
-    are_played = joined.spread(np.array([channel is not None for channel in records]))
+    shown = _with_own_values(joined.keys, Columns(written))
+    are_played = joined.spread(np.array([record is not None for record in records]))
+    is_new = (at < 0) & are_played
     keys, placed = without_handles(joined.keys, shown, at, written, are_played)
     chosen = chosen_of(shown, keys, at, written)
-    _choose_interpolation(joined, keys.interpolation, chosen, (at < 0) & are_played)
-    linear = (at < 0) & are_played & (keys.interpolation == INTERPOLATION["LINEAR"])
-    linear &= chosen & rows_.CHOSEN_INTERPOLATION == 0
-    if linear.any():
-        keys = keys.with_(interpolation=np.where(linear, np.uint8(INTERPOLATION["BEZIER"]), keys.interpolation))
+    choose_new_interpolation(joined, keys.interpolation, chosen, is_new)
+    # Other new linear keys are part of the spline.
+    is_linear = is_new & (keys.interpolation == INTERPOLATION["LINEAR"])
+    becomes_bezier = is_linear & ((chosen & rows_.CHOSEN_INTERPOLATION) == 0)
+    if becomes_bezier.any():
+        bezier = np.uint8(INTERPOLATION["BEZIER"])
+        keys = keys.with_(interpolation=np.where(becomes_bezier, bezier, keys.interpolation))
+    rows = _rows_in_channels(joined)
     own = OwnArrays(keys, identities, numbers_of(at), rows, chosen, placed, as_read=joined.keys)
-    return _Without(own, joined.sums(_is_changed(shown, keys, at, written, chosen)) > 0)
+    changed_keys = joined.sums(_is_changed(shown, keys, at, written, chosen))
+    return own, (changed_keys > 0).tolist()
 
 
-def numbers_of(at: IndexArray) -> Float32Array:
-    """Return the parameters and velocities of keys with the session rows `at`, shape (n, k), with NaN if not set."""
-    numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
-    known = at >= 0
-    if known.any():
-        numbers[known] = numbers_in(session.rows[at[known]])
-    for rows, shown, _ in session.substitutes.values():
-        places = np.minimum(np.searchsorted(rows, at), len(rows) - 1)
-        are_shown = rows[places] == at
-        numbers[are_shown] = shown[places[are_shown]]
-    return numbers
+def _without_torn(curves: Sequence[tuple[Track, int]], joined: Joined, written: Written) -> Written:
+    """Return the records. Equivalent values remain only at frames where every channel of a rotation has one.
+
+    If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
+    """
+    is_coupled = (written["placed"] & COUPLED) != 0
+    if not is_coupled.any():
+        return written
+    frames = joined.keys.frames
+    is_torn = np.zeros(len(written), dtype=np.bool_)
+    spans_by_track: dict[int, list[slice]] = {}
+    for (track, _), span in zip(curves, joined.spans, strict=True):
+        spans_by_track.setdefault(id(track), []).append(span)
+    for spans in spans_by_track.values():
+        coupled_frames = [np.sort(frames[span][is_coupled[span]]) for span in spans]
+        for span in spans:
+            is_in_all = np.logical_and.reduce([is_among(frames[span], coupled) for coupled in coupled_frames])
+            is_torn[span] = is_coupled[span] & ~is_in_all
+    if not is_torn.any():
+        return written
+    written = written.copy()
+    written["placed"][is_torn] &= ~(NEGATED | COUPLED)
+    written["value"][is_torn] = written["co"][is_torn, 1]
+    return written
 
 
-def numbers_in(rows: Fields) -> Float32Array:
-    """Return the parameters and velocities in the rows, shape (n, k), with NaN if not set."""
-    given = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
-    numbers: Float32Array = np.where(given.view(np.bool_), rows["numbers"], np.float32(np.nan))
-    return numbers
+def _with_own_values(keys: Keyframes, written: Columns) -> Keyframes:
+    """Return the keys with the animator's values, and with handles moved by the same amount."""
+    has_record = np.isfinite(written["co"][:, 0])
+    values = keys.values.copy()
+    values[has_record] = own_values(values, written)[has_record]
+    shift = values - keys.values
+    if not shift.any():
+        return keys
+    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
+    co[:, 1] = values
+    # Adding 0 would change -0.0 to 0.0.
+    is_shifted = shift != 0.0
+    left[is_shifted, 1] += shift[is_shifted]
+    right[is_shifted, 1] += shift[is_shifted]
+    return keys.with_(co=co, handle_left=left, handle_right=right)
 
 
-def with_numbers_beside(every: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
+def _is_changed(shown: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
+    """Return a mask of the keys that moved after they were written, or whose handle types differ from the rows."""
+    is_changed: BoolArray = (shown.frames != written["co"][:, 0]) | (shown.values != written["value"])
+    has_row = at >= 0
+    rows, keys, chosen = Columns(session.rows[at[has_row]]), keys.take(has_row), chosen[has_row]
+    is_retyped = keys.handle_left_type != rows["handle_left_type"]
+    is_retyped |= keys.handle_right_type != rows["handle_right_type"]
+    is_retyped |= (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
+    is_changed[has_row] |= is_retyped
+    return is_changed
+
+
+def key_frames(track: Track) -> Float32Array:
+    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
+    return union([own.keys.frames for own in read_own_keys(track).values()])
+
+
+def with_numbers_beside(own_by_index: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
     """If a rotation's keys have no identities, copy parameters from keys at the same frame in other channels."""
-    result = dict(every)
-    for index, own in every.items():
-        fresh = own.identities == key_identity.NONE
-        if not fresh.any():
+    result = dict(own_by_index)
+    for index, own in own_by_index.items():
+        is_new = own.identities == key_identity.NONE
+        if not is_new.any():
             continue
         numbers = own.numbers.copy()
-        for other in reversed([every[each] for each in sorted(every) if each != index]):
-            known = other.take(other.identities != key_identity.NONE)
-            rows, places = rows_at(known.keys.frames, own.keys.frames)
-            beside = fresh[rows]
-            numbers[rows[beside]] = known.numbers[places[beside]]
+        # The first of the other channels takes precedence.
+        for other_index in sorted(own_by_index.keys() - {index}, reverse=True):
+            other = own_by_index[other_index]
+            named = other.take(other.identities != key_identity.NONE)
+            rows, named_rows = rows_at(named.keys.frames, own.keys.frames)
+            is_copied = is_new[rows]
+            numbers[rows[is_copied]] = named.numbers[named_rows[is_copied]]
         result[index] = own.with_(numbers=numbers)
     return result
-
-
-def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of the keys.
-
-    The identity is 0 if a key has no identity, or if the session does not know the row.
-    """
-    if key_identity.are_plain(keys.amplitude):
-        return np.zeros(len(keys), dtype=np.uint32)
-    spelled = key_identity.spelled(keys.amplitude, keys.period)
-    known = session.rows.find(spelled) >= 0
-    return np.where(known, spelled, np.uint32(key_identity.NONE))
-
-
-def _find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
-    """For keys whose amplitude and period are used or were edited, add identities found by the code in `back`."""
-    if all(track.state is None for track, _ in curves):
-        return
-    codes = key_identity.codes_of(joined.keys.back)
-    enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
-    missing = enabled & (identities == key_identity.NONE) & key_identity.spells_code(codes)
-    if not missing.any():
-        return
-    rows = session.rows
-    for (track, index), start, count in zip(curves, joined.starts.tolist(), joined.counts, strict=True):
-        keys = start + np.flatnonzero(missing[start : start + count])
-        if not len(keys) or track.state is None:
-            continue
-        own = rows[(rows["track"] == track.state.identity) & (rows["index"] == index)]
-        own = own[np.argsort(own["identity"])]
-        own_codes = key_identity.codes(own["identity"])
-        for key in keys.tolist():
-            like = own[own_codes == codes[key]]
-            if len(like):
-                # The session also remembers rows of other files. If several rows have the same code, choose the most
-                # similar row.
-                alike = np.isin(like["interpolation"], BY_NUMBERS).astype(np.intp)
-                alike += (like["co"] == joined.keys.co[key]).all(axis=1)
-                for name in ("amplitude", "period", "type"):
-                    alike += like[name] == getattr(joined.keys, name)[key]
-                identities[key] = like["identity"][np.argmax(alike)]
-
-
-def _choose_interpolation(own: Joined, interpolation: EnumArray, chosen: EnumArray, new: BoolArray) -> None:
-    """Mark in `chosen` the new keys with an interpolation other than Bezier that was set by the animator.
-
-    A new key in Blender inherits the interpolation of the previous key, or of the next key if the new key is the first.
-    If the other key is marked, the new key is marked too. A channel's only key is not marked if it is linear, because
-    the preferences can make new keys linear.
-    """
-    rows = np.flatnonzero(new & (interpolation != INTERPOLATION["BEZIER"]))
-    if not len(rows):
-        return
-    # New keys before all other keys inherit from the next key, so they are processed from last to first.
-    known, end = np.concatenate(([0], np.cumsum(~new))), own.spread(own.starts + own.counts)
-    leads = known[1:] == own.spread(known[own.starts])
-    for row in [*rows[leads[rows]][::-1].tolist(), *rows[~leads[rows]].tolist()]:
-        beside = row + 1 if leads[row] else row - 1
-        if beside == end[row]:
-            is_chosen = interpolation[row] != INTERPOLATION["LINEAR"]
-        elif own.keys.interpolation[beside] == interpolation[row]:
-            is_chosen = bool(chosen[beside] & rows_.CHOSEN_INTERPOLATION)
-        else:
-            is_chosen = True
-        chosen[row] |= rows_.CHOSEN_INTERPOLATION * is_chosen
-
-
-def _is_changed(now: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that moved after they were written, or whose handle types differ from the rows."""
-    changed: BoolArray = (now.frames != written["co"][:, 0]) | (now.values != written["value"])
-    known = at >= 0
-    changed[known] |= _is_retyped(keys.take(known), Columns(session.rows[at[known]]), chosen[known])
-    return changed
-
-
-def _is_retyped(keys: Keyframes, rows: Fields, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys whose handle types differ from the rows, or are newly chosen."""
-    left = keys.handle_left_type != rows["handle_left_type"]
-    newly = (chosen ^ rows["chosen"]) & rows_.CHOSEN_HANDLES != 0
-    retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"]) | newly
-    return retyped

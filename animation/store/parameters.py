@@ -25,10 +25,11 @@ LIMITS = {
 _LOW, _HIGH = np.array([LIMITS[name] for name in PARAMETERS]).T
 
 Numbers = npt.NDArray[np.float64]
+"""Parameters or velocities."""
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
-    """Read the parameters and velocities of the keys at these frames, shape (n, numbers per row), with NaN if not set.
+    """Read the parameters and velocities of the keys at these frames, shape (n, k), with NaN if not set.
 
     If channels have different values at a frame, the values are from the first channel with a key at this frame.
     """
@@ -37,8 +38,8 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
         return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
-        at, row = rows_at(channel.keys.frames, frames)
-        numbers[at] = channel.numbers[row]
+        rows, channel_rows = rows_at(channel.keys.frames, frames)
+        numbers[rows] = channel.numbers[channel_rows]
     return numbers
 
 
@@ -58,16 +59,16 @@ def parameter_rows(
     """Read the values in the same way as `read_parameters`, but as an array of shape (5, n)."""
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
-    first = own[min(own)]
-    if not defaults and first.every.are_in_range and first.timing == frames.tobytes():
-        return first.filled
-    numbers = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
-    standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS]) if defaults else 0.0
-    numbers = np.where(np.isnan(numbers), standing_in, numbers)
-    if not ((numbers >= _LOW) & (numbers <= _HIGH)).all():
-        for name, column in zip(PARAMETERS, numbers.T, strict=True):
+    first_channel = own[min(own)]
+    if not defaults and first_channel.every.are_in_range and first_channel.timing == frames.tobytes():
+        return first_channel.filled
+    given = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
+    default_row = np.array([defaults.get(name, 0.0) for name in PARAMETERS])
+    parameters = np.where(np.isnan(given), default_row, given)
+    if not ((parameters >= _LOW) & (parameters <= _HIGH)).all():
+        for name, column in zip(PARAMETERS, parameters.T, strict=True):
             check_parameter(track, name, column, frames)
-    return np.ascontiguousarray(numbers.T)
+    return np.ascontiguousarray(parameters.T)
 
 
 def velocity_size(track: Track) -> int:
@@ -83,12 +84,12 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
     velocities = np.zeros((len(frames), velocity_size(track)))
     if not own:
         return velocities
+    first_column = column_of(velocity_of(0))
     if track.is_rotation:
-        first = column_of(velocity_of(0))
-        return np.nan_to_num(given_numbers(own, frames)[:, first : first + 3].astype(np.float64))
+        return np.nan_to_num(given_numbers(own, frames)[:, first_column : first_column + 3].astype(np.float64))
     for index, channel in own.items():
-        at, row = rows_at(channel.keys.frames, frames)
-        velocities[at, index] = np.nan_to_num(channel.numbers[row, column_of(velocity_of(0))])
+        rows, channel_rows = rows_at(channel.keys.frames, frames)
+        velocities[rows, index] = np.nan_to_num(channel.numbers[channel_rows, first_column])
     return velocities
 
 
@@ -99,17 +100,17 @@ def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Ar
     """
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):
-            infinite = ~np.isfinite(numbers.astype(np.float32))
-        if infinite.any():
-            key = int(np.argmax(infinite))
+            is_infinite = ~np.isfinite(numbers.astype(np.float32))
+        if is_infinite.any():
+            key = int(np.argmax(is_infinite))
             raise track.error("PARAMETER_NOT_FINITE", name, float(numbers[key]), frame=float(frames[key]))
         return
     if name not in LIMITS:
         known = ", ".join((*LIMITS, VELOCITY))
         raise track.error("PARAMETER_UNKNOWN", name, known, frame=float(frames[0]))
     low, high = LIMITS[name]
-    outside = ~((numbers >= low) & (numbers <= high))
-    if outside.any():
-        key = int(np.argmax(outside))
-        numbers_in_words = WORDS[name], float(numbers[key]), low, high
-        raise track.error("PARAMETER_OUT_OF_RANGE", *numbers_in_words, frame=float(frames[key]))
+    is_outside = ~((numbers >= low) & (numbers <= high))
+    if is_outside.any():
+        key = int(np.argmax(is_outside))
+        arguments = WORDS[name], float(numbers[key]), low, high
+        raise track.error("PARAMETER_OUT_OF_RANGE", *arguments, frame=float(frames[key]))

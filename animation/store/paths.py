@@ -24,6 +24,11 @@ _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
 _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\]$')
 
 
+def bone_path(bone: bpy.types.PoseBone) -> str:
+    """Return the common path prefix of the bone's tracks."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
+
+
 def split(track: str) -> tuple[str, str]:
     """Split a path into the owner's path, which ends in a dot unless it is empty, and the name of the property.
 

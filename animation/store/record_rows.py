@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create table rows for new or changed keys.
-
-This module also writes identities into keys, and removes them.
-"""
+"""Create table rows for new or changed keys, and write the identities of the rows into the keys."""
 
 from __future__ import annotations
 
@@ -13,31 +10,22 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import (
-    MARKS,
-    SIDES,
-    BoolArray,
-    Float32Array,
-    Joined,
-    Keyframes,
-    both,
-    in_parts,
-    read,
-    read_joined,
-    write,
-)
-from .own_keys import OwnKeys, identities_of, numbers_in, own_end_to_end
+from ..fcurves.joined import Joined, in_parts
+from ..fcurves.keyframes import MARKS, PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
+from ..fcurves.read_keys import read, read_joined
+from ..fcurves.write_keys import write
+from .own_keys import OwnKeys, own_end_to_end
+from .rows_of_keys import identities_of, numbers_in
 from .table import key_identity
 from .table import rows as rows_
-from .table.custom_property import OWN, WRITTEN, Written
 from .table.key_identity import Identities
 from .table.rows import NO_ROWS, RECORDED, Rows
 from .table.session import session
+from .table.track_records import OWN, WRITTEN, Written
 
 IDENTIFYING = ("back", "amplitude", "period")
 """The float attributes that hold a key's identity."""
-_EXACT = ("co", "handle_left", "handle_right")
-_OFFSET = 1e-4
+_HANDLE_MOVED = 1e-4
 """Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 
 
@@ -47,7 +35,7 @@ class OwnChannel(NamedTuple):
     track: int
     component: int
     own: OwnKeys
-    baked: bool
+    has_placed_handles: bool
 
 
 Numbers = Mapping[str, npt.NDArray[np.float64]]
@@ -55,125 +43,146 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 
 
 def recorded(
-    parts: Sequence[OwnChannel], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
+    channels: Sequence[OwnChannel],
+    numbers: Sequence[Numbers] | None = None,
+    keys_to_set: Sequence[BoolArray] | None = None,
 ) -> tuple[list[OwnKeys], list[Rows]]:
     """Create a row for each key that has no row or differs from its row.
 
-    Return the keys with identities, and the new rows, for each part. Keys with placed handles keep their rows if they
-    have only moved. If keys were copied within a channel, only one of these keys keeps the row. Keys from other
+    Return the keys with identities, and the new rows, for each channel. Keys with placed handles keep their rows if
+    they have only moved. If keys were copied within a channel, only one of these keys keeps the row. Keys from other
     channels get new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers`
-    contains parameters to set for each part, one value per key. NaN unsets a parameter. `chosen` is a mask of the keys
-    to set. Default: all keys.
+    contains parameters to set for each channel, one value per key. NaN unsets a parameter. `keys_to_set` contains a
+    mask for each channel. Default: all keys.
     """
-    if not parts:
+    if not channels:
         return [], []
-    own = own_end_to_end([part.own for part in parts])
-    joined, before = Joined(own.keys, [part.own.count for part in parts]), own.identities
-    at = session.rows.find(before)
-    known, stays = at >= 0, np.zeros(len(at), dtype=np.bool_)
-    keys, present, some_known = joined.keys, NO_ROWS, bool(known.any())
-    if some_known:
-        keys, present = with_own_floats(keys, at), session.rows[at[known]]
-        stays[known] = _are_recorded(parts, joined, own.with_(keys=keys), known, rows_.Columns(present))
-    if numbers is None and stays.all():
-        return [part.own for part in parts], [NO_ROWS] * len(parts)
+    unchanged = [channel.own for channel in channels], [NO_ROWS] * len(channels)
+    own = own_end_to_end([channel.own for channel in channels])
+    joined = Joined(own.keys, [channel.own.count for channel in channels])
+    at = session.rows.find(own.identities)
+    has_row, keeps_row = at >= 0, np.zeros(len(at), dtype=np.bool_)
+    keys, old_rows = with_own_floats(own.keys, at), session.rows[at[has_row]]
+    if len(old_rows):
+        keeps_row[has_row] = _are_recorded(channels, joined, own.with_(keys=keys), has_row, rows_.Columns(old_rows))
+    if numbers is None and keeps_row.all():
+        return unchanged
+    rows = _rows_of(channels, joined, own, keys)
+    if len(old_rows):
+        # The identity of a new row depends on the identity of the old row.
+        rows["identity"][has_row] = old_rows["identity"]
+        rows[keeps_row] = old_rows[keeps_row[has_row]]
+    if numbers is not None:
+        rows_before, rows = rows, _with_numbers(rows, joined, numbers, keys_to_set)
+        keeps_row &= (rows["given"] == rows_before["given"]) & (rows["numbers"] == rows_before["numbers"]).all(axis=1)
+    keeps_row |= ~rows_.are_finite(rows)
+    if keeps_row.all():
+        return unchanged
+    # In a first bake, all rows are new.
+    new_rows = rows[~keeps_row] if keeps_row.any() else rows
+    rows_.identify(new_rows, session.rows)
+    identities = own.identities.copy()
+    identities[~keeps_row] = new_rows["identity"]
+    named = own.with_(
+        keys=key_identity.with_identities(keys, identities),
+        identities=identities,
+        numbers=own.numbers if numbers is None else numbers_in(rows),
+    )
+    named_channels = [
+        OwnKeys(named.every, span, channel.own.edited) for channel, span in zip(channels, joined.spans, strict=True)
+    ]
+    return named_channels, in_parts(new_rows, joined.sums(~keeps_row).tolist())
+
+
+def _rows_of(channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, keys: Keyframes) -> Rows:
+    """Create rows for the concatenated keys, without identities. `keys` are the keys without identities."""
     rows = rows_.record(keys, 0, 0)
-    rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
-    rows["index"] = joined.spread(np.array([part.component for part in parts], dtype=np.int32))
+    rows["track"] = joined.spread(np.array([channel.track for channel in channels], dtype=np.uint32))
+    rows["index"] = joined.spread(np.array([channel.component for channel in channels], dtype=np.int32))
     rows["chosen"] = own.chosen
     if not np.isnan(own.numbers).all():
         rows["given"], rows["numbers"] = rows_.given_of(own.numbers)
-    if some_known:
-        rows["identity"][known] = present["identity"]
-        rows[stays] = present[stays[known]]
-    if numbers is not None:
-        given = _with_numbers(rows, joined, numbers, chosen)
-        stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
-        rows = given
-    stays |= ~rows_.are_finite(rows)
-    if stays.all():
-        return [part.own for part in parts], [NO_ROWS] * len(parts)
-    # In a first bake, all rows are new.
-    fresh = rows[~stays] if stays.any() else rows
-    rows_.identify(fresh, session.rows)
-    identities = before.copy()
-    identities[~stays] = fresh["identity"]
-    set_now = own.numbers if numbers is None else numbers_in(rows)
-    named = own.with_(keys=key_identity.with_identities(keys, identities), identities=identities, numbers=set_now)
-    owns = [OwnKeys(named.every, span, part.own.edited) for part, span in zip(parts, joined.spans, strict=True)]
-    return owns, in_parts(fresh, joined.sums(~stays).tolist() if stays.any() else joined.counts)
+    return rows
 
 
-def _with_numbers(rows: Rows, joined: Joined, numbers: Sequence[Numbers], chosen: Sequence[BoolArray] | None) -> Rows:
-    """Return the rows, with the parameters for each part set on its chosen keys."""
-    given = rows.copy()
-    places: dict[str, list[npt.NDArray[np.intp]]] = {}
-    values: dict[str, list[npt.NDArray[np.float64]]] = {}
-    for number, (span, each) in enumerate(zip(joined.spans, numbers, strict=True)):
-        at = np.arange(span.start, span.stop)
-        at = at if chosen is None else at[chosen[number]]
-        for name, own in each.items():
-            places.setdefault(name, []).append(at)
-            values.setdefault(name, []).append(own if own.shape == at.shape else np.broadcast_to(own, at.shape))
-    for name, every in values.items():
-        rows_.give(given, name, np.concatenate(every), np.concatenate(places[name]))
-    return given
+def _with_numbers(
+    rows: Rows, joined: Joined, numbers: Sequence[Numbers], keys_to_set: Sequence[BoolArray] | None
+) -> Rows:
+    """Return the rows, with the parameters for each channel set on its keys to set."""
+    result = rows.copy()
+    rows_by_name: dict[str, list[IndexArray]] = {}
+    values_by_name: dict[str, list[npt.NDArray[np.float64]]] = {}
+    for channel, (span, values_of_channel) in enumerate(zip(joined.spans, numbers, strict=True)):
+        channel_rows = np.arange(span.start, span.stop)
+        if keys_to_set is not None:
+            channel_rows = channel_rows[keys_to_set[channel]]
+        for name, values in values_of_channel.items():
+            rows_by_name.setdefault(name, []).append(channel_rows)
+            values_by_name.setdefault(name, []).append(np.broadcast_to(values, channel_rows.shape))
+    for name, rows_to_set in rows_by_name.items():
+        rows_.give(result, name, np.concatenate(values_by_name[name]), np.concatenate(rows_to_set))
+    return result
 
 
-def with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
-    """Return the keys with the float attributes that they would have without identities."""
-    known = at >= 0
-    if not known.any():
+def with_own_floats(keys: Keyframes, at: IndexArray) -> Keyframes:
+    """Return the keys with the float attributes that they would have without identities.
+
+    `at` contains the indices of the keys' session rows, or -1.
+    """
+    has_row = at >= 0
+    if not has_row.any():
         return keys
     rows = session.rows[np.maximum(at, 0)]
+    arrays: dict[str, Float32Array] = {name: getattr(keys, name) for name in IDENTIFYING}
     return keys.with_(
         **{
-            name: np.where(known, key_identity.without_identities(getattr(keys, name), rows[name]), getattr(keys, name))
-            for name in IDENTIFYING
+            name: np.where(has_row, key_identity.without_identities(floats, rows[name]), floats)
+            for name, floats in arrays.items()
         }
     )
 
 
 def _are_recorded(
-    parts: Sequence[OwnChannel], joined: Joined, own: OwnKeys, known: BoolArray, present: rows_.Columns
-) -> npt.NDArray[np.bool_]:
-    """Return a mask of the `known` keys that have a row of their own, even if the keys were moved.
+    channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, has_row: BoolArray, rows: rows_.Columns
+) -> BoolArray:
+    """Return a mask of the keys with a row that keep this row, even if the keys were moved.
 
-    `joined` contains the keys of all parts, and `present` the rows of the known keys.
+    `joined` and `own` contain the keys of all channels, and `rows` contains the rows of the keys in the mask `has_row`.
     """
-    number = joined.spread(np.arange(len(parts)))
-    if not known.all():
-        own, number = own.take(known), number[known]
+    channel_of_key = joined.spread(np.arange(len(channels)))
+    if not has_row.all():
+        own, channel_of_key = own.take(has_row), channel_of_key[has_row]
     keys, (given, numbers) = own.keys, rows_.given_of(own.numbers)
-    same: npt.NDArray[np.bool_] = np.array([part.track for part in parts], np.uint32)[number] == present["track"]
-    same &= np.array([part.component for part in parts], np.int32)[number] == present["index"]
-    same &= (own.chosen == present["chosen"]) & (given == present["given"])
-    same &= (numbers == present["numbers"]).all(axis=1)
+    tracks = np.array([channel.track for channel in channels], np.uint32)
+    components = np.array([channel.component for channel in channels], np.int32)
+    same: BoolArray = tracks[channel_of_key] == rows["track"]
+    same &= components[channel_of_key] == rows["index"]
+    same &= (own.chosen == rows["chosen"]) & (given == rows["given"]) & (numbers == rows["numbers"]).all(axis=1)
     for name in RECORDED:
-        if name not in _EXACT:
-            same &= getattr(keys, name) == present[name]
-    baked = np.array([part.baked for part in parts])[number]
-    exact = same.copy()
-    for name in _EXACT if not baked.all() else ():
-        exact &= both(getattr(keys, name).view(np.uint32) == present[name].view(np.uint32))
+        if name not in PAIRS:
+            same &= getattr(keys, name) == rows[name]
+    has_placed_handles = np.array([channel.has_placed_handles for channel in channels])[channel_of_key]
+    same_bits = same.copy()
+    for name in PAIRS if not has_placed_handles.all() else ():
+        same_bits &= both(getattr(keys, name).view(np.uint32) == rows[name].view(np.uint32))
     for side in SIDES:
-        offset, before = getattr(keys, side) - keys.co, present[side] - present["co"]
-        size = 1e-3 + np.abs(keys.co) + np.abs(before)
-        same &= both(np.abs(offset - before) <= _OFFSET * size)
-    result: npt.NDArray[np.bool_] = np.where(baked, same, exact) & ~_is_copied(number, keys.frames, present)
-    return result
+        offset, recorded_offset = getattr(keys, side) - keys.co, rows[side] - rows["co"]
+        size = 1e-3 + np.abs(keys.co) + np.abs(recorded_offset)
+        same &= both(np.abs(offset - recorded_offset) <= _HANDLE_MOVED * size)
+    are_recorded: BoolArray = np.where(has_placed_handles, same, same_bits)
+    return are_recorded & ~_are_copies(channel_of_key, keys.frames, rows)
 
 
-def _is_copied(channels: npt.NDArray[np.intp], frames: Float32Array, present: rows_.Columns) -> npt.NDArray[np.bool_]:
+def _are_copies(channels: IndexArray, frames: Float32Array, rows: rows_.Columns) -> BoolArray:
     """Return a mask of the keys that share a row with the original key, or with an earlier key of the channel."""
-    copied = np.zeros(len(present), dtype=np.bool_)
-    if rows_.are_distinct(present["identity"]):
-        return copied
-    elsewhere = frames != present["co"][:, 0]
-    order = np.lexsort((elsewhere, present["identity"], channels))
-    in_order = present["identity"][order], channels[order]
-    copied[order[1:]] = np.all([each[1:] == each[:-1] for each in in_order], axis=0)
-    return copied
+    are_copies = np.zeros(len(rows), dtype=np.bool_)
+    if rows_.are_distinct(rows["identity"]):
+        return are_copies
+    has_moved = frames != rows["co"][:, 0]
+    order = np.lexsort((has_moved, rows["identity"], channels))
+    identities, channels = rows["identity"][order], channels[order]
+    are_copies[order[1:]] = (identities[1:] == identities[:-1]) & (channels[1:] == channels[:-1])
+    return are_copies
 
 
 def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
@@ -185,19 +194,19 @@ def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> No
     if not channels:
         return
     joined = read_joined([fcurve for fcurve, _ in channels], (*MARKS, "interpolation"))
-    spelt = with_own_identities(joined.keys, np.concatenate([own.identities for _, own in channels]))
-    floats = [joined.of_channels(getattr(spelt, name)) for name in IDENTIFYING]
-    for (fcurve, _), *arrays in zip(channels, *floats, strict=True):
-        for name, array in zip(IDENTIFYING, arrays, strict=True):
+    keys = with_own_identities(joined.keys, np.concatenate([own.identities for _, own in channels]))
+    for name in IDENTIFYING:
+        arrays = joined.of_channels(getattr(keys, name))
+        for (fcurve, _), array in zip(channels, arrays, strict=True):
             fcurve.keyframe_points.foreach_set(name, array)
 
 
 def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
     """Return the keys with these identities in unused float attributes, replacing any other identities."""
-    before = identities_of(keys)
-    renamed = (identities != key_identity.NONE) & (before != identities)
-    plain = with_own_floats(keys, np.where(renamed, session.rows.find(before), -1))
-    return key_identity.with_identities(plain, identities)
+    identities_before = identities_of(keys)
+    is_replaced = (identities != key_identity.NONE) & (identities_before != identities)
+    keys = with_own_floats(keys, np.where(is_replaced, session.rows.find(identities_before), -1))
+    return key_identity.with_identities(keys, identities)
 
 
 def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:

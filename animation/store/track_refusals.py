@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a track can't be baked or changed: locked, driven or muted channels, edits outside TCB, a damaged table.
+"""Reasons why a track can't be baked or changed, such as locked, driven or muted channels, or a damaged table.
 
 For datablocks, see `fcurves/linked_data.py`, for actions `fcurves/action_refusals.py`, and for values that a method
 can't play `bake/plans/unplayable_keys.py`.
@@ -7,11 +7,15 @@ can't play `bake/plans/unplayable_keys.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
+import numpy as np
+
 from ..errors import Finding
+from ..fcurves.keyframes import NO_KEYS, PAIRS
 from .edited_outside import edited_outside
+from .own_keys import OwnKeys, own_end_to_end
 from .tracks import Track, looks_baked
 
 _MUTE = attrgetter("mute")
@@ -48,4 +52,27 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | No
             return track.finding("SAMPLED_CURVE")
         if not without_keys:
             return track.finding("CHANNEL_WITHOUT_KEYS", index)
+    return None
+
+
+def errors_of_numbers(tracks: Sequence[Track], own_of_tracks: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
+    """Return the result of `error_of_numbers` for each track, computed together."""
+    channels = [own for own_of_track in own_of_tracks for own in own_of_track.values()]
+    keys = own_end_to_end(channels).keys if channels else NO_KEYS
+    if all(np.isfinite(positions).all() for positions in (keys.co, keys.handle_left, keys.handle_right)):
+        return [None] * len(tracks)
+    return list(map(error_of_numbers, tracks, own_of_tracks))
+
+
+def error_of_numbers(track: Track, own_by_index: Mapping[int, OwnKeys]) -> Finding | None:
+    """Return a finding that names the first key whose frame, value or handle is not finite, or None."""
+    for own in own_by_index.values():
+        keys = own.keys
+        if not np.isfinite(keys.frames).all():
+            return track.finding("FRAME_NOT_FINITE")
+        for name in PAIRS:
+            is_finite = np.isfinite(getattr(keys, name)).all(axis=1)
+            if not is_finite.all():
+                code = "VALUE_NOT_FINITE" if name == "co" else "HANDLE_NOT_FINITE"
+                return track.finding(code, frame=float(keys.frames[np.argmin(is_finite)]))
     return None

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..fcurves.keyframes import Float32Array, read_coordinates
+from ..fcurves.read_keys import read_coordinates
 from .digest import digest
 from .frame_functions import functions_of
 from .own_keys import read_all_own_keys
 from .record_rows import OwnChannel, recorded
-from .table.custom_property import Channel
 from .table.session import session
 from .tracks import Track
 
@@ -29,57 +28,62 @@ def are_up_to_date(tracks: Sequence[Track], places: Sequence[bytes] | None = Non
     drag count as up to date. `places` contains the frames and values of all keys on each track's F-curves, if they were
     just read.
     """
-    read_now = places or [
-        b"" if t.is_baked else b"".join([read_coordinates(curve).data for curve in t.channels.values()]) for t in tracks
+    if places is None:
+        places = [_read_places(track) for track in tracks]
+    are_shown = [track.state is not None and session.is_shown(track.state.identity) for track in tracks]
+    candidates = [
+        track
+        for track, places_of_track, is_shown in zip(tracks, places, are_shown, strict=True)
+        if not is_shown and _has_recorded_positions(track, places_of_track)
     ]
-    shown = [track.state is not None and session.is_shown(track.state.identity) for track in tracks]
-    every_now = zip(tracks, read_now, shown, strict=True)
-    standing = [track for track, now, is_shown in every_now if not is_shown and _stands_as_played(track, now)]
-    every = read_all_own_keys(standing)
-    parts = [
+    up_to_date = {id(track) for track, matches in zip(candidates, _match_digests(candidates), strict=True) if matches}
+    return [is_shown or id(track) in up_to_date for track, is_shown in zip(tracks, are_shown, strict=True)]
+
+
+def _read_places(track: Track) -> bytes:
+    """Read the frames and values of all keys on the track's F-curves, which are not needed for a baked track."""
+    return b"" if track.is_baked else b"".join([read_coordinates(fcurve).data for fcurve in track.channels.values()])
+
+
+def _match_digests(tracks: Sequence[Track]) -> list[bool]:
+    """Return, for each track, whether no key needs a new row and the digest is as recorded."""
+    own_by_track = read_all_own_keys(tracks)
+    channels = [
         OwnChannel(track.state.identity, index, own, index in track.state.channels)
-        for track, kept in zip(standing, every, strict=True)
+        for track, own_by_index in zip(tracks, own_by_track, strict=True)
         if track.state is not None
-        for index, own in kept.items()
+        for index, own in own_by_index.items()
     ]
-    fresh = iter(recorded(parts)[1])
-    changed = [sum(len(next(fresh)) for _ in kept) for kept in every]
-    result = {
-        id(track): not new and digest(track, track.settings, kept, function) == track.settings.digest
-        for track, kept, new, function in zip(standing, every, changed, functions_of(standing), strict=True)
-    }
-    return [is_shown or result.get(id(track), False) for track, is_shown in zip(tracks, shown, strict=True)]
+    new_rows = iter(recorded(channels)[1])
+    new_row_counts = [sum(len(next(new_rows)) for _ in own_by_index) for own_by_index in own_by_track]
+    return [
+        not new_row_count and digest(track, track.settings, own_by_index, function) == track.settings.digest
+        for track, own_by_index, new_row_count, function in zip(
+            tracks, own_by_track, new_row_counts, functions_of(tracks), strict=True
+        )
+    ]
 
 
-def _stands_as_played(track: Track, places: bytes) -> bool:
-    """Return whether the keys and extrapolations of the track's curves match its table entry."""
+def _has_recorded_positions(track: Track, places: bytes) -> bool:
+    """Return whether the keys and extrapolations of the track's curves match its table entry.
+
+    `places` contains the current frames and values. For a baked track, only the extrapolations are compared.
+    """
     bake = track.bake
     if bake is not None:
         return track.channels.keys() <= bake.channels.keys() and all(
             fcurve.extrapolation == bake.channels[index].written.extrapolation
             for index, fcurve in track.channels.items()
         )
-    return track.is_played_by_handles and _all_stand(track, places)
-
-
-def _all_stand(track: Track, places: bytes) -> bool:
-    """Return whether all keys of a track still have their recorded frames and values.
-
-    `places` contains the current frames and values.
-    """
-    channels = track.state.channels if track.state is not None else {}
-    now, start = np.frombuffer(places, np.float32), 0
+    if track.state is None or not track.is_played_by_handles:
+        return False
+    channels, co, start = track.state.channels, np.frombuffer(places, np.float32).reshape(-1, 2), 0
     for index in track.channels:
         if index not in channels or track.extrapolation(index) != channels[index].extrapolation:
             return False
-        end = start + 2 * len(channels[index].own)
-        if not _stands(now[start:end], channels[index]):
+        recorded_co = channels[index].own["co"]
+        end = start + len(recorded_co)
+        if not np.array_equal(co[start:end], recorded_co):
             return False
         start = end
-    return start == len(now)
-
-
-def _stands(places: Float32Array, written: Channel) -> bool:
-    """Return whether all keys of a channel have their recorded frames and values."""
-    at = places.reshape(-1, 2)
-    return len(at) == len(written.own) and bool((at == written.own["co"]).all())
+    return start == len(co)

@@ -35,14 +35,15 @@ def property_name(datablock: bpy.types.ID, path: str, kind: str) -> str:
     if name.startswith("[") and (not owner or is_bone(owner)):
         # A custom property can have the name of a property of its owner, which may be a track too.
         properties = bpy.types.PoseBone.bl_rna.properties if owner else datablock.bl_rna.properties
-        has_own_name = name[1:-1] not in {_ROTATION.sub("rotation", each.identifier) for each in properties}
-        own_path = name[1:-1] if has_own_name else name
+        is_unique = name[1:-1] not in {_ROTATION.sub("rotation", prop.identifier) for prop in properties}
+        own_path = name[1:-1] if is_unique else name
     own_path = _ROTATION.sub("rotation", own_path)
-    plain = re.sub(r"\W+", "_", own_path, flags=re.ASCII).strip("_")
-    if plain != own_path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
+    word = re.sub(r"\W+", "_", own_path, flags=re.ASCII).strip("_")
+    if word != own_path or len(f"tcb_{word}_{kind}") > _LONGEST_NAME:
         # Otherwise, two tracks could have the same shortened path.
-        plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(own_path.encode()):08x}"
-    return f"tcb_{plain}_{kind}"
+        checksum = f"_{zlib.crc32(own_path.encode()):08x}"
+        word = word[: _LONGEST_NAME - len(f"tcb__{kind}") - len(checksum)] + checksum
+    return f"tcb_{word}_{kind}"
 
 
 def is_bone(owner: str) -> bool:

@@ -15,13 +15,14 @@ from ...animation import Finding
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
-from ...animation.fcurves.keyframes import read
+from ...animation.fcurves.read_keys import read
 from ...animation.store.action_and_strips import editable_sets
+from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
-from ...animation.store.tracks import Track, find_tracks
+from ...animation.store.tracks import Track
 from ..arguments import Job
 from ..choosing import named, reasons_without_channels, sets_of, tracks_of
 from ..file_outcome import Outcome

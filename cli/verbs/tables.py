@@ -9,9 +9,10 @@ from pathlib import Path
 import bpy
 
 from ...animation import AnimationError, Finding, export_table, import_table
-from ...animation.datablocks import bone_path, frame_rate
 from ...animation.edit import velocities
+from ...animation.scene_time import frame_rate
 from ...animation.steps import IMPORT_STEPS
+from ...animation.store.paths import bone_path
 from ...formats import table
 from ...interp.messages import Text
 from ..arguments import Job

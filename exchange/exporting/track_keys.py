@@ -18,10 +18,11 @@ from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import PropertySampler, curves_of, is_driven, plays_strips
 from ...animation.sampling.transforms import plays
+from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.track_refusals import blocking_reason
-from ...animation.store.tracks import Track, find_tracks, rotation_property
+from ...animation.store.tracks import Track, rotation_property
 from ...interp import evaluate_many, rotations
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD

@@ -21,9 +21,9 @@ from ...animation.errors import Finding
 from ...animation.fcurves.channels import Channels, new_action
 from ...animation.fcurves.keying import key_curve
 from ...animation.store.enable_tracks import enable_tracks
+from ...animation.store.find_tracks import find_tracks
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.settings import Settings
-from ...animation.store.tracks import find_tracks
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
 from .plan_objects import note

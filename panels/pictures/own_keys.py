@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from gpu_extras.batch import batch_for_shader
 
-from ...animation.fcurves.keyframes import KEY_TYPE, read_coordinates, types
+from ...animation.fcurves.keyframes import KEY_TYPE
+from ...animation.fcurves.read_keys import read_coordinates, read_types
 from ...animation.store.table.custom_property import has_baked_tracks
 from .diagram import KEY_COLOR
 
@@ -28,7 +29,7 @@ def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
         action = fcurve.id_data
         if not isinstance(action, bpy.types.Action) or not (fcurve.lock and has_baked_tracks(action)):
             continue
-        is_own = types(fcurve) != KEY_TYPE["GENERATED"]
+        is_own = read_types(fcurve) != KEY_TYPE["GENERATED"]
         places = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
         places[:, 1] *= _unit(fcurve, context)
         found.append(places)

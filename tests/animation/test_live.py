@@ -29,7 +29,7 @@ from tests.animation.live import copied, handlers_of, let_time_pass, live_object
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
-    tracks = animation.store.tracks.find_tracks(thing, animation.fcurves.channels.channels_of(thing))
+    tracks = animation.store.find_tracks.find_tracks(thing, animation.fcurves.channels.channels_of(thing))
     return {
         (track.path, index): original.keys.co.tolist()
         for track in tracks
@@ -693,13 +693,13 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
 
 
 def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
-    keyframes = animation.fcurves.keyframes
+    joined_keys, read_keys = animation.fcurves.joined, animation.fcurves.read_keys
     thing = new_object()
     key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
-    channels = keyframes.read_joined(fcurves(thing)).channels
-    assert np.shares_memory(keyframes.end_to_end(channels[:2]).co, channels[1].co)
+    channels = read_keys.read_joined(fcurves(thing)).channels
+    assert np.shares_memory(joined_keys.end_to_end(channels[:2]).co, channels[1].co)
     for some in ([0, 1, 2], [1, 2], [2, 0], [1, 1]):
-        joined = keyframes.end_to_end([channels[number] for number in some])
-        for name in keyframes.NAMES:
-            wanted = np.concatenate([getattr(keyframes.read(fcurves(thing)[number]), name) for number in some])
+        joined = joined_keys.end_to_end([channels[number] for number in some])
+        for name in animation.fcurves.keyframes.NAMES:
+            wanted = np.concatenate([getattr(read_keys.read(fcurves(thing)[number]), name) for number in some])
             assert np.array_equal(getattr(joined, name), wanted), (some, name)

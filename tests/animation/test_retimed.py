@@ -479,7 +479,8 @@ def test_no_track_is_made_of_a_function(animation):
     item = keyed()
     function(item, FUNCTIONS["reversed"])
     paths = {
-        track.path for track in animation.store.tracks.find_tracks(item, animation.fcurves.channels.channels_of(item))
+        track.path
+        for track in animation.store.find_tracks.find_tracks(item, animation.fcurves.channels.channels_of(item))
     }
     assert paths == {"location", "rotation_quaternion"}
 

@@ -25,8 +25,8 @@ def segments(animation):
 
 
 @pytest.fixture
-def keyframes(animation):
-    return importlib.import_module(f"{animation.__name__}.fcurves.keyframes")
+def read_keys(animation):
+    return importlib.import_module(f"{animation.__name__}.fcurves.read_keys")
 
 
 def fcurve(kind: str, easing: str, start: float, end: float, **numbers: float) -> bpy.types.FCurve:
@@ -47,7 +47,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("numbers", "easing", "kind"), all_pairs(NUMBERS, EASINGS, KINDS))
-def test_values_are_blenders(segments, keyframes, kind: str, easing: str, numbers: str) -> None:
+def test_values_are_blenders(segments, read_keys, kind: str, easing: str, numbers: str) -> None:
     for start, end in ((1.0, 4.0), (2.0, -3.0), (1.0, 1.0)):
         played = fcurve(kind, easing, start, end, **NUMBERS[numbers])
         if kind == "BEZIER":
@@ -55,7 +55,7 @@ def test_values_are_blenders(segments, keyframes, kind: str, easing: str, number
                 setattr(point, f"{side}_type", "FREE")
             played.keyframe_points[0].handle_right = (18, end)
             played.keyframe_points[1].handle_left = (31, start - 2)
-        found = segments.evaluate(keyframes.read(played), np.zeros(len(PLACES), int), PLACES)
+        found = segments.evaluate(read_keys.read(played), np.zeros(len(PLACES), int), PLACES)
         wanted = np.array([played.evaluate(frame) for frame in PLACES])
         # For Bezier segments, Blender solves a cubic in float32. Elastic segments have angles of hundreds of radians.
         room = {"BEZIER": 1e-5, "ELASTIC": 1e-5}.get(kind, 1e-6)
@@ -64,8 +64,8 @@ def test_values_are_blenders(segments, keyframes, kind: str, easing: str, number
 
 @pytest.mark.parametrize("easing", EASINGS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_derivatives_are_those_of_the_values(segments, keyframes, kind: str, easing: str) -> None:
-    keys = keyframes.read(fcurve(kind, easing, 1.0, 4.0, amplitude=2.0, back=2.5, period=20.0))
+def test_derivatives_are_those_of_the_values(segments, read_keys, kind: str, easing: str) -> None:
+    keys = read_keys.read(fcurve(kind, easing, 1.0, 4.0, amplitude=2.0, back=2.5, period=20.0))
     # Avoid frames close to corners and vertical tangents.
     at, step = PLACES + 0.1, 1e-4
     begin = np.zeros(len(at), int)
@@ -76,7 +76,7 @@ def test_derivatives_are_those_of_the_values(segments, keyframes, kind: str, eas
         assert np.abs(found - slope).max() <= 1e-5 * max(1.0, np.abs(slope).max()), order
 
 
-def test_a_circle_s_upright_end_has_a_finite_derivative(segments, keyframes) -> None:
-    keys = keyframes.read(fcurve("CIRC", "EASE_IN", 1.0, 4.0))
+def test_a_circle_s_upright_end_has_a_finite_derivative(segments, read_keys) -> None:
+    keys = read_keys.read(fcurve("CIRC", "EASE_IN", 1.0, 4.0))
     velocity = segments.evaluate(keys, np.zeros(1, int), np.array([END]), 1)
     assert 10.0 < velocity[0] < np.inf

@@ -195,7 +195,7 @@ def test_a_track_that_a_change_of_the_table_leaves_alone_is_not_read_again(anima
     assert edit != "rows without keys" or len(rows_of(animation, ball)) < rows
     paths = ("location", "scale", "delta_location")
     own = animation.fcurves.channels.channels_of(ball)
-    after = [track for path in paths for track in animation.store.tracks.find_tracks(ball, own, [path])]
+    after = [track for path in paths for track in animation.store.find_tracks.find_tracks(ball, own, [path])]
     assert next(track.state for track in after if track.path == "scale") is before
     # The cached data do not differ from the stored data either.
     animation.store.table.session.session.forget_actions()

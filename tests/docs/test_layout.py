@@ -52,6 +52,8 @@ ORDER = (
         "animation/errors",
         "animation/arguments",
         "animation/datablocks",
+        "animation/action_users",
+        "animation/scene_time",
         "animation/options",
         "animation/report",
     ),

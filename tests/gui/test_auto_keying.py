@@ -46,7 +46,7 @@ bpy.ops.ed.undo_push(message='enabled')
 TRACKS = """
 item = bpy.data.objects['Cube' if 'Cube' in bpy.data.objects else 'Rig']
 from bl_ext.user_default.tcb_animation.animation.fcurves.channels import channels_of
-from bl_ext.user_default.tcb_animation.animation.store.tracks import find_tracks
+from bl_ext.user_default.tcb_animation.animation.store.find_tracks import find_tracks
 from bl_ext.user_default.tcb_animation.animation.store.up_to_date import is_up_to_date
 result = []
 for track in find_tracks(item, channels_of(item)):

@@ -17,9 +17,10 @@ from typing import Any
 
 import bpy
 
-from ...animation.datablocks import action_time, animation_data, name_of
+from ...animation.datablocks import animation_data, name_of
 from ...animation.edit.selected_keys import baked_tracks_selected
 from ...animation.errors import Finding
+from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
 from .. import selection
 from ..chosen_keys import ANIMATION_EDITORS

@@ -20,10 +20,10 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import Options, Report
+from ...animation.action_users import users_of
 from ...animation.bake.pipeline import bake
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
-from ...animation.datablocks import users_of
 from ...animation.errors import Finding
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all

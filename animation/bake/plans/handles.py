@@ -16,8 +16,8 @@ from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
 from ...store.frame_functions import FrameFunction
-from ...store.table.custom_property import COUPLED, NEGATED
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
+from ...store.table.track_records import COUPLED, NEGATED
 from ...store.tracks import Track
 from .beyond_keys import rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope

@@ -18,7 +18,8 @@ from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines import METHODS
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, union
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, end_to_end
+from ...fcurves.joined import end_to_end
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray
 from ...fcurves.segments import ChannelSegments
 from ...memoize import memoized
 from ...records import record

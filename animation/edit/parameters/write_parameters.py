@@ -13,12 +13,13 @@ import numpy.typing as npt
 from ...bake.replay import end_drag, rebake_step
 from ...fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ...fcurves.frames import is_among
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, KeyBlock
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray
+from ...fcurves.read_keys import KeyBlock
 from ...records import record
 from ...store.own_keys import OwnKeys, read_all_own_keys
 from ...store.parameters import Numbers
 from ...store.record_rows import OwnChannel, recorded, write_identities
-from ...store.table.custom_property import Channel, TrackState, Written, update
+from ...store.table.custom_property import update
 from ...store.table.key_identity import Identities
 from ...store.table.rows import (
     CHOSEN_INTERPOLATION,
@@ -32,6 +33,7 @@ from ...store.table.rows import (
     joined,
     velocity_of,
 )
+from ...store.table.track_records import Channel, TrackState, Written
 from ...store.tracks import Track
 from ..change_own_curves import bake_again, with_saved_keys
 

@@ -9,28 +9,29 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...datablocks import HAS_SLOTS, users_of
+from ...action_users import users_of
+from ...datablocks import HAS_SLOTS
 from ...errors import AnimationError
 from ...fcurves.action_refusals import layered_reason
 from ...fcurves.channels import channels_in, channels_of
-from ...fcurves.keyframes import Float32Array, KeyBlock
+from ...fcurves.keyframes import Float32Array
+from ...fcurves.read_keys import KeyBlock
 from ..digest import RESTORED
+from ..find_tracks import find_tracks
 from ..table import key_identity
 from ..table import rows as rows_
-from ..table.custom_property import OWN, SAVED, Table, read_table, update
+from ..table.custom_property import Table, read_table, update
 from ..table.custom_property import write as write_table
 from ..table.key_identity import Identities
 from ..table.rows import Rows
 from ..table.session import session
-from ..tracks import find_tracks
+from ..table.track_records import OWN, SAVED
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:
     """Add an entry to the action's table for each TCB track that was moved into the action with its slot."""
     table = read_table(action)
-    at = session.rows.find(_spelled(action))
-    owners = set(session.rows["track"][at[at >= 0]].tolist())
-    if table.error or owners <= table.tracks.keys():
+    if table.error or _tracks_of_keys(action) <= table.tracks.keys():
         return
     states = {}
     for datablock in users_of(action):
@@ -48,12 +49,17 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
     if not HAS_SLOTS or table.error:
         return []
     handles = {slot.handle for slot in action.slots}
-    gone = {track.identity for track in table.tracks.values() if track.slot not in handles}
+    identities = {track.identity for track in table.tracks.values() if track.slot not in handles}
     # The slot may have been moved to another action in which its tracks have not been found yet.
-    for other in bpy.data.actions if gone else ():
-        at = session.rows.find(_spelled(other))
-        gone -= set(session.rows["track"][at[at >= 0]].tolist()) - read_table(other).tracks.keys()
-    return list(gone)
+    for other in bpy.data.actions if identities else ():
+        identities -= _tracks_of_keys(other) - read_table(other).tracks.keys()
+    return list(identities)
+
+
+def _tracks_of_keys(action: bpy.types.Action) -> set[int]:
+    """Return the identities of the tracks for which the rows of the action's keys were created."""
+    at = session.rows.find(_spelled(action))
+    return set(session.rows["track"][at[at >= 0]].tolist())
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
@@ -66,9 +72,9 @@ def clear_orphans(action: bpy.types.Action) -> None:
     if table.error or not (len(table.rows) or table.tracks) or layered_reason(action):
         return
     with suppress(ValueError):
-        kept = _rows_in_use(action, table)
-        if kept.tobytes() != table.rows.tobytes():
-            write_table(action, table, replace(table, rows=kept))
+        used_rows = _rows_in_use(action, table)
+        if used_rows.tobytes() != table.rows.tobytes():
+            write_table(action, table, replace(table, rows=used_rows))
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
@@ -81,13 +87,12 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     saved = rows_.joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
     own = rows_.joined([channel.own for state in states for channel in state.channels.values()], OWN)
     spelled = np.concatenate((_spelled(action), key_identity.spelled(saved["amplitude"], saved["period"])))
-    named = rows_.distinct(np.concatenate((spelled, own["identity"])))
-    at = session.rows.find(named)
+    at = session.rows.find(rows_.distinct(np.concatenate((spelled, own["identity"]))))
     # If a key uses its amplitude and period, only `back` identifies it.
     codes = key_identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
     codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.spells_code(codes)])
-    like = np.isin(key_identity.codes(table.rows["identity"]), codes)
-    return rows_.merge(session.rows[at[at >= 0]], table.rows[like])
+    has_code = np.isin(key_identity.codes(table.rows["identity"]), codes)
+    return rows_.merge(session.rows[at[at >= 0]], table.rows[has_code])
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
@@ -97,8 +102,8 @@ def _spelled(action: bpy.types.Action) -> Identities:
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
     """Read this float attribute of all keys in the action."""
-    every = [fcurve.keyframe_points for channels in channels_in(action) for fcurve in channels]
-    floats: Float32Array = KeyBlock(every).read(name)
+    collections = [fcurve.keyframe_points for channels in channels_in(action) for fcurve in channels]
+    floats: Float32Array = KeyBlock(collections).read(name)
     return floats
 
 

@@ -38,21 +38,21 @@ def _bits(floats: Float32Array) -> npt.NDArray[np.uint32]:
 
 def spelled(amplitude: Float32Array, period: Float32Array) -> Identities:
     """Read the identities from amplitudes and periods, even if there are no matching rows."""
-    result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
-    return result
+    identities: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
+    return identities
 
 
 def codes(identities: Identities) -> npt.NDArray[np.uint32]:
     """Compute the codes for `back` from the identities."""
     # Knuth's multiplicative hash gives consecutive identities distant codes.
-    mixed: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
-    return mixed
+    hashes: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
+    return hashes
 
 
 def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     """Return a mask of the codes that an identity may have, that is, neither 0 nor the code of Blender's default."""
-    may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
-    return may
+    spell_codes: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
+    return spell_codes
 
 
 def codes_of(back: Float32Array) -> npt.NDArray[np.uint32]:
@@ -69,22 +69,22 @@ def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
 
     An identity is invalid if writing it would not change the low half of an ordinary key's `amplitude`.
     """
-    return _are_given(identities >> np.uint32(16))
+    return _are_assigned(identities >> np.uint32(16))
 
 
-def _are_given(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+def _are_assigned(halves: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     """Return a mask of the low halves of `amplitude` that do not occur in ordinary keys.
 
     Blender sets 0.8 on keys that an animator inserts, and 0 on keys added by scripts and importers.
     """
-    given: npt.NDArray[np.bool_] = (halves != 0) & (halves != _DEFAULT >> np.uint32(16))
-    return given
+    are_assigned: npt.NDArray[np.bool_] = (halves != 0) & (halves != _DEFAULT >> np.uint32(16))
+    return are_assigned
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
     """Return a mask of the assignable identities, which change the low halves of ordinary `amplitude` and `back`."""
-    free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
-    return free
+    are_free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
+    return are_free
 
 
 def are_plain(amplitude: Float32Array) -> bool:
@@ -92,14 +92,14 @@ def are_plain(amplitude: Float32Array) -> bool:
 
     The bits are compared, because some amplitudes are denormal numbers.
     """
-    return not bool(np.count_nonzero(_are_given(_bits(amplitude) & _LOW)))
+    return not bool(np.count_nonzero(_are_assigned(_bits(amplitude) & _LOW)))
 
 
 def carry_identities(keys: Keyframes) -> npt.NDArray[np.bool_]:
     """Return a mask of the keys with an identity, that is, with a `back` that matches the other two floats."""
-    spelt = spelled(keys.amplitude, keys.period)
-    named: npt.NDArray[np.bool_] = is_free(spelt) & (codes_of(keys.back) == codes(spelt))
-    return named
+    identities = spelled(keys.amplitude, keys.period)
+    have_identities: npt.NDArray[np.bool_] = is_free(identities) & (codes_of(keys.back) == codes(identities))
+    return have_identities
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
@@ -107,31 +107,33 @@ def with_identities(keys: Keyframes, identities: Identities, interpolation: Enum
 
     `interpolation` contains the interpolations that the keys will have. Default: the current interpolations.
     """
-    plays = keys.interpolation if interpolation is None else interpolation
-    given = identities != NONE
-    shared = given & (plays != INTERPOLATION["ELASTIC"])
-    own = given & (plays != INTERPOLATION["BACK"])
+    if interpolation is None:
+        interpolation = keys.interpolation
+    has_identity = identities != NONE
+    in_amplitude = has_identity & (interpolation != INTERPOLATION["ELASTIC"])
+    in_back = has_identity & (interpolation != INTERPOLATION["BACK"])
     return keys.with_(
-        amplitude=np.where(shared, _spell(keys.amplitude, identities >> np.uint32(16)), keys.amplitude),
-        period=np.where(shared, _spell(keys.period, identities & _LOW), keys.period),
-        back=np.where(own, _spell(keys.back, codes(identities)), keys.back),
+        amplitude=np.where(in_amplitude, _spell(keys.amplitude, identities >> np.uint32(16)), keys.amplitude),
+        period=np.where(in_amplitude, _spell(keys.period, identities & _LOW), keys.period),
+        back=np.where(in_back, _spell(keys.back, codes(identities)), keys.back),
     )
 
 
-def _spell(floats: Float32Array, low: npt.NDArray[np.uint32]) -> Float32Array:
-    spelt: Float32Array = ((_bits(floats) & _HIGH) | low).view(np.float32)
-    return spelt
+def _spell(floats: Float32Array, halves: npt.NDArray[np.uint32]) -> Float32Array:
+    """Replace the low halves of the floats."""
+    result: Float32Array = ((_bits(floats) & _HIGH) | halves).view(np.float32)
+    return result
 
 
 def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Array:
     """Restore the recorded low bits of floats, except where the upper bits have been edited since."""
-    same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
-    result: Float32Array = np.where(same, recorded, now)
+    is_unedited = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
+    result: Float32Array = np.where(is_unedited, recorded, now)
     return result
 
 
 def derive(rows: npt.NDArray[np.void], serials: npt.NDArray[np.uint32]) -> Identities:
     """Return identities as checksums of rows and serials. `rows.identify` compares rows with equal identities."""
     size, content = rows.dtype.itemsize, memoryview(rows.tobytes())
-    parts = (content[start : start + size] for start in range(0, len(content), size))
-    return np.fromiter(map(zlib.crc32, parts, serials.tolist()), dtype=np.uint32, count=len(rows))
+    row_contents = (content[start : start + size] for start in range(0, len(content), size))
+    return np.fromiter(map(zlib.crc32, row_contents, serials.tolist()), dtype=np.uint32, count=len(rows))

@@ -73,7 +73,8 @@ RECORDED = (
 Rows = npt.NDArray[np.void]
 """Records of dtype ROW. The rows of a table are sorted by identity."""
 
-_WHOLE = np.dtype(("V", ROW.itemsize))
+_WHOLE_ROW = np.dtype(("V", ROW.itemsize))
+"""Type of a row for copying all fields together."""
 
 NO_ROWS = np.empty(0, dtype=ROW)
 
@@ -92,15 +93,15 @@ def column_of(name: str) -> int:
 
 def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
     """Return the row of each identity, or -1. `rows` must be sorted by identity."""
+    at = np.full(len(identities), -1, dtype=np.intp)
     if not len(rows):
-        return np.full(len(identities), -1, dtype=np.intp)
-    found = np.full(len(identities), -1, dtype=np.intp)
+        return at
     # Most keys are generated, so they have no identity.
     named = np.flatnonzero(identities)
-    known, wanted = rows["identity"], identities[named]
-    at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
-    found[named] = np.where(known[at] == wanted, at, -1)
-    return found
+    row_identities, named_identities = rows["identity"], identities[named]
+    candidates = np.minimum(np.searchsorted(row_identities, named_identities), len(rows) - 1)
+    at[named] = np.where(row_identities[candidates] == named_identities, candidates, -1)
+    return at
 
 
 def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
@@ -108,8 +109,8 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     if len(parts) == 1 or not any(map(len, parts)):
         return parts[0] if parts else np.empty(0, dtype=dtype)
     # Copy by row instead of by field.
-    whole = np.dtype(("V", dtype.itemsize))
-    return np.concatenate([part.view(whole) for part in parts]).view(dtype)
+    whole_row = np.dtype(("V", dtype.itemsize))
+    return np.concatenate([part.view(whole_row) for part in parts]).view(dtype)
 
 
 class Columns:
@@ -146,26 +147,24 @@ Fields = npt.NDArray[np.void] | Columns
 def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     """Return a mask of the records in which all floats are finite. The records may have any structured type."""
     words = np.ascontiguousarray(records).view(np.float32).reshape(len(records), records.dtype.itemsize // 4)
-    finite = np.isfinite(words[:, _float_words(records.dtype)])
-    if finite.all():
-        return np.ones(len(records), dtype=np.bool_)
-    result: npt.NDArray[np.bool_] = np.logical_and.reduce(finite, axis=1)
-    return result
+    is_finite = np.isfinite(words[:, _float_words(records.dtype)])
+    are_finite: npt.NDArray[np.bool_] = np.logical_and.reduce(is_finite, axis=1)
+    return are_finite
 
 
 @cache
 def _float_words(dtype: np.dtype[Any]) -> slice:
     """Return the slice of a record's words that are floats. Floats must be consecutive."""
-    floats = [(at, of) for of, at, *_ in (dtype.fields or {}).values() if of.base.kind == "f"]
-    return slice(min(at for at, _ in floats) // 4, max(at + of.itemsize for at, of in floats) // 4)
+    floats = [(start, field) for field, start, *_ in (dtype.fields or {}).values() if field.base.kind == "f"]
+    return slice(min(start for start, _ in floats) // 4, max(start + field.itemsize for start, field in floats) // 4)
 
 
 def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the distinct numbers in ascending order, ten times as fast as `np.unique`."""
     ordered = np.sort(numbers)
-    first = np.ones(len(ordered), dtype=np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
 
 
 def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
@@ -177,8 +176,9 @@ def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
 def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
     """Return the distinct identities in ascending order, and the first index of each."""
     # NumPy sorts 16-bit numbers by radix sort. Two passes are five times as fast as sorting 32-bit numbers.
-    low = np.argsort(identities.astype(np.uint16), kind="stable")
-    order = low[np.argsort((identities >> np.uint32(16)).astype(np.uint16)[low], kind="stable")]
+    low_half, high_half = identities.astype(np.uint16), (identities >> np.uint32(16)).astype(np.uint16)
+    order = np.argsort(low_half, kind="stable")
+    order = order[np.argsort(high_half[order], kind="stable")]
     ordered = identities[order]
     if (ordered[1:] != ordered[:-1]).all():
         # This is ten times as fast as `np.unique`.
@@ -188,18 +188,18 @@ def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.in
 
 def merge(rows: Rows, more: Rows) -> Rows:
     """Merge two arrays of rows by identity, without duplicates. `rows` must be sorted, and takes precedence."""
-    fresh = more[find(rows, more["identity"]) < 0] if len(more) and len(rows) else more
-    if not len(fresh):
+    new_rows = more[find(rows, more["identity"]) < 0] if len(rows) else more
+    if not len(new_rows):
         return rows
-    fresh = fresh.view(_WHOLE)[first_of_each(fresh["identity"])[1]].view(ROW)
+    new_rows = new_rows.view(_WHOLE_ROW)[first_of_each(new_rows["identity"])[1]].view(ROW)
     if not len(rows):
-        return fresh
-    new = np.zeros(len(rows) + len(fresh), dtype=np.bool_)
-    new[np.searchsorted(rows["identity"], fresh["identity"]) + np.arange(len(fresh))] = True
-    result = np.empty(len(new), dtype=ROW)
-    whole = result.view(_WHOLE)
-    whole[new], whole[~new] = fresh.view(_WHOLE), rows.view(_WHOLE)
-    return result
+        return new_rows
+    is_new = np.zeros(len(rows) + len(new_rows), dtype=np.bool_)
+    is_new[np.searchsorted(rows["identity"], new_rows["identity"]) + np.arange(len(new_rows))] = True
+    merged = np.empty(len(is_new), dtype=ROW)
+    whole_rows = merged.view(_WHOLE_ROW)
+    whole_rows[is_new], whole_rows[~is_new] = new_rows.view(_WHOLE_ROW), rows.view(_WHOLE_ROW)
+    return merged
 
 
 def record(keys: Keyframes, track: int, index: int) -> Rows:
@@ -213,18 +213,18 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 
 def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
     """Return the `given` and `numbers` of rows for parameters and velocities, shape (n, NUMBERS), with NaN if unset."""
-    none = np.isnan(numbers)
+    is_unset = np.isnan(numbers)
     # Eight numbers fit into one byte of flags.
-    return np.packbits(~none, axis=1, bitorder="little")[:, 0], np.where(none, np.float32(0.0), numbers)
+    return np.packbits(~is_unset, axis=1, bitorder="little")[:, 0], np.where(is_unset, np.float32(0.0), numbers)
 
 
 def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
     """Set a parameter in the rows with the indices `at`, one value per row. NaN unsets the parameter."""
     column = column_of(name)
-    none = np.isnan(values)
+    is_unset = np.isnan(values)
     bit, given = np.uint32(1 << column), rows["given"][at]
-    rows["numbers"][at, column] = np.where(none, 0.0, values)
-    rows["given"][at] = np.where(none, given & ~bit, given | bit)
+    rows["numbers"][at, column] = np.where(is_unset, 0.0, values)
+    rows["given"][at] = np.where(is_unset, given & ~bit, given | bit)
 
 
 class Known(Protocol):
@@ -244,26 +244,30 @@ def identify(rows: Rows, known: Known) -> None:
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
     identities = key_identity.derive(rows, serials)
     while True:
-        fits = key_identity.is_free(identities)
-        named, first = first_of_each(identities)
+        # Rows may share an identity only if they are equal.
+        is_valid = key_identity.is_free(identities)
+        distinct_identities, first_rows = first_of_each(identities)
         # The search is faster for sorted identities.
-        present = known.find(named)
-        is_known = present >= 0
-        if len(named) < len(rows):
-            fits &= (words == words[first[np.searchsorted(named, identities)]]).all(axis=1)
+        known_rows = known.find(distinct_identities)
+        is_known = known_rows >= 0
+        place = np.searchsorted(distinct_identities, identities)
+        if len(distinct_identities) < len(rows):
+            is_valid &= (words == words[first_rows[place]]).all(axis=1)
         if is_known.any():
-            at = present[np.searchsorted(named, identities)]
-            there = np.flatnonzero(at >= 0)
+            at = known_rows[place]
+            with_known = np.flatnonzero(at >= 0)
             # The first word is the identity itself.
-            fits[there] &= (words[there, 1:] == _words(known[at[there]])[:, 1:]).all(axis=1)
-        left = np.flatnonzero(~fits)
-        if not len(left):
+            known_words = _words(known[at[with_known]])
+            is_valid[with_known] &= (words[with_known, 1:] == known_words[:, 1:]).all(axis=1)
+        to_change = np.flatnonzero(~is_valid)
+        if not len(to_change):
             break
-        serials[left] += 1
-        identities[left] = key_identity.derive(rows[left], serials[left])
+        serials[to_change] += 1
+        identities[to_change] = key_identity.derive(rows[to_change], serials[to_change])
     rows["identity"] = identities
-    known.add_new(rows, first[~is_known])
+    known.add_new(rows, first_rows[~is_known])
 
 
 def _words(rows: Rows) -> npt.NDArray[np.uint32]:
+    """Return the rows as 32-bit words, shape (n, words)."""
     return np.ascontiguousarray(rows).view(np.uint32).reshape(len(rows), ROW.itemsize // 4)

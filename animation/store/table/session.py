@@ -46,23 +46,21 @@ class KnownRows:
         places = np.full(len(identities), -1, dtype=np.intp)
         if not np.count_nonzero(identities):
             return places
-        left = np.flatnonzero(may_name(identities))
-        for known, at in self._lists:
-            if not len(left):
+        remaining = np.flatnonzero(may_name(identities))
+        for list_identities, list_places in self._lists:
+            if not len(remaining):
                 break
-            wanted = identities[left]
-            near = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-            found = known[near] == wanted
-            places[left[found]] = at[near[found]]
-            left = left[~found]
+            sought = identities[remaining]
+            candidates = np.minimum(np.searchsorted(list_identities, sought), len(list_identities) - 1)
+            is_match = list_identities[candidates] == sought
+            places[remaining[is_match]] = list_places[candidates[is_match]]
+            remaining = remaining[~is_match]
         return places
 
     def add(self, rows: Rows) -> None:
         """Add the rows whose identities are unknown."""
-        fresh = np.flatnonzero(self.find(rows["identity"]) < 0)
-        if not len(fresh):
-            return
-        self.add_new(rows, fresh[first_of_each(rows["identity"][fresh])[1]])
+        unknown = np.flatnonzero(self.find(rows["identity"]) < 0)
+        self.add_new(rows, unknown[first_of_each(rows["identity"][unknown])[1]])
 
     def add_new(self, rows: Rows, places: _Places) -> None:
         """Add the rows at `places`, which are sorted by identity. None of these rows may be known."""
@@ -70,17 +68,18 @@ class KnownRows:
             return
         end = self._count + len(places)
         if end > len(self._rows):
-            grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
-            grown[: self._count] = self._rows[: self._count]
-            self._rows = grown
+            enlarged = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
+            enlarged[: self._count] = self._rows[: self._count]
+            self._rows = enlarged
         np.take(rows, places, out=self._rows[self._count : end])
         self._lists.append((rows["identity"][places], np.arange(self._count, end)))
         self._count = end
         while len(self._lists) > 1 and len(self._lists[-2][0]) < 2 * len(self._lists[-1][0]):
-            *self._lists, (one, at_one), (other, at_other) = self._lists
-            both, at = np.concatenate((one, other)), np.concatenate((at_one, at_other))
-            order = np.argsort(both, kind="stable")
-            self._lists.append((both[order], at[order]))
+            *self._lists, (identities, list_places), (last_identities, last_places) = self._lists
+            identities = np.concatenate((identities, last_identities))
+            list_places = np.concatenate((list_places, last_places))
+            order = np.argsort(identities, kind="stable")
+            self._lists.append((identities[order], list_places[order]))
 
 
 class Substitutes(NamedTuple):
@@ -98,7 +97,8 @@ class Session:
 
     def __init__(self) -> None:
         self._rows = KnownRows()
-        self._fresh: list[Rows] = []
+        self._pending: list[Rows] = []
+        """Rows of tables that were read, but not yet added."""
         self.tables: dict[int, object] = {}
         """Tables of unspecified type. See `custom_property.remembered_tables` for the type."""
         self.substitutes: dict[int, Substitutes] = {}
@@ -107,20 +107,20 @@ class Session:
     @property
     def rows(self) -> KnownRows:
         """Return all rows. Rows of tables that were read since the last call are added first."""
-        if self._fresh:
-            fresh, self._fresh = joined(self._fresh), []
-            self._rows.add(fresh)
+        if self._pending:
+            pending, self._pending = joined(self._pending), []
+            self._rows.add(pending)
         return self._rows
 
     def is_shown(self, track: int) -> bool:
         """Return whether a drag shows other parameters for the track with this identity."""
-        return any(track in each.tracks for each in self.substitutes.values())
+        return any(track in substitutes.tracks for substitutes in self.substitutes.values())
 
-    def remember(self, action: int, table: object, fresh: Rows = NO_ROWS) -> None:
+    def remember(self, action: int, table: object, rows: Rows = NO_ROWS) -> None:
         """Store the table of an action, and the rows in it that may be unknown."""
         self.tables[action] = table
-        if len(fresh):
-            self._fresh.append(fresh)
+        if len(rows):
+            self._pending.append(rows)
 
     def forget(self) -> None:
         """Discard everything, because keys of the previous file can no longer be used."""

@@ -71,20 +71,21 @@ class Options:
 
     def as_kept(self) -> Options:
         """Return the options with the precision of Blender's fields, so that 0.1 in a field is 0.1."""
-        defaults = {name: _kept(self.defaults.get(name, 0.0)) for name in PARAMETERS}
+        defaults = {name: _rounded(self.defaults.get(name, 0.0)) for name in PARAMETERS}
         return replace(
             self,
-            step=_kept(self.step),
-            extend=self.extend and (_kept(self.extend[0]), _kept(self.extend[1])),
+            step=_rounded(self.step),
+            extend=self.extend and (_rounded(self.extend[0]), _rounded(self.extend[1])),
             defaults={name: number for name, number in defaults.items() if number},
-            value_tolerance=self.value_tolerance and _kept(self.value_tolerance),
-            rotation_tolerance=_kept(self.rotation_tolerance),
+            value_tolerance=self.value_tolerance and _rounded(self.value_tolerance),
+            rotation_tolerance=_rounded(self.rotation_tolerance),
         )
 
     @cached_property
     def text(self) -> str:
         """Return the options stored with a baked track as JSON."""
-        return json.dumps({each.name: getattr(self, each.name) for each in fields(self) if each.name != "sample_limit"})
+        names = (option.name for option in fields(self) if option.name != "sample_limit")
+        return json.dumps({name: getattr(self, name) for name in names})
 
     def is_as(self, chosen: Options) -> bool:
         """Return whether a track baked with these options conforms to `chosen`. For handles, only defaults matter."""
@@ -93,7 +94,7 @@ class Options:
         )
 
 
-def _kept(number: float) -> float:
+def _rounded(number: float) -> float:
     """Return the shortest decimal of a float32."""
     return float(str(np.float32(number)))
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of a scene in seconds, and in the time of a tweaked action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .datablocks import animation_data
+
+
+def action_time(datablock: bpy.types.ID, frame: float) -> float:
+    """Convert a scene frame to action time, which differs if an NLA strip of the datablock is in tweak mode."""
+    animation = animation_data(datablock)
+    if animation is None or not animation.use_tweak_mode:
+        return frame
+    return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
+
+
+def frame_rate(scene: Any) -> float:
+    """Return the scene's frames per second."""
+    return float(scene.render.fps / scene.render.fps_base)
