@@ -55,6 +55,7 @@ class KeyBlock:
 
     def __init__(self, collections: Sequence[Any]) -> None:
         self.every = collections
+        """The collections of keys."""
         self.counts = list(map(len, collections))
         """Number of keys per F-curve."""
         self._ends = list(accumulate(self.counts, initial=0))
