@@ -24,8 +24,11 @@ _MAGIC = b"Kaydara FBX Binary  \0\x1a\0"
 _VERSION = struct.Struct("<I")
 _HEADER_SIZE = len(_MAGIC) + _VERSION.size
 _NARROW, _WIDE = struct.Struct("<IIIB"), struct.Struct("<QQQB")
+"""The header of a record: its end, the number and size of its properties, and the length of its name."""
 _FIRST_WIDE = 7500
+"""The first version with wide headers."""
 _OLDEST, _NEWEST = 7100, 7999
+"""The supported versions, 7.1 to 7.9."""
 _NUMBERS = {
     b"Y": struct.Struct("<h"),
     b"C": struct.Struct("<?"),
@@ -37,6 +40,7 @@ _NUMBERS = {
 }
 _ARRAYS = {b"f": "<f4", b"d": "<f8", b"l": "<i8", b"i": "<i4", b"b": "<u1", b"c": "<u1"}
 _ARRAY = struct.Struct("<III")
+"""The header of an array: its number of elements, its encoding, and its size in the file."""
 _LENGTH = struct.Struct("<I")
 _PLAIN, _ZLIB = 0, 1
 
@@ -47,9 +51,8 @@ def read_records(data: bytes) -> tuple[int, Record]:
     Raises MotionError if the data is not a binary FBX file of a supported version.
     """
     if data[: len(_MAGIC)] != _MAGIC or len(data) < _HEADER_SIZE:
-        ascii_start = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
-        fault = n_("a text FBX file. Save it as binary") if ascii_start else n_("not an FBX file")
-        raise MotionError(fault)
+        is_text_file = data[:4096].lstrip().startswith(b";") and b"FBX" in data[:4096]
+        raise MotionError(n_("a text FBX file. Save it as binary") if is_text_file else n_("not an FBX file"))
     (version,) = _VERSION.unpack_from(data, len(_MAGIC))
     if not _OLDEST <= version <= _NEWEST:
         raise MotionError(
@@ -81,18 +84,18 @@ class Record:
     def _records(self) -> list[Record]:
         """Return the nested records, up to a record of length 0."""
         records = []
-        data, header, at = self.data, self.header, self.inner
-        while at + header.size <= self.end:
-            end, count, size, name_size = header.unpack_from(data, at)
+        data, header, position = self.data, self.header, self.inner
+        while position + header.size <= self.end:
+            end, count, size, name_size = header.unpack_from(data, position)
             if not end:
                 break
-            name = at + header.size
-            start = name + name_size
+            name_start = position + header.size
+            start = name_start + name_size
             if not start + size <= end <= self.end:
-                raise MotionError(n_("the record at byte {:d} extends past the end of its parent", at))
-            text = data[name:start].decode("ascii", "replace")
-            records.append(Record(data, header, text, start, count, start + size, end))
-            at = end
+                raise MotionError(n_("the record at byte {:d} extends past the end of its parent", position))
+            name = data[name_start:start].decode("ascii", "replace")
+            records.append(Record(data, header, name, start, count, start + size, end))
+            position = end
         return records
 
     def find(self, name: str) -> Record | None:
@@ -103,26 +106,26 @@ class Record:
     def values(self) -> list[Any]:
         """Return the properties as numbers, bytes, or None for arrays."""
         values: list[Any] = []
-        at = self.start
+        position = self.start
         for _ in range(self.count):
-            kind = self.data[at : at + 1]
-            at += 1
+            kind = self.data[position : position + 1]
+            position += 1
             if kind in _NUMBERS:
                 number = _NUMBERS[kind]
-                self._check(at + number.size)
-                values.append(number.unpack_from(self.data, at)[0])
-                at += number.size
+                self._check(position + number.size)
+                values.append(number.unpack_from(self.data, position)[0])
+                position += number.size
             elif kind in (b"S", b"R"):
-                self._check(at + _LENGTH.size)
-                (size,) = _LENGTH.unpack_from(self.data, at)
-                at += _LENGTH.size
-                self._check(at + size)
-                values.append(self.data[at : at + size])
-                at += size
+                self._check(position + _LENGTH.size)
+                (size,) = _LENGTH.unpack_from(self.data, position)
+                position += _LENGTH.size
+                self._check(position + size)
+                values.append(self.data[position : position + size])
+                position += size
             elif kind in _ARRAYS:
-                self._check(at + _ARRAY.size)
-                at += _ARRAY.size + _ARRAY.unpack_from(self.data, at)[2]
-                self._check(at)
+                self._check(position + _ARRAY.size)
+                position += _ARRAY.size + _ARRAY.unpack_from(self.data, position)[2]
+                self._check(position)
                 values.append(None)
             else:
                 raise MotionError(
@@ -130,27 +133,28 @@ class Record:
                 )
         return values
 
-    def _check(self, at: int) -> None:
-        if at > self.inner:
+    def _check(self, end: int) -> None:
+        """Raise MotionError if a property that ends at this byte extends past the properties."""
+        if end > self.inner:
             raise MotionError(n_("the record {:s} at byte {:d} ends within a property", self.name, self.start))
 
     def array(self) -> npt.NDArray[Any]:
         """Return the first property, which must be an array."""
-        at = self.start + 1
-        kind = self.data[self.start : at]
+        position = self.start + 1
+        kind = self.data[self.start : position]
         if not self.count or kind not in _ARRAYS:
             raise MotionError(n_("the record {:s} at byte {:d} has no array", self.name, self.start))
-        self._check(at + _ARRAY.size)
-        count, encoding, size = _ARRAY.unpack_from(self.data, at)
-        at += _ARRAY.size
-        self._check(at + size)
+        self._check(position + _ARRAY.size)
+        count, encoding, size = _ARRAY.unpack_from(self.data, position)
+        position += _ARRAY.size
+        self._check(position + size)
         check_count(count, self.name)
         dtype = np.dtype(_ARRAYS[kind])
-        content = self._unpacked(self.data[at : at + size], encoding, count * dtype.itemsize)
+        content = self._decompressed(self.data[position : position + size], encoding, count * dtype.itemsize)
         return np.frombuffer(content, dtype, count)
 
-    def _unpacked(self, content: bytes, encoding: int, size: int) -> bytes:
-        """Return the bytes of an array."""
+    def _decompressed(self, content: bytes, encoding: int, size: int) -> bytes:
+        """Return the content of an array, which must have this size in bytes."""
         if encoding == _ZLIB:
             try:
                 # Limit the output to one byte more than expected, because damaged data may expand a thousandfold.

@@ -12,7 +12,7 @@ import numpy as np
 from ..interp import Float64Array, rotations
 from ..motion import Curve
 
-_WHOLE = 0.99999
+_FULL_WEIGHT = 0.99999
 """Weights above this fraction count as 1."""
 
 
@@ -47,12 +47,12 @@ class Layer:
         """Return the weight at each time, from 0 to 1."""
         percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
         weight = np.clip(percent / 100.0, 0.0, 1.0)
-        return np.where(weight > _WHOLE, 1.0, weight)
+        return np.where(weight > _FULL_WEIGHT, 1.0, weight)
 
 
 @dataclass(frozen=True, eq=False)
 class LayerCurves:
-    """The curves of one property in one layer, and the values of components without a curve, shape (3,)."""
+    """The curves of one property in one layer, and the values of its components without a curve, shape (3,)."""
 
     layer: Layer
     curves: tuple[Curve | None, ...]
@@ -61,15 +61,17 @@ class LayerCurves:
     @property
     def animated(self) -> list[Curve]:
         """Return the curves, including the curve of the layer's weight."""
-        weight = [self.layer.weight] if isinstance(self.layer.weight, Curve) and not self.layer.replaces else []
-        return [curve for curve in self.curves if curve is not None] + weight
+        curves = [curve for curve in self.curves if curve is not None]
+        if isinstance(self.layer.weight, Curve) and not self.layer.replaces:
+            curves.append(self.layer.weight)
+        return curves
 
     @property
     def components(self) -> tuple[Curve, ...]:
         """Return three curves. A component without a curve gets a curve of one key."""
         start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
         return tuple(
-            Curve.hermite(np.array([start]), np.array([default]), 0) if curve is None else curve
+            Curve.single_key(start, default) if curve is None else curve
             for curve, default in zip(self.curves, self.defaults, strict=True)
         )
 
@@ -87,40 +89,45 @@ def layered(
 ) -> Float64Array:
     """Return the combined values of a property's layers at the given times, shape (n, 3).
 
-    `name` is the name of the property. Rotations, in degrees, and scales may be multiplied.
+    `static` contains the values without animation. `name` is the name of the property. Rotations, in degrees, and
+    scales may be multiplied.
     """
     result = np.broadcast_to(static, (len(times), 3)).astype(np.float64)
-    for each in layers:
-        layer, values = each.layer, each.values(times)
+    for curves in layers:
+        layer, values = curves.layer, curves.values(times)
+        weights = layer.weights(times)[:, np.newaxis]
+        is_additive = layer.mode == "ADDITIVE"
         if layer.replaces:
             result = values
-            continue
-        weight = layer.weights(times)[:, np.newaxis]
-        if name == "Scaling" and layer.composes_scales:
-            power = _signed_power(values, weight)
-            result = power * (result if layer.mode == "ADDITIVE" else _signed_power(result, 1.0 - weight))
+        elif name == "Scaling" and layer.composes_scales:
+            below = result if is_additive else _signed_power(result, 1.0 - weights)
+            result = _signed_power(values, weights) * below
         elif name == "Rotation" and layer.composes_rotations:
-            result = _composed(result, values, weight[:, 0], layer.mode == "ADDITIVE", order)
-        elif layer.mode == "ADDITIVE":
-            result = result + values * weight
+            result = _composed_angles(result, values, weights[:, 0], is_additive, order)
+        elif is_additive:
+            result = result + values * weights
         else:
-            result = result * (1.0 - weight) + values * weight
+            result = result * (1.0 - weights) + values * weights
     return result
 
 
 def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
-    """Return powers of the values' magnitudes, with the signs of the values."""
-    powers: Float64Array = np.sign(values) * np.abs(values) ** exponents
+    """Return powers of the values' magnitudes, with the signs of the values. Exponents are from 0 to 1."""
+    powers = np.sign(values) * np.abs(values) ** exponents
+    # These cases are exact, also for values of 0.
     return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
 
 
-def _composed(
-    below: Float64Array, above: Float64Array, weight: Float64Array, adds: bool, order: rotations.Order
+def _composed_angles(
+    below: Float64Array, above: Float64Array, weights: Float64Array, is_additive: bool, order: rotations.Order
 ) -> Float64Array:
-    """Return the Euler angles, in degrees, of one rotation followed by another, or of an interpolation of the two."""
+    """Return the Euler angles (n, 3), in degrees, of rotations `below` followed by weighted rotations `above`.
+
+    If the layer is not additive, the rotations are interpolated.
+    """
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
-    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if adds else first
+    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if is_additive else first
     # Take the shortest path, as in programs that play these files.
     second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
-    part = rotations.slerp(start, second, weight)
-    return np.degrees(rotations.to_euler(rotations.multiply(first, part) if adds else part, order))
+    weighted = rotations.slerp(start, second, weights)
+    return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))

@@ -15,7 +15,7 @@ from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
 from .binary import Record, read_records
 from .curves import is_extrapolated, read_curve
 from .layers import Layer, LayerCurves
-from .transforms import LOCAL_PROPERTIES, PREFIX, Pivots, motion_of
+from .transforms import LOCAL_PROPERTIES, PREFIX, LocalTransform, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
 """Units of time per second: the default in FBX 7, and the alternative that a file can name."""
@@ -97,13 +97,13 @@ class _Scene:
         parents = (c.parent for c in self.above[number] if not c.name and c.parent in index)
         return index[next(parents)] if any(not c.name and c.parent in index for c in self.above[number]) else -1
 
-    def _pivots(self, number: int) -> Pivots:
-        return Pivots.of({**self.template, **_properties(self.objects[number])})
+    def _pivots(self, number: int) -> LocalTransform:
+        return LocalTransform.of({**self.template, **_properties(self.objects[number])})
 
     def _node(self, number: int, parent: int) -> Node:
         pivots = self.pivots[number]
         values = (getattr(pivots, field)[np.newaxis] for field in LOCAL_PROPERTIES.values())
-        translation, rotation, scale = pivots.local(*values)
+        translation, rotation, scale = pivots.at(*values)
         return Node(_name(self.objects[number]), parent, translation[0], rotation[0], scale[0])
 
     def _take(self, stack: int, index: Mapping[int, int], notes: list[str]) -> Take:

@@ -1,160 +1,193 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The local transform of a model: translation, offsets, pivots, pre- and post-rotation, and scale.
 
+The transform is this product of matrices, which act on column vectors:
+
     T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1
 
-The names are from the SDK documentation of FbxNode. Scale, rotation and translation are the same as in Blender.
+The names are from the SDK documentation of FbxNode. T, R and S are location, rotation and scale as in Blender. With the
+rotation Q = Rpre R Rpost^-1, the origin of the model is T + (Roff + Rp) + Q (Soff + Sp - Rp - S Sp).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ..interp import Float64Array, rotations
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Track, combined, union_times
+from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Track, scaled, union_times
 from .layers import LayerCurves, layered
+from .properties import Properties, choice, integer, vector
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
-"""The properties that animate a transform, and the attributes of `Pivots` that hold their values."""
+"""The properties that animate a transform, and the attributes of `LocalTransform` that hold their values."""
 PREFIX = "Lcl "
 """The prefix of property names in the file."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
 """Blender's names of rotation orders in FBX's sequence. The last order, spheric, rotates like the first."""
-_RADIANS = np.pi / 180.0
 
 
 @dataclass(frozen=True, eq=False)
-class Pivots:
-    """The properties of a model that define its local transform. Angles are in degrees."""
+class LocalTransform:
+    """The properties of a model that define its local transform.
+
+    Attributes
+    ----------
+    translation, rotation, scaling : ndarray, shape (3,)
+        The values without animation. Angles are in degrees.
+    pre_rotation, inverse_post_rotation : ndarray, shape (4,)
+        Quaternions w, x, y, z.
+    order : str
+        Blender's name of the rotation order.
+    outer_offset : ndarray, shape (3,)
+        Roff + Rp, which is added last.
+    rotated_offset : ndarray, shape (3,)
+        Soff + Sp - Rp, which rotates with the model.
+    scaling_pivot : ndarray, shape (3,)
+        Sp, which is scaled and rotated.
+    """
 
     translation: Float64Array
     rotation: Float64Array
     scaling: Float64Array
-    before: Float64Array
-    """The pre-rotation as a quaternion."""
-    after: Float64Array
-    """The inverse of the post-rotation as a quaternion."""
+    pre_rotation: Float64Array
+    inverse_post_rotation: Float64Array
     order: rotations.Order
-    offset: Float64Array
-    """The sum of rotation offset and pivot, which is added last."""
-    inner: Float64Array
-    """The part that rotates with the model: scaling offset and pivot, minus the rotation pivot."""
+    outer_offset: Float64Array
+    rotated_offset: Float64Array
     scaling_pivot: Float64Array
 
     @classmethod
-    def of(cls, properties: Mapping[str, Sequence[Any]]) -> Pivots:
-        """Return the pivots from properties by name."""
-
-        def vector(name: str, default: float = 0.0) -> Float64Array:
-            values = list(properties.get(name, ()))[:3]
-            sound = len(values) == 3 and all(isinstance(v, int | float) and abs(v) < 1e30 for v in values)
-            return np.array(values if sound else [default] * 3, dtype=np.float64)
-
-        def choice(name: str, default: int) -> int:
-            value = next(iter(properties.get(name, ())), default)
-            return value if isinstance(value, int) else default
-
-        identity = np.array([1.0, 0.0, 0.0, 0.0])
-        rotates = choice("RotationActive", 1) != 0 and choice("RotationSpaceForLimitOnly", 0) == 0
-        order = choice("RotationOrder", 0) if rotates else 0
-        pivot = vector("RotationPivot")
+    def of(cls, properties: Properties) -> LocalTransform:
+        """Return the transform from properties by name."""
+        pre_rotation = inverse_post_rotation = np.array([1.0, 0.0, 0.0, 0.0])
+        order: rotations.Order = "XYZ"
+        # Otherwise, the order and these rotations have no effect.
+        if integer(properties, "RotationActive", 1) and not integer(properties, "RotationSpaceForLimitOnly", 0):
+            order = _ORDERS[choice(properties, "RotationOrder", len(_ORDERS), unknown=0)]
+            pre_rotation = rotations.from_euler(np.radians(vector(properties, "PreRotation")))
+            post_rotation = rotations.from_euler(np.radians(vector(properties, "PostRotation")))
+            inverse_post_rotation = rotations.conjugate(post_rotation)
+        rotation_pivot, scaling_pivot = vector(properties, "RotationPivot"), vector(properties, "ScalingPivot")
         return cls(
-            vector(f"{PREFIX}Translation"),
-            vector(f"{PREFIX}Rotation"),
-            vector(f"{PREFIX}Scaling", 1.0),
-            rotations.from_euler(vector("PreRotation") * _RADIANS) if rotates else identity,
-            rotations.conjugate(rotations.from_euler(vector("PostRotation") * _RADIANS)) if rotates else identity,
-            _ORDERS[order] if 0 <= order < len(_ORDERS) else "XYZ",
-            vector("RotationOffset") + pivot,
-            vector("ScalingOffset") + vector("ScalingPivot") - pivot,
-            vector("ScalingPivot"),
+            translation=vector(properties, f"{PREFIX}Translation"),
+            rotation=vector(properties, f"{PREFIX}Rotation"),
+            scaling=vector(properties, f"{PREFIX}Scaling", 1.0),
+            pre_rotation=pre_rotation,
+            inverse_post_rotation=inverse_post_rotation,
+            order=order,
+            outer_offset=vector(properties, "RotationOffset") + rotation_pivot,
+            rotated_offset=vector(properties, "ScalingOffset") + scaling_pivot - rotation_pivot,
+            scaling_pivot=scaling_pivot,
         )
 
-    def turned(self, angles: Float64Array) -> Float64Array:
+    def rotations_of(self, angles: Float64Array) -> Float64Array:
         """Return quaternions (n, 4) for Euler angles (n, 3) in degrees, with the pre- and post-rotation."""
-        own = rotations.from_euler(angles * _RADIANS, self.order)
-        return rotations.multiply(rotations.multiply(self.before, own), self.after)
+        euler_rotation = rotations.from_euler(np.radians(angles), self.order)
+        return rotations.multiply(rotations.multiply(self.pre_rotation, euler_rotation), self.inverse_post_rotation)
 
-    def local(
+    def at(
         self, translation: Float64Array, angles: Float64Array, scale: Float64Array
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return translations, quaternions and scales from the values (n, 3) of the three properties."""
-        turned = self.turned(angles)
-        inner = self.inner - scale * self.scaling_pivot
-        moved = np.einsum("nij,nj->ni", rotations.to_matrix(turned), inner)
-        return translation + self.offset + moved, turned, scale
+        """Return origins, quaternions and scales from the values (n, 3) of the three properties."""
+        quaternions = self.rotations_of(angles)
+        offset = self.rotated_offset - scale * self.scaling_pivot
+        rotated = np.einsum("nij,nj->ni", rotations.to_matrix(quaternions), offset)
+        return translation + self.outer_offset + rotated, quaternions, scale
 
 
-def motion_of(pivots: Pivots, properties: Mapping[str, Sequence[LayerCurves]]) -> NodeMotion | None:
-    """Return the motion of a model with these curves, or None if they have no keys."""
-    layers = {
-        name: [each for each in properties.get(name, ()) if each.animated or each.layer.replaces]
-        for name in LOCAL_PROPERTIES
-    }
-    curves = {name: [c for each in own for c in each.animated] for name, own in layers.items()}
-    if not any(curves.values()):
+def motion_of(transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> NodeMotion | None:
+    """Return the motion of a model, or None without keys. `layers` contains the layers of each animated property."""
+    animated = _AnimatedTransform(transform, layers)
+    if not animated.all_curves:
         return None
-
-    def values(name: str, times: Float64Array) -> Float64Array:
-        return layered(getattr(pivots, LOCAL_PROPERTIES[name]), layers[name], times, name, pivots.order)
-
-    def local(times: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        return pivots.local(*(values(name, times) for name in LOCAL_PROPERTIES))
-
-    translation, rotation, scale = (curves[name] for name in LOCAL_PROPERTIES)
-    plain = {name: _components(own) for name, own in layers.items()}
-    turning = [*rotation] if pivots.inner.any() or pivots.scaling_pivot.any() else []
-    moving = [*turning, *scale] if pivots.scaling_pivot.any() else turning
-    moving = [curve for curve in moving if curve.varies]
-    start = float(union_times([c for own in curves.values() for c in own])[0])
-    shifts = local(np.array([start]))[0][0] - values("Translation", np.array([start]))[0]
-    moved = plain["Translation"] or (None if translation else _held(pivots.translation, start))
-    origin = _track([*translation, *moving], lambda at: local(at)[0], None if moving else _shifted(moved, shifts))
-    pivot = None
-    if moving and origin is not None:
-        about = _shifted(moved, pivots.offset)
-        pivot = replace(origin, evaluate=lambda at: values("Translation", at) + pivots.offset, curves=about)
-    return NodeMotion(
-        origin,
-        _track(
-            rotation,
-            lambda at: pivots.turned(values("Rotation", at)),
-            euler=_euler(plain["Rotation"], pivots.order),
-        ),
-        _track(scale, lambda at: values("Scaling", at), plain["Scaling"]),
-        pivot,
+    origin, pivot = _translation_tracks(animated)
+    rotation = _track(
+        animated.curves["Rotation"],
+        lambda times: transform.rotations_of(animated.values("Rotation", times)),
+        euler=_euler(animated.single_layer("Rotation"), transform.order),
     )
+    scale = _track(animated.curves["Scaling"], partial(animated.values, "Scaling"), animated.single_layer("Scaling"))
+    return NodeMotion(origin, rotation, scale, pivot)
 
 
-def _components(layers: Sequence[LayerCurves]) -> tuple[Curve, ...] | None:
-    """Return the curves of the three components if only one layer has an effect."""
-    if layers and layers[-1].layer.replaces:
-        return layers[-1].components
-    return None
+class _AnimatedTransform:
+    """A local transform whose properties are animated by layers."""
+
+    def __init__(self, transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> None:
+        self.transform = transform
+        self.layers = {
+            name: [layer for layer in layers.get(name, ()) if layer.animated or layer.layer.replaces]
+            for name in LOCAL_PROPERTIES
+        }
+        self.curves = {
+            name: [curve for layer in self.layers[name] for curve in layer.animated] for name in LOCAL_PROPERTIES
+        }
+        self.all_curves = [curve for name in LOCAL_PROPERTIES for curve in self.curves[name]]
+
+    def values(self, name: str, times: Float64Array) -> Float64Array:
+        """Return the values of a property, shape (n, 3)."""
+        static = getattr(self.transform, LOCAL_PROPERTIES[name])
+        return layered(static, self.layers[name], times, name, self.transform.order)
+
+    def origins(self, times: Float64Array) -> Float64Array:
+        """Return the positions of the model's origin, shape (n, 3)."""
+        translation, angles, scale = (self.values(name, times) for name in LOCAL_PROPERTIES)
+        return self.transform.at(translation, angles, scale)[0]
+
+    def pivots(self, times: Float64Array) -> Float64Array:
+        """Return the positions of the rotation pivot, shape (n, 3)."""
+        return self.values("Translation", times) + self.transform.outer_offset
+
+    def single_layer(self, name: str) -> tuple[Curve, ...] | None:
+        """Return the curves of the three components if only one layer has an effect."""
+        layers = self.layers[name]
+        return layers[-1].components if layers and layers[-1].layer.replaces else None
+
+    def curves_that_move_origin(self) -> list[Curve]:
+        """Return the rotation and scale curves that move the origin, because it is not at the pivots."""
+        transform, curves = self.transform, []
+        if transform.rotated_offset.any() or transform.scaling_pivot.any():
+            curves += self.curves["Rotation"]
+        if transform.scaling_pivot.any():
+            curves += self.curves["Scaling"]
+        return [curve for curve in curves if curve.varies]
 
 
-def _held(values: Float64Array, time: float) -> tuple[Curve, ...]:
-    return tuple(Curve.hermite(np.array([time]), np.array([value]), CONSTANT) for value in values)
+def _translation_tracks(animated: _AnimatedTransform) -> tuple[Track | None, Track | None]:
+    """Return the track of the origin and, if rotations or scales move the origin, the track of the rotation pivot."""
+    transform, translation = animated.transform, animated.curves["Translation"]
+    start = float(union_times(animated.all_curves)[0])
+    components = animated.single_layer("Translation")
+    if components is None and not translation:
+        components = tuple(Curve.single_key(start, value) for value in transform.translation)
+    curves_that_move_origin = animated.curves_that_move_origin()
+    if not curves_that_move_origin:
+        # The offsets and pivots add a constant, which is measured at the first key.
+        first = np.array([start])
+        offset = animated.origins(first)[0] - animated.values("Translation", first)[0]
+        return _track(translation, animated.origins, _shifted(components, offset)), None
+    origin = _track([*translation, *curves_that_move_origin], animated.origins)
+    if origin is None:
+        return None, None
+    pivot_curves = _shifted(components, transform.outer_offset)
+    return origin, replace(origin, evaluate=animated.pivots, curves=pivot_curves)
 
 
-def _shifted(curves: tuple[Curve, ...] | None, shifts: Float64Array) -> tuple[Curve, ...] | None:
-    """Return the curves with the pivots' offsets added."""
-    if curves is None or not shifts.any():
+def _shifted(curves: tuple[Curve, ...] | None, offset: Float64Array) -> tuple[Curve, ...] | None:
+    """Return the curves of the three components with an offset added."""
+    if curves is None or not offset.any():
         return curves
-    moved = [combined([1.0], [curve], float(shift)) for curve, shift in zip(curves, shifts, strict=True)]
-    return tuple(curve for curve in moved if curve is not None)
+    return tuple(scaled(curve, 1.0, shift) for curve, shift in zip(curves, offset.tolist(), strict=True))
 
 
 def _euler(curves: tuple[Curve, ...] | None, order: str) -> EulerCurves | None:
-    if curves is None:
-        return None
-    radians = [combined([_RADIANS], [curve], 0.0) for curve in curves]
-    return EulerCurves(tuple(curve for curve in radians if curve is not None), order)
+    """Return the curves of angles in radians, or None without curves."""
+    return None if curves is None else EulerCurves(tuple(scaled(curve, np.pi / 180.0, 0.0) for curve in curves), order)
 
 
 def _track(
@@ -167,29 +200,30 @@ def _track(
     if not curves:
         return None
     times = union_times(curves)
-    return Track(times, interpolation_of(curves, times), evaluate, components, euler, _shared(curves, times))
+    return Track(times, _interpolation(curves, times), evaluate, components, euler, _shared(curves, times))
+
+
+def _interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
+    """Return the interpolation of each segment between times.
+
+    This is CONSTANT or LINEAR if all varying curves have it, otherwise CUBIC.
+    """
+    varying = [curve for curve in curves if curve.varies and len(curve) > 1]
+    if not varying:
+        return np.full(len(times), LINEAR, dtype=np.uint8)
+    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in varying])
+    is_moving = np.stack([curve.is_between_keys(times) for curve in varying])
+    result = np.full(len(times), CUBIC, dtype=np.uint8)
+    for shared in (LINEAR, CONSTANT):
+        result[((interpolations == shared) | ~is_moving).all(axis=0)] = shared
+    result[~is_moving.any(axis=0)] = LINEAR
+    return result
 
 
 def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:
-    """Return the times at which every varying curve has a key, or has no keys before or after that time."""
+    """Return a mask of the times at which each varying curve has a key, or has no keys before or after."""
     shared = np.ones(len(times), dtype=np.bool_)
     for curve in curves:
         if curve.varies:
             shared &= np.isin(times, curve.times) | (times < curve.times[0]) | (times > curve.times[-1])
     return shared
-
-
-def interpolation_of(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of each segment between times: CONSTANT or LINEAR if shared by all varying curves."""
-    varying = [curve for curve in curves if curve.varies and len(curve) > 1]
-    kinds = np.full((max(len(varying), 1), len(times)), CONSTANT if varying else LINEAR, dtype=np.uint8)
-    inside = np.zeros(kinds.shape, dtype=np.bool_)
-    for row, curve in enumerate(varying):
-        at = np.clip(np.searchsorted(curve.times, times, side="right") - 1, 0, len(curve) - 2)
-        inside[row] = (times >= curve.times[0]) & (times < curve.times[-1])
-        kinds[row] = curve.interpolation[at]
-    result = np.full(len(times), CUBIC, dtype=np.uint8)
-    for kind in (LINEAR, CONSTANT):
-        result[((kinds == kind) | ~inside).all(axis=0)] = kind
-    result[~inside.any(axis=0)] = LINEAR
-    return result

@@ -8,7 +8,8 @@ is a Hermite cubic, as in glTF and in FBX without weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,13 @@ from ..interp import Float64Array
 
 CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""
-THIRD = 1.0 / 3.0
+_THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
 """A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
-_NEWTON = 5
-_HALVINGS = 50
+_NEWTON_STEPS = 5
+_BISECTION_STEPS = 50
 _SOLVED = 1e-14
+"""Fraction of a segment's duration. Newton's method has converged if the error is within this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +67,15 @@ class Curve:
     ) -> Curve:
         """Return a curve with handles at thirds of each segment, whose steps hold the value of their first key."""
         count = len(times)
-        thirds = np.full(count, THIRD)
-        kinds = np.full(count, interpolation, dtype=np.uint8)
-        before, after = (np.array(np.broadcast_to(side, count), dtype=np.float64) for side in (arriving, leaving))
-        return cls(times, values, kinds, before, after, thirds, thirds, values)
+        thirds = np.full(count, _THIRD)
+        interpolations = np.full(count, interpolation, dtype=np.uint8)
+        arriving, leaving = (np.array(np.broadcast_to(side, count), dtype=np.float64) for side in (arriving, leaving))
+        return cls(times, values, interpolations, arriving, leaving, thirds, thirds, values)
+
+    @classmethod
+    def single_key(cls, time: float, value: float) -> Curve:
+        """Return a curve with one key, which has this value at all times."""
+        return cls.hermite(np.array([time]), np.array([value]), CONSTANT)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -76,74 +83,97 @@ class Curve:
     @property
     def varies(self) -> bool:
         """Return whether the curve has more than one value."""
-        flat = (self.values == self.values[0]).all() and (self.held == self.values[0]).all()
-        cubic = self.interpolation[:-1] == CUBIC
-        return not flat or bool(self.leaving[:-1][cubic].any() or self.arriving[1:][cubic].any())
+        has_one_value = (self.values == self.values[0]).all() and (self.held == self.values[0]).all()
+        is_cubic = self.interpolation[:-1] == CUBIC
+        return not has_one_value or bool(self.leaving[:-1][is_cubic].any() or self.arriving[1:][is_cubic].any())
 
     @property
     def is_weighted(self) -> bool:
         """Return whether any cubic segment has a handle whose reach is not a third."""
-        cubic = self.interpolation[:-1] == CUBIC
-        reaches = np.stack((self.reach_after[:-1][cubic], self.reach_before[1:][cubic]))
-        return bool((np.abs(reaches - THIRD) > _NEAR_THIRD).any())
+        is_cubic = self.interpolation[:-1] == CUBIC
+        reaches = np.stack((self.reach_after[:-1][is_cubic], self.reach_before[1:][is_cubic]))
+        return not _are_thirds(reaches).all()
 
     def __call__(self, times: npt.ArrayLike) -> Float64Array:
         """Return the values at times of any shape. The first and last values are held outside the keys."""
-        at = np.asarray(times, dtype=np.float64)
+        times = np.asarray(times, dtype=np.float64)
         if len(self) == 1:
-            return np.full(at.shape, self.values[0])
-        row = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self) - 2)
-        length = self.times[row + 1] - self.times[row]
-        share = np.clip((at - self.times[row]) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
-        start, end = self.values[row], self.values[row + 1]
-        result = start + (end - start) * share
-        kind = self.interpolation[row]
-        cubic = kind == CUBIC
-        if cubic.any():
-            result[cubic] = self._cubics(row[cubic], share[cubic], length[cubic])
-        result = np.where((kind == CONSTANT) & (share > 0.0), self.held[row], result)
-        return np.where(share >= 1.0, end, np.where(share <= 0.0, start, result))
+            return np.full(times.shape, self.values[0])
+        segment = self.segments_at(times)
+        duration = self.times[segment + 1] - self.times[segment]
+        fraction = np.clip((times - self.times[segment]) / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
+        start, end = self.values[segment], self.values[segment + 1]
+        result = start + (end - start) * fraction
+        interpolation = self.interpolation[segment]
+        is_cubic = interpolation == CUBIC
+        if is_cubic.any():
+            result[is_cubic] = self._cubics(segment[is_cubic], fraction[is_cubic], duration[is_cubic])
+        result = np.where((interpolation == CONSTANT) & (fraction > 0.0), self.held[segment], result)
+        # At the keys, the values are exact.
+        return np.where(fraction >= 1.0, end, np.where(fraction <= 0.0, start, result))
 
-    def _cubics(self, row: npt.NDArray[np.intp], share: Float64Array, length: Float64Array) -> Float64Array:
+    def segments_at(self, times: Float64Array, side: Literal["left", "right"] = "right") -> npt.NDArray[np.intp]:
+        """Return the segments that contain the times. At a key, this is the segment on its left or right `side`."""
+        return np.clip(np.searchsorted(self.times, times, side) - 1, 0, max(len(self) - 2, 0))
+
+    def is_between_keys(self, times: Float64Array) -> npt.NDArray[np.bool_]:
+        """Return a mask of the times from the first key to just before the last key."""
+        is_between: npt.NDArray[np.bool_] = (times >= self.times[0]) & (times < self.times[-1])
+        return is_between
+
+    def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
         """Return the values of cubic segments at fractions of their duration."""
-        after, before = self.reach_after[row], self.reach_before[row + 1]
-        t = _parameters(share, after, before)
-        start, end = self.values[row], self.values[row + 1]
-        second = start + self.leaving[row] * after * length
-        third = end - self.arriving[row + 1] * before * length
+        reach_after, reach_before = self.reach_after[segment], self.reach_before[segment + 1]
+        t = _parameters(fraction, reach_after, reach_before)
+        start, end = self.values[segment], self.values[segment + 1]
+        second = start + self.leaving[segment] * reach_after * duration
+        third = end - self.arriving[segment + 1] * reach_before * duration
         rest = 1.0 - t
         return rest**3 * start + 3.0 * rest * t * (rest * second + t * third) + t**3 * end
 
 
-def _parameters(share: Float64Array, after: Float64Array, before: Float64Array) -> Float64Array:
-    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration."""
-    thirds = (np.abs(after - THIRD) <= _NEAR_THIRD) & (np.abs(before - THIRD) <= _NEAR_THIRD)
-    t = share.copy()
-    rows = np.flatnonzero(~thirds)
-    if not rows.size:
-        return t
-    a, b, wanted = after[rows], before[rows], share[rows]
-    found = wanted.copy()
+def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
+    are_thirds: npt.NDArray[np.bool_] = np.abs(reaches - _THIRD) <= _NEAR_THIRD
+    return are_thirds
 
-    def passed(s: Float64Array) -> Float64Array:
-        rest = 1.0 - s
-        return 3.0 * rest * s * (rest * a + s * (1.0 - b)) + s**3
 
-    for _ in range(_NEWTON):
-        rest = 1.0 - found
-        slope = 3.0 * (rest**2 * a + 2.0 * rest * found * (1.0 - b - a) + found**2 * b)
-        found = np.clip(found - (passed(found) - wanted) / np.maximum(slope, 1e-9), 0.0, 1.0)
-    far = np.abs(passed(found) - wanted) > _SOLVED
-    if far.any():
-        # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
-        low, high = np.zeros_like(found), np.ones_like(found)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            short = passed(middle) < wanted
-            low, high = np.where(short, middle, low), np.where(short, high, middle)
-        found = np.where(far, 0.5 * (low + high), found)
-    t[rows] = found
+def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration.
+
+    With both reaches at thirds, time is linear in the parameter.
+    """
+    t = fraction.copy()
+    rows = np.flatnonzero(~(_are_thirds(reach_after) & _are_thirds(reach_before)))
+    if rows.size:
+        t[rows] = _solve_for_parameters(fraction[rows], reach_after[rows], reach_before[rows])
     return t
+
+
+def _solve_for_parameters(goal: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    t = goal.copy()
+    for _ in range(_NEWTON_STEPS):
+        rest = 1.0 - t
+        slope = 3.0 * (
+            rest**2 * reach_after + 2.0 * rest * t * (1.0 - reach_before - reach_after) + t**2 * reach_before
+        )
+        error = _bezier_time(t, reach_after, reach_before) - goal
+        t = np.clip(t - error / np.maximum(slope, 1e-9), 0.0, 1.0)
+    is_far = np.abs(_bezier_time(t, reach_after, reach_before) - goal) > _SOLVED
+    if not is_far.any():
+        return t
+    # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
+    low, high = np.zeros_like(t), np.ones_like(t)
+    for _ in range(_BISECTION_STEPS):
+        middle = 0.5 * (low + high)
+        is_early = _bezier_time(middle, reach_after, reach_before) < goal
+        low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
+    return np.where(is_far, 0.5 * (low + high), t)
+
+
+def _bezier_time(t: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the fraction of a segment's duration at a parameter of its Bezier curve."""
+    rest = 1.0 - t
+    return 3.0 * rest * t * (rest * reach_after + t * (1.0 - reach_before)) + t**3
 
 
 def union_times(curves: Sequence[Curve]) -> Float64Array:
@@ -157,72 +187,82 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
     If there is no such curve, return None. Weighted segments add up to a segment only if they are from the same curve,
     and steps only if all segments are steps.
     """
-    parts = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True) if weight != 0.0]
-    parts = [(weight, curve) for weight, curve in parts if curve.varies] or parts[:1]
-    if len(parts) == 1:
-        weight, curve = parts[0]
-        rest = offset + sum(w * c.values[0] for w, c in zip(np.asarray(weights), curves, strict=True) if c is not curve)
-        return _scaled(curve, weight, float(rest))
-    if not parts or any(curve.is_weighted for _, curve in parts):
+    pairs = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True)]
+    terms = [(weight, curve) for weight, curve in pairs if weight != 0.0]
+    terms = [(weight, curve) for weight, curve in terms if curve.varies] or terms[:1]
+    if len(terms) == 1:
+        weight, curve = terms[0]
+        return scaled(curve, weight, float(offset + sum(w * c.values[0] for w, c in pairs if c is not curve)))
+    if not terms or any(curve.is_weighted for _, curve in terms):
         return None
-    rest = offset + sum(w * c.values[0] for w, c in zip(np.asarray(weights), curves, strict=True) if not c.varies)
-    times = union_times([curve for _, curve in parts])
-    kinds = np.stack([curve.interpolation[_segments(curve, times)] for _, curve in parts])
-    inside = np.stack([(times >= curve.times[0]) & (times < curve.times[-1]) for _, curve in parts])
-    steps = (kinds == CONSTANT) & inside
-    # After its last key, a curve holds its value, which can be added to any curve.
-    if (steps.any(axis=0) & (inside & ~steps).any(axis=0))[:-1].any():
+    return _sum_of_curves(terms, offset + sum(w * c.values[0] for w, c in pairs if not c.varies))
+
+
+def scaled(curve: Curve, weight: float, offset: float) -> Curve:
+    """Return the curve times a weight, plus an offset."""
+    return replace(
+        curve,
+        values=weight * curve.values + offset,
+        held=weight * curve.held + offset,
+        arriving=weight * curve.arriving,
+        leaving=weight * curve.leaving,
+    )
+
+
+def _sum_of_curves(terms: Sequence[tuple[float, Curve]], offset: float) -> Curve | None:
+    """Return an offset plus the sum of weights times curves, or None if steps meet other segments."""
+    times = union_times([curve for _, curve in terms])
+    interpolation = _interpolation_of_sum([curve for _, curve in terms], times)
+    if interpolation is None:
         return None
-    interpolation = np.where(steps.any(axis=0), CONSTANT, LINEAR)
-    interpolation[((kinds == CUBIC) & inside).any(axis=0)] = CUBIC
-    values, held, arriving, leaving = np.full(len(times), rest), np.full(len(times), rest), *np.zeros((2, len(times)))
-    for weight, curve in parts:
+    values, held = np.full(len(times), offset), np.full(len(times), offset)
+    arriving, leaving = np.zeros((2, len(times)))
+    for weight, curve in terms:
         values = values + weight * curve(times)
         held = held + weight * _held(curve, times)
-        left, right = slopes(curve, times)
-        arriving, leaving = arriving + weight * left, leaving + weight * right
-    curve = Curve.hermite(times, values, interpolation.astype(np.uint8), arriving, leaving)
-    return Curve(**{**vars(curve), "held": held})
+        before, after = _slopes(curve, times)
+        arriving, leaving = arriving + weight * before, leaving + weight * after
+    return replace(Curve.hermite(times, values, interpolation, arriving, leaving), held=held)
 
 
-def _scaled(curve: Curve, weight: float, offset: float) -> Curve:
-    """Return the curve times a weight, plus an offset."""
-    numbers = {name: weight * getattr(curve, name) for name in ("arriving", "leaving")}
-    places = {name: weight * getattr(curve, name) + offset for name in ("values", "held")}
-    return Curve(**{**vars(curve), **numbers, **places})
-
-
-def _segments(curve: Curve, times: Float64Array) -> npt.NDArray[np.intp]:
-    """Return the segments of a curve that contain, or begin at, the given times."""
-    return np.clip(np.searchsorted(curve.times, times, side="right") - 1, 0, max(len(curve) - 2, 0))
+def _interpolation_of_sum(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8] | None:
+    """Return the interpolation of the sum after each time, or None if a step coincides with another segment."""
+    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in curves])
+    # After its last key, a curve holds its value, which can be added to any curve.
+    is_moving = np.stack([curve.is_between_keys(times) for curve in curves])
+    is_step = (interpolations == CONSTANT) & is_moving
+    if (is_step.any(axis=0) & (is_moving & ~is_step).any(axis=0))[:-1].any():
+        return None
+    result = np.where(is_step.any(axis=0), CONSTANT, LINEAR)
+    result[((interpolations == CUBIC) & is_moving).any(axis=0)] = CUBIC
+    return result.astype(np.uint8)
 
 
 def _held(curve: Curve, times: Float64Array) -> Float64Array:
     """Return the value held after each time, which is used only in CONSTANT segments."""
-    values = curve(times)
-    inside = (times >= curve.times[0]) & (times < curve.times[-1])
-    row = _segments(curve, times)
-    return np.where(inside & (curve.interpolation[row] == CONSTANT), curve.held[row], values)
+    segment = curve.segments_at(times)
+    is_step = curve.is_between_keys(times) & (curve.interpolation[segment] == CONSTANT)
+    return np.where(is_step, curve.held[segment], curve(times))
 
 
-def slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the slopes of an unweighted curve immediately before and after the given times."""
     if len(curve) == 1:
         return np.zeros(len(times)), np.zeros(len(times))
-    after = _slopes_in(curve, _segments(curve, times), times)
-    row = np.clip(np.searchsorted(curve.times, times, side="left") - 1, 0, len(curve) - 2)
-    before = _slopes_in(curve, row, times)
-    before[times <= curve.times[0]] = after[times >= curve.times[-1]] = 0.0
-    before[times > curve.times[-1]] = after[times < curve.times[0]] = 0.0
+    before = _slopes_in(curve, curve.segments_at(times, "left"), times)
+    after = _slopes_in(curve, curve.segments_at(times), times)
+    before[(times <= curve.times[0]) | (times > curve.times[-1])] = 0.0
+    after[(times < curve.times[0]) | (times >= curve.times[-1])] = 0.0
     return before, after
 
 
-def _slopes_in(curve: Curve, row: npt.NDArray[np.intp], times: Float64Array) -> Float64Array:
+def _slopes_in(curve: Curve, segment: npt.NDArray[np.intp], times: Float64Array) -> Float64Array:
     """Return the slopes in the given segments."""
-    length = curve.times[row + 1] - curve.times[row]
-    u = (times - curve.times[row]) / length
-    chord = (curve.values[row + 1] - curve.values[row]) / length
-    leaving, arriving = curve.leaving[row], curve.arriving[row + 1]
+    duration = curve.times[segment + 1] - curve.times[segment]
+    u = (times - curve.times[segment]) / duration
+    chord = (curve.values[segment + 1] - curve.values[segment]) / duration
+    leaving, arriving = curve.leaving[segment], curve.arriving[segment + 1]
+    # The derivative of the Hermite cubic.
     cubic = (1.0 - u) * (1.0 - 3.0 * u) * leaving + u * (3.0 * u - 2.0) * arriving + 6.0 * u * (1.0 - u) * chord
-    kind = curve.interpolation[row]
-    return np.where(kind == CUBIC, cubic, np.where(kind == LINEAR, chord, 0.0))
+    interpolation = curve.interpolation[segment]
+    return np.where(interpolation == CUBIC, cubic, np.where(interpolation == LINEAR, chord, 0.0))

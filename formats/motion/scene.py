@@ -13,33 +13,14 @@ from ..errors import FileError
 from ..interp import Float64Array, n_
 from .curves import Curve
 
+VALUE_LIMIT = 1e30
+"""Values of this magnitude or more count as damage. Float32, in which files and Blender store values, ends at 3e38."""
 _MOST_NUMBERS = 16_000_000
-"""Maximum number of values in all keys of a file, enough for one hour of forty curves at 120 keys per second."""
+"""Maximum number of values in an array, enough for one hour of forty curves at 120 keys per second."""
 
 
 class MotionError(FileError):
     """A file with curves that cannot be read."""
-
-
-def check_count(count: int, what: str) -> None:
-    """Raise MotionError if an array contains more values than a file may contain."""
-    if count > _MOST_NUMBERS:
-        raise MotionError(n_("{:s} has {:d} numbers, more than the limit of {:d}", what, count, _MOST_NUMBERS))
-
-
-def find_cycle(parents: Sequence[int]) -> int | None:
-    """Return a node that is its own ancestor, or None. The parent of a root is -1."""
-    is_sound = [False] * len(parents)
-    for node in range(len(parents)):
-        path: set[int] = set()
-        while node >= 0 and not is_sound[node]:
-            if node in path:
-                return node
-            path.add(node)
-            node = parents[node]
-        for each in path:
-            is_sound[each] = True
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +137,25 @@ class MotionFile:
     takes: tuple[Take, ...]
     to_blender: Float64Array
     notes: tuple[str, ...] = ()
+
+
+def check_count(count: int, name: str) -> None:
+    """Raise MotionError if an array has more values than the limit. Call it before memory is allocated."""
+    if count > _MOST_NUMBERS:
+        raise MotionError(n_("{:s} has {:d} numbers, more than the limit of {:d}", name, count, _MOST_NUMBERS))
+
+
+def find_cycle(parents: Sequence[int]) -> int | None:
+    """Return a node that is its own ancestor, or None. The parent of a root is -1."""
+    leads_to_root = [False] * len(parents)
+    for start in range(len(parents)):
+        path: set[int] = set()
+        node = start
+        while node >= 0 and not leads_to_root[node]:
+            if node in path:
+                return node
+            path.add(node)
+            node = parents[node]
+        for ancestor in path:
+            leads_to_root[ancestor] = True
+    return None
