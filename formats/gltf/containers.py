@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import struct
 from collections.abc import Callable, Mapping
@@ -20,28 +19,31 @@ Fetch = Callable[[str], bytes]
 _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<II")
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
-_MOST_TEXT = 64 << 20
-"""Maximum bytes of JSON, because its objects take many times as much memory."""
+_MAX_JSON_SIZE = 64 << 20
+"""Maximum size of the JSON in bytes, because its objects take many times as much memory."""
 
 
 class Document:
-    """The JSON text of a file, whose items are checked when they are read, and the file's buffers."""
+    """The JSON of a file, whose items are checked when they are read, and the file's buffers.
+
+    All methods raise MotionError if the file is damaged.
+    """
 
     def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
         self._binary: bytes | None = None
         self._fetch = fetch
         self._buffers: dict[int, bytes] = {}
         text = self._text_of_binary(data) if data[:4] == b"glTF" else data
-        if len(text) > _MOST_TEXT:
-            raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MOST_TEXT))
+        if len(text) > _MAX_JSON_SIZE:
+            raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MAX_JSON_SIZE))
         try:
-            root = json.loads(text.decode("utf-8-sig"), parse_constant=_no_number)
+            root = json.loads(text.decode("utf-8-sig"), parse_constant=_reject_constant)
         except (ValueError, RecursionError) as error:
             raise MotionError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
         if not isinstance(root, dict):
             raise MotionError(n_("the JSON is not an object"))
         self.root: Mapping[str, Any] = root
-        version = self.object(root.get("asset"), n_("asset")).get("version")
+        version = self.as_object(root.get("asset"), n_("asset")).get("version")
         if not isinstance(version, str) or not version.startswith("2."):
             raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", str(version)[:20]))
 
@@ -53,16 +55,17 @@ class Document:
         if version != 2:
             raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", version))
         chunks: dict[int, bytes] = {}
-        at, end = _HEADER.size, min(length, len(data))
-        while at + _CHUNK.size <= end:
-            size, kind = _CHUNK.unpack_from(data, at)
-            at += _CHUNK.size
-            if size > end - at:
+        position, end = _HEADER.size, min(length, len(data))
+        while position + _CHUNK.size <= end:
+            size, kind = _CHUNK.unpack_from(data, position)
+            position += _CHUNK.size
+            if size > end - position:
+                left = end - position
                 raise MotionError(
-                    n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", at, size, end - at)
+                    n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", position, size, left)
                 )
-            chunks.setdefault(kind, data[at : at + size])
-            at += size
+            chunks.setdefault(kind, data[position : position + size])
+            position += size
         if _JSON not in chunks:
             raise MotionError(n_("no JSON"))
         self._binary = chunks.get(_BINARY)
@@ -70,65 +73,73 @@ class Document:
 
     def items(self, name: str) -> list[Any]:
         """Return a list from the root object, or an empty list if it is missing."""
-        return self.list(self.root.get(name, []), name)
+        return self.as_list(self.root.get(name, []), name)
 
-    def list(self, value: object, what: str) -> list[Any]:
+    def as_list(self, value: object, name: str) -> list[Any]:
+        """Return a value of the JSON that must be a list. `name` names it in errors."""
         if not isinstance(value, list):
-            raise MotionError(n_("{:s} is not a list", what))
+            raise MotionError(n_("{:s} is not a list", name))
         return value
 
-    def object(self, value: object, what: str) -> Mapping[str, Any]:
+    def as_object(self, value: object, name: str) -> Mapping[str, Any]:
+        """Return a value that must be an object."""
         if not isinstance(value, dict):
-            raise MotionError(n_("{:s} is not an object", what))
+            raise MotionError(n_("{:s} is not an object", name))
         return value
 
-    def index(self, value: object, size: int, what: str) -> int:
+    def as_index(self, value: object, size: int, name: str) -> int:
         """Return an index, which must be less than `size`."""
         if type(value) is not int or not 0 <= value < size:
-            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", what, str(value)[:40], size - 1))
+            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", name, str(value)[:40], size - 1))
         return value
 
-    def count(self, value: object, what: str) -> int:
+    def as_count(self, value: object, name: str) -> int:
         """Return a nonnegative integer that is a possible array size."""
-        return self.index(value, 1 << 40, what)
+        return self.as_index(value, 1 << 40, name)
 
     def buffer(self, index: int) -> bytes:
         """Return the content of a buffer."""
         if index not in self._buffers:
-            what = f"buffers[{index}]"
-            entry = self.object(self.items("buffers")[index], what)
-            content = self._content(entry.get("uri"), index, what)
-            length = self.count(entry.get("byteLength"), f"{what}.byteLength")
+            name = f"buffers[{index}]"
+            entry = self.as_object(self.items("buffers")[index], name)
+            content = self._content(entry.get("uri"), index, name)
+            length = self.as_count(entry.get("byteLength"), f"{name}.byteLength")
             if len(content) < length:
-                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", what, length, len(content)))
+                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", name, length, len(content)))
             self._buffers[index] = content[:length]
         return self._buffers[index]
 
-    def _content(self, uri: object, index: int, what: str) -> bytes:
+    def _content(self, uri: object, index: int, name: str) -> bytes:
         if uri is None:
             if index or self._binary is None:
-                raise MotionError(n_("{:s} has neither a URI nor a binary chunk", what))
+                raise MotionError(n_("{:s} has neither a URI nor a binary chunk", name))
             return self._binary
         if not isinstance(uri, str):
-            raise MotionError(n_("the URI of {:s} is not text", what))
-        if uri.startswith("data:"):
-            head, _, body = uri.partition(",")
-            if not head.endswith(";base64"):
-                raise MotionError(n_("the data of {:s} is not base64", what))
-            try:
-                return base64.b64decode(body, validate=True)
-            except (binascii.Error, ValueError) as error:
-                raise MotionError(n_("the data of {:s} cannot be decoded: {}", what, error)) from error
-        name = unquote(uri)
-        if "://" in name or name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or "\0" in name:
-            raise MotionError(n_("{:s} refers to {:s}, which is outside the folder of this file", what, name[:80]))
+            raise MotionError(n_("the URI of {:s} is not text", name))
+        return _decode_data_uri(uri, name) if uri.startswith("data:") else self._external_content(unquote(uri), name)
+
+    def _external_content(self, path: str, name: str) -> bytes:
+        is_absolute = "://" in path or path.startswith(("/", "\\"))
+        if is_absolute or ".." in path.replace("\\", "/").split("/") or "\0" in path:
+            raise MotionError(n_("{:s} refers to {:s}, which is outside the folder of this file", name, path[:80]))
         if self._fetch is None:
-            raise MotionError(n_("{:s} refers to the file {:s}, which is not available", what, name[:80]))
+            raise MotionError(n_("{:s} refers to the file {:s}, which is not available", name, path[:80]))
         try:
-            return self._fetch(name)
+            return self._fetch(path)
         except (OSError, ValueError) as error:
-            raise MotionError(n_("{:s}: the file {:s} cannot be read", what, name[:80])) from error
+            raise MotionError(n_("{:s}: the file {:s} cannot be read", name, path[:80])) from error
 
 
-def _no_number(text: str) -> float:
+def _decode_data_uri(uri: str, name: str) -> bytes:
+    head, _, body = uri.partition(",")
+    if not head.endswith(";base64"):
+        raise MotionError(n_("the data of {:s} is not base64", name))
+    try:
+        return base64.b64decode(body, validate=True)
+    except ValueError as error:
+        raise MotionError(n_("the data of {:s} cannot be decoded: {}", name, error)) from error
+
+
+def _reject_constant(text: str) -> float:
+    """Raise ValueError for NaN and infinities, which Python reads but JSON does not have."""
     raise ValueError(n_("{:s} is not a number", text))

@@ -3,22 +3,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..interp import Float64Array, n_, rotations
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
+from ..motion import (
+    CONSTANT,
+    CUBIC,
+    LINEAR,
+    VALUE_LIMIT,
+    Curve,
+    MotionError,
+    MotionFile,
+    Node,
+    NodeMotion,
+    Take,
+    Track,
+    find_cycle,
+)
 from .accessors import read_accessor
 from .containers import Document, Fetch
 
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _W_FIRST = [3, 0, 1, 2]
+"""Columns that convert quaternions x, y, z, w to w, x, y, z."""
+_TIME_LIMIT = 1e9
+"""Seconds. Later times count as damage."""
+_MAX_SHEAR = 1e-3
+"""Largest cosine between the axes of a matrix that counts as unsheared."""
+_MIN_QUATERNION = 1e-6
+"""Shorter quaternions count as damage, because their direction is lost in rounding."""
 _Y_UP = rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
-"""The rotation from glTF's axes to Blender's. The y axis of glTF is Blender's z axis, and glTF's z axis is Blender's -y
-axis."""
+"""The rotation from glTF's axes to Blender's. The y axis becomes the z axis, and the z axis becomes the -y axis."""
 
 
 def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
@@ -40,19 +60,17 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
     document = Document(data, fetch)
     nodes = _nodes(document)
     animations = document.items("animations")
-    takes = [
-        _take(document, document.object(value, f"animations[{i}]"), i, len(nodes)) for i, value in enumerate(animations)
-    ]
+    takes = [_take(document, item, f"animations[{i}]", len(nodes)) for i, item in enumerate(animations)]
     return MotionFile(nodes, tuple(takes), _Y_UP)
 
 
 def _nodes(document: Document) -> tuple[Node, ...]:
     values = document.items("nodes")
-    entries = [document.object(value, f"nodes[{i}]") for i, value in enumerate(values)]
+    entries = [document.as_object(value, f"nodes[{i}]") for i, value in enumerate(values)]
     parents = [-1] * len(entries)
     for i, entry in enumerate(entries):
-        for child in document.list(entry.get("children", []), f"nodes[{i}].children"):
-            parents[document.index(child, len(entries), f"nodes[{i}].children")] = i
+        for child in document.as_list(entry.get("children", []), f"nodes[{i}].children"):
+            parents[document.as_index(child, len(entries), f"nodes[{i}].children")] = i
     cyclic = find_cycle(parents)
     if cyclic is not None:
         raise MotionError(n_("nodes[{:d}] is its own ancestor", cyclic))
@@ -60,22 +78,25 @@ def _nodes(document: Document) -> tuple[Node, ...]:
 
 
 def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int) -> Node:
-    what = f"nodes[{number}]"
     name = _name(document, entry, number)
     if "matrix" in entry:
-        matrix = _numbers(document, entry["matrix"], 16, f"{what}.matrix").reshape(4, 4).T
-        scale = np.linalg.norm(matrix[:3, :3], axis=0)
-        unit = matrix[:3, :3] / np.where(scale > 0.0, scale, 1.0)
-        if np.linalg.det(unit) < 0.0:
-            unit, scale = -unit, -scale
-        if np.abs(unit.T @ unit - np.eye(3)).max() > 1e-3:
-            unit = np.eye(3)
-        return Node(name, parent, matrix[:3, 3], rotations.from_matrix(unit), scale)
+        matrix = _numbers(document, entry["matrix"], 16, f"nodes[{number}].matrix").reshape(4, 4).T
+        return Node(name, parent, matrix[:3, 3], *_rotation_and_scale(matrix[:3, :3]))
     translation, rotation, scale = (
-        _numbers(document, entry.get(key, default), len(default), f"{what}.{key}")
+        _numbers(document, entry.get(key, default), len(default), f"nodes[{number}].{key}")
         for key, default in (("translation", [0.0] * 3), ("rotation", [0.0, 0.0, 0.0, 1.0]), ("scale", [1.0] * 3))
     )
-    return Node(name, parent, translation, _unit(rotation[np.newaxis, _W_FIRST])[0], scale)
+    return Node(name, parent, translation, _unit(rotation[_W_FIRST]), scale)
+
+
+def _rotation_and_scale(matrix: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the quaternion and the scale factors of a matrix (3, 3). A sheared matrix has no rotation."""
+    scale = np.linalg.norm(matrix, axis=0)
+    axes = matrix / np.where(scale > 0.0, scale, 1.0)
+    if np.linalg.det(axes) < 0.0:
+        axes, scale = -axes, -scale
+    is_sheared = np.abs(axes.T @ axes - np.eye(3)).max() > _MAX_SHEAR
+    return rotations.from_matrix(np.eye(3) if is_sheared else axes), scale
 
 
 def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
@@ -85,80 +106,110 @@ def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
     meshes = document.items("meshes")
     if "mesh" not in entry or not meshes:
         return f"Node_{number}"
-    index = document.index(entry["mesh"], len(meshes), f"nodes[{number}].mesh")
-    mesh = document.object(meshes[index], f"meshes[{index}]")
+    index = document.as_index(entry["mesh"], len(meshes), f"nodes[{number}].mesh")
+    mesh = document.as_object(meshes[index], f"meshes[{index}]")
     return str(mesh.get("name") or f"Mesh_{index}")
 
 
-def _numbers(document: Document, value: object, count: int, what: str) -> Float64Array:
-    numbers = document.list(value, what)
-    if len(numbers) != count or not all(type(number) in (int, float) and abs(number) < 1e30 for number in numbers):
-        raise MotionError(n_("{:s} must have {:d} numbers", what, count))
+def _numbers(document: Document, value: object, count: int, name: str) -> Float64Array:
+    numbers = document.as_list(value, name)
+    if len(numbers) != count or not all(type(n) in (int, float) and abs(n) < VALUE_LIMIT for n in numbers):
+        raise MotionError(n_("{:s} must have {:d} numbers", name, count))
     return np.array(numbers, dtype=np.float64)
 
 
-def _take(document: Document, animation: Mapping[str, Any], number: int, nodes: int) -> Take:
-    name = f"animations[{number}]"
-    samplers = document.list(animation.get("samplers", []), f"{name}.samplers")
+def _take(document: Document, item: object, name: str, node_count: int) -> Take:
+    animation = document.as_object(item, name)
+    samplers = document.as_list(animation.get("samplers", []), f"{name}.samplers")
     tracks: dict[int, dict[str, Track]] = {}
-    for i, value in enumerate(document.list(animation.get("channels", []), f"{name}.channels")):
-        what = f"{name}.channels[{i}]"
-        channel = document.object(value, what)
-        target = document.object(channel.get("target"), f"{what}.target")
+    for i, channel_item in enumerate(document.as_list(animation.get("channels", []), f"{name}.channels")):
+        channel_name = f"{name}.channels[{i}]"
+        channel = document.as_object(channel_item, channel_name)
+        target = document.as_object(channel.get("target"), f"{channel_name}.target")
         path = target.get("path")
         if "node" not in target or not isinstance(path, str) or path not in _COMPONENTS:
             continue
-        node = document.index(target["node"], nodes, f"{what}.target.node")
-        sampler = samplers[document.index(channel.get("sampler"), len(samplers), f"{what}.sampler")]
-        track = _track(document, document.object(sampler, f"{what}.sampler"), path, what)
+        node = document.as_index(target["node"], node_count, f"{channel_name}.target.node")
+        sampler_item = samplers[document.as_index(channel.get("sampler"), len(samplers), f"{channel_name}.sampler")]
+        sampler = document.as_object(sampler_item, f"{channel_name}.sampler")
+        track = _track(document, sampler, path, channel_name)
         # Like Blender's importer, use the first of several channels of one property.
         tracks.setdefault(node, {}).setdefault(path, track)
     return Take(str(animation.get("name", "")), {node: NodeMotion(**paths) for node, paths in tracks.items()})
 
 
-def _track(document: Document, sampler: Mapping[str, Any], path: str, what: str) -> Track:
+def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> Track:
     """Return the track of a sampler. glTF keys all components of a property together."""
+    times, arriving, values, leaving, interpolation = _read_keys(document, sampler, path, name)
+    if path == "rotation":
+        lengths = np.linalg.norm(values, axis=1)
+        if not (lengths > _MIN_QUATERNION).all():
+            raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", name, int(np.argmin(lengths))))
+        if interpolation == LINEAR:
+            values = rotations.unroll_signs(_unit(values))
+    components = zip(values.T, arriving.T, leaving.T, strict=True)
+    curves = tuple(Curve.hermite(times, value, interpolation, before, after) for value, before, after in components)
+    evaluate: Callable[[Float64Array], Float64Array] = partial(_values, curves)
+    if path == "rotation" and interpolation == LINEAR and len(times) > 1:
+        evaluate = partial(_slerp, times, values)
+    elif path == "rotation":
+        evaluate = partial(_unit_values, curves)
+    return Track(times, np.full(len(times), interpolation, dtype=np.uint8), evaluate, curves)
+
+
+def _read_keys(
+    document: Document, sampler: Mapping[str, Any], path: str, name: str
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, int]:
+    """Return the times (n,), arriving slopes, values and leaving slopes (n, d), and interpolation of a sampler's keys.
+
+    Quaternions are w, x, y, z.
+    """
     components = _COMPONENTS[path]
-    times = read_accessor(document, sampler.get("input"), 1, f"{what}.input")[:, 0]
-    values = read_accessor(document, sampler.get("output"), components, f"{what}.output")
+    times = read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
+    rows = read_accessor(document, sampler.get("output"), components, f"{name}.output")
     mode = sampler.get("interpolation", "LINEAR")
     if not isinstance(mode, str) or mode not in _INTERPOLATION:
-        raise MotionError(n_("{:s} has an unknown interpolation, {}", what, str(mode)[:40]))
-    kind = _INTERPOLATION[mode]
-    each = 3 if kind == CUBIC else 1
-    if not len(times) or len(values) != each * len(times):
-        raise MotionError(n_("{:s} has {:d} keys but {:d} values", what, len(times), len(values)))
-    faults = ~(np.isfinite(times) & (np.abs(times) < 1e9) & (np.abs(values).reshape(len(times), -1) < 1e30).all(axis=1))
-    if faults.any():
-        raise MotionError(n_("{:s}: key {:d} is not a finite number", what, int(np.argmax(faults))))
-    late = np.flatnonzero(np.diff(times) <= 0.0)
-    if late.size:
-        raise MotionError(n_("{:s}: key {:d} is not later than the previous key", what, int(late[0]) + 1))
+        raise MotionError(n_("{:s} has an unknown interpolation, {}", name, str(mode)[:40]))
+    interpolation = _INTERPOLATION[mode]
+    rows_per_key = 3 if interpolation == CUBIC else 1
+    if not len(times) or len(rows) != rows_per_key * len(times):
+        raise MotionError(n_("{:s} has {:d} keys but {:d} values", name, len(times), len(rows)))
+    _check_keys(times, rows.reshape(len(times), -1), name)
     if path == "rotation":
-        values = values[:, _W_FIRST]
-    arriving, values, leaving = (
-        values.reshape(-1, 3, components).swapaxes(0, 1) if kind == CUBIC else (0 * values, values, 0 * values)
-    )
-    if path == "rotation" and not (np.linalg.norm(values, axis=1) > 1e-6).all():
-        raise MotionError(
-            n_("{:s}: key {:d} is a quaternion of zero length", what, int(np.argmin(np.abs(values).sum(axis=1))))
-        )
-    if kind == LINEAR and path == "rotation":
-        values = rotations.unroll_signs(_unit(values))
-    curves = tuple(Curve.hermite(times, values[:, j], kind, arriving[:, j], leaving[:, j]) for j in range(components))
-
-    def evaluate(at: Float64Array) -> Float64Array:
-        if path == "rotation" and kind == LINEAR and len(times) > 1:
-            row = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
-            share = np.clip((at - times[row]) / (times[row + 1] - times[row]), 0.0, 1.0)
-            return rotations.slerp(values[row], values[row + 1], share)
-        numbers = np.stack([curve(at) for curve in curves], axis=-1)
-        return _unit(numbers) if path == "rotation" else numbers
-
-    return Track(times, np.full(len(times), kind, dtype=np.uint8), evaluate, curves)
+        rows = rows[:, _W_FIRST]
+    if interpolation == CUBIC:
+        arriving, values, leaving = rows.reshape(-1, 3, components).swapaxes(0, 1)
+        return times, arriving, values, leaving, interpolation
+    return times, np.zeros_like(rows), rows, np.zeros_like(rows), interpolation
 
 
-def _unit(q: Float64Array) -> Float64Array:
+def _check_keys(times: Float64Array, values: Float64Array, name: str) -> None:
+    """Raise MotionError unless all times and values, shape (n, m), are finite and the times increase."""
+    is_valid = (np.abs(times) < _TIME_LIMIT) & (np.abs(values) < VALUE_LIMIT).all(axis=1)
+    if not is_valid.all():
+        raise MotionError(n_("{:s}: key {:d} is not a finite number", name, int(np.argmin(is_valid))))
+    early = np.flatnonzero(np.diff(times) <= 0.0)
+    if early.size:
+        raise MotionError(n_("{:s}: key {:d} is not later than the previous key", name, int(early[0]) + 1))
+
+
+def _values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
+    return np.stack([curve(times) for curve in curves], axis=-1)
+
+
+def _unit_values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
+    return _unit(_values(curves, times))
+
+
+def _slerp(key_times: Float64Array, quaternions: Float64Array, times: Float64Array) -> Float64Array:
+    """Return the rotations between at least two keys at times (m,), held outside the keys."""
+    key = np.clip(np.searchsorted(key_times, times, side="right") - 1, 0, len(key_times) - 2)
+    fraction = np.clip((times - key_times[key]) / (key_times[key + 1] - key_times[key]), 0.0, 1.0)
+    return rotations.slerp(quaternions[key], quaternions[key + 1], fraction)
+
+
+def _unit(quaternions: Float64Array) -> Float64Array:
     """Return unit quaternions, with the identity for zero quaternions."""
-    length = np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])
+    length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    is_zero = length == 0.0
+    return np.where(is_zero, [1.0, 0.0, 0.0, 0.0], quaternions / np.where(is_zero, 1.0, length))
