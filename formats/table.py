@@ -18,6 +18,7 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +27,13 @@ from .errors import FileError
 from .interp import Float64Array, Text, n_
 from .table_headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
 
-_SHOWN = 40
+_MAX_CELL_TEXT = 40
 """Maximum number of characters of a cell in a message."""
 _ROWS_AT_ONCE = 4096
-"""Number of rows written at a time."""
-_LEAST_MATRIX, _WHOLE_MATRIX = 9, 16
+"""Number of rows written at a time, so that the text of all cells is not in memory at once."""
+_ELEMENTS_3X3, _ELEMENTS_4X4 = 9, 16
 _COMPONENTS = {"QUATERNION": 4, "EULER": 3}
+"""Number of columns that rotations need."""
 _LAST_ROW_TOLERANCE = 1e-6
 """Largest difference between the last row of a matrix and 0 0 0 1."""
 
@@ -42,7 +44,7 @@ class TableError(FileError):
     def __init__(self, reason: Text, line: int | None = None, column: int | None = None, name: str = "") -> None:
         message = reason
         if column is not None and name:
-            message = n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name[:_SHOWN], reason)
+            message = n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name[:_MAX_CELL_TEXT], reason)
         elif column is not None:
             message = n_("line {:d}, column {:d}: {:s}", line, column, reason)
         elif line is not None:
@@ -90,19 +92,16 @@ class Table:
 
 def read(content: bytes) -> Table:
     """Read a table. Raises a TableError that names the line and column."""
-    text = _decoded(content)
-    rows = _Rows(text)
-    unit, time_column, headings = _headings(rows.header, rows.header_line)
-    numbers, lines = rows.numbers()
-    times = np.ascontiguousarray(numbers[:, time_column])
-    _check_times(times, lines, unit, time_column, rows.header)
-    properties = []
-    for group in _grouped(headings, rows).values():
-        properties.append(_property(group, numbers, lines, rows))
+    lines = enumerate(io.StringIO(_decode(content), newline=None), start=1)
+    header, first_rows = _read_header(lines)
+    unit, time_column, headings = _headings(header)
+    cells = _read_cells(header, chain(first_rows, lines))
+    _check_times(cells, time_column, unit)
+    properties = tuple(_property(group, cells) for group in _group_columns(headings, header).values())
     if not properties:
-        raise TableError(n_("the time column is the only column"), rows.header_line)
-    _check_owners(properties, rows.header_line)
-    return Table(unit, times, tuple(properties), lines)
+        raise TableError(n_("the time column is the only column"), header.line)
+    _check_forms(properties, header.line)
+    return Table(unit, np.ascontiguousarray(cells.numbers[:, time_column]), properties, cells.lines)
 
 
 def write(table: Table) -> bytes:
@@ -118,16 +117,16 @@ def write(table: Table) -> bytes:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(headings)
     for start in range(0, len(table.times), _ROWS_AT_ONCE):
-        cells = [_cells(column[start : start + _ROWS_AT_ONCE]) for column in columns]
-        stream.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
+        texts = [_shortest_texts(column[start : start + _ROWS_AT_ONCE]) for column in columns]
+        stream.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
     return stream.getvalue().encode("utf-8")
 
 
-def _cells(numbers: npt.NDArray[np.floating]) -> list[str]:
+def _shortest_texts(numbers: npt.NDArray[np.floating]) -> list[str]:
     return ["" if text == "nan" else text.removesuffix(".0") for text in numbers.astype(str).tolist()]
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = content.decode(encoding)
@@ -141,95 +140,121 @@ def _decoded(content: bytes) -> str:
     return text
 
 
-class _Rows:
-    """The header of a table, and its cells as numbers."""
+_Line = tuple[int, str]
+"""The number of a line, counted from 1, and its text."""
 
-    def __init__(self, text: str) -> None:
-        self._lines: Iterator[tuple[int, str]] = enumerate(io.StringIO(text, newline=None), start=1)
-        comment: tuple[int, str] | None = None
-        for number, line in self._lines:
-            stripped = line.strip()
-            if stripped.startswith("#"):
-                comment = number, stripped.lstrip("#").strip()
-            elif stripped:
-                break
-        else:
-            raise TableError(
-                n_("the table is empty. It needs a header row, such as frame,location.x,location.y,location.z")
-            )
-        self._first: tuple[int, str] | None = None
-        self.separator = _separator_of(line)
-        self.header_line, self.header = number, self._split(line)
-        if _is_number(self.header[0]):
-            # NumPy's savetxt, for example, writes the header as a comment.
-            if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
-                reason = n_("the first row must name the columns, such as frame,location.x,location.y")
-                raise TableError(reason, number)
-            self._first = number, line
-            self.header_line = comment[0]
-            self.header = _split(comment[1], _separator_of(comment[1]))
-        while self.header and not self.header[-1]:
-            self.header.pop()
 
-    def _split(self, line: str) -> list[str]:
-        return _split(line, self.separator)
+@dataclass(frozen=True)
+class _Header:
+    """The names of the columns, the line that contains them, and the separator of cells, which is None for spaces."""
 
-    def numbers(self) -> tuple[Float64Array, npt.NDArray[np.int64]]:
-        """Return the cells, shape (rows, columns), with NaN for empty cells, and the line number of each row."""
-        numbers, lines, empty = array("d"), array("q"), array("q")
-        width, separator = len(self.header), self.separator
-        for number, line in self._data():
-            cells = line.split(separator)
-            start = len(numbers)
-            # Python accepts underscores in numbers. A decimal comma cannot be distinguished from a separator.
-            if len(cells) == width and "_" not in line:
-                try:
-                    numbers.extend(map(float, cells))
-                except ValueError:
-                    del numbers[start:]
-            if len(numbers) == start:
-                if not line.strip() or line.lstrip().startswith("#"):
-                    continue
-                self._extend(numbers, empty, number, line)
-            lines.append(number)
-        found = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
-        lines_of = np.frombuffer(lines, dtype=np.int64)
-        if not len(found):
-            raise TableError(n_("there are no rows below the header"), self.header_line)
-        good = np.isfinite(found)
-        good.flat[np.frombuffer(empty, dtype=np.int64)] = True
-        if not good.all():
-            row, column = (int(place) for place in np.argwhere(~good)[0])
-            reason = n_("{} is not a finite number", found[row, column])
-            raise self.error(reason, int(lines_of[row]), column)
-        return found, lines_of
+    line: int
+    names: Sequence[str]
+    separator: str | None
 
-    def error(self, reason: Text, line: int, column: int) -> TableError:
-        return TableError(reason, line, column + 1, self.header[column])
+    def error(self, reason: Text, column: int, line: int | None = None) -> TableError:
+        """Return an error in a column of the header or of another line."""
+        return TableError(reason, self.line if line is None else line, column + 1, self.names[column])
 
-    def _data(self) -> Iterator[tuple[int, str]]:
-        if self._first is not None:
-            yield self._first
-        yield from self._lines
 
-    def _extend(self, numbers: array[float], empty: array[int], line: int, text: str) -> None:
-        """Add one row cell by cell if it has empty cells, comments, quotes, decimal commas or errors."""
-        cells = self._split(text.partition("#")[0])
-        while len(cells) > len(self.header) and not cells[-1]:
-            cells.pop()
-        if len(cells) != len(self.header):
-            known = len(cells), len(self.header)
-            raise TableError(n_("the row has {:d} cells, but the header names {:d} columns", *known), line)
-        for column, cell in enumerate(cells):
-            if not cell:
-                empty.append(len(numbers))
-                numbers.append(np.nan)
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells below a header as numbers (rows, columns), with NaN for empty cells, and the line of each row."""
+
+    header: _Header
+    numbers: Float64Array
+    lines: npt.NDArray[np.int64]
+
+    def error(self, reason: Text, row: int, column: int) -> TableError:
+        return self.header.error(reason, column, int(self.lines[row]))
+
+
+def _read_header(lines: Iterator[_Line]) -> tuple[_Header, list[_Line]]:
+    """Read lines up to the header, and return it. If the header is a comment, also return the line of the first row."""
+    comment: _Line | None = None
+    for line, text in lines:
+        stripped = text.strip()
+        if stripped.startswith("#"):
+            comment = line, stripped.lstrip("#").strip()
+        elif stripped:
+            break
+    else:
+        raise TableError(
+            n_("the table is empty. It needs a header row, such as frame,location.x,location.y,location.z")
+        )
+    separator = _separator_of(text)
+    names = _split(text, separator)
+    if not _is_number(names[0]):
+        return _Header(line, _without_empty_end(names), separator), []
+    # NumPy's savetxt, for example, writes the header as a comment.
+    if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
+        raise TableError(n_("the first row must name the columns, such as frame,location.x,location.y"), line)
+    names = _split(comment[1], _separator_of(comment[1]))
+    return _Header(comment[0], _without_empty_end(names), separator), [(line, text)]
+
+
+def _without_empty_end(cells: list[str]) -> list[str]:
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _read_cells(header: _Header, lines: Iterator[_Line]) -> _Cells:
+    """Read the rows below the header."""
+    numbers, line_of_row, empty = array("d"), array("q"), array("q")
+    width, separator = len(header.names), header.separator
+    for line, text in lines:
+        cells = text.split(separator)
+        start = len(numbers)
+        # Python accepts underscores in numbers. A decimal comma cannot be distinguished from a separator.
+        if len(cells) == width and "_" not in text:
+            try:
+                numbers.extend(map(float, cells))
+            except ValueError:
+                del numbers[start:]
+        if len(numbers) == start:
+            if not text.strip() or text.lstrip().startswith("#"):
                 continue
-            if self.separator != "," and "," in cell and "." not in cell:
-                cell = cell.replace(",", ".")
-            if "_" in cell or not _is_number(cell):
-                raise self.error(n_('"{:s}" is not a number', cell[:_SHOWN]), line, column)
-            numbers.append(float(cell))
+            _read_irregular_row(header, line, text, numbers, empty)
+        line_of_row.append(line)
+    if not line_of_row:
+        raise TableError(n_("there are no rows below the header"), header.line)
+    cells_of_rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+    result = _Cells(header, cells_of_rows, np.frombuffer(line_of_row, dtype=np.int64))
+    _check_finite(result, np.frombuffer(empty, dtype=np.int64))
+    return result
+
+
+def _read_irregular_row(header: _Header, line: int, text: str, numbers: array[float], empty: array[int]) -> None:
+    """Append one row cell by cell if it has empty cells, comments, quotes, decimal commas or errors.
+
+    `numbers` receives the cells, with NaN for empty cells, and `empty` receives the positions of empty cells.
+    """
+    cells = _split(text.partition("#")[0], header.separator)
+    width = len(header.names)
+    while len(cells) > width and not cells[-1]:
+        cells.pop()
+    if len(cells) != width:
+        raise TableError(n_("the row has {:d} cells, but the header names {:d} columns", len(cells), width), line)
+    for column, cell in enumerate(cells):
+        if not cell:
+            empty.append(len(numbers))
+            numbers.append(np.nan)
+            continue
+        if header.separator != "," and "," in cell and "." not in cell:
+            cell = cell.replace(",", ".")
+        if "_" in cell or not _is_number(cell):
+            raise header.error(n_('"{:s}" is not a number', cell[:_MAX_CELL_TEXT]), column, line)
+        numbers.append(float(cell))
+
+
+def _check_finite(cells: _Cells, empty: npt.NDArray[np.int64]) -> None:
+    """Check that all cells are finite numbers, except the empty cells at these positions."""
+    is_valid = np.isfinite(cells.numbers)
+    is_valid.flat[empty] = True
+    if not is_valid.all():
+        row, column = np.argwhere(~is_valid)[0].tolist()
+        raise cells.error(n_("{} is not a finite number", cells.numbers[row, column]), row, column)
 
 
 def _separator_of(line: str) -> str | None:
@@ -253,128 +278,132 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, Heading]]:
+def _headings(header: _Header) -> tuple[Unit, int, dict[int, Heading]]:
     """Return the unit and column of the times, and the headings of the other columns."""
-    times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
-    if not times:
-        names = ", ".join(header)[:80]
-        raise TableError(n_('there is no time column. Name a column "frame" or "seconds" (found: {:s})', names), line)
-    units = set(times.values())
-    unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
-    chosen = [column for column, own in times.items() if own == unit]
-    if len(chosen) > 1:
-        reason = n_("column {:d} already contains the time", chosen[0] + 1)
-        raise TableError(reason, line, chosen[1] + 1, header[chosen[1]])
+    units = {column: time_of(name) for column, name in enumerate(header.names) if time_of(name) is not None}
+    if not units:
+        names = ", ".join(header.names)[:80]
+        reason = n_('there is no time column. Name a column "frame" or "seconds" (found: {:s})', names)
+        raise TableError(reason, header.line)
+    unit: Unit = "FRAME" if "FRAME" in units.values() else "SECOND"
+    time_columns = [column for column, unit_of_column in units.items() if unit_of_column == unit]
+    if len(time_columns) > 1:
+        raise header.error(n_("column {:d} already contains the time", time_columns[0] + 1), time_columns[1])
     headings: dict[int, Heading] = {}
-    for column, name in enumerate(header):
-        if column in times:
+    for column, name in enumerate(header.names):
+        if column in units:
             continue
         try:
             headings[column] = heading_of(name)
         except HeadingError as error:
-            raise TableError(Text(error.text, *error.values), line, column + 1) from error
-    return unit, chosen[0], headings
+            raise TableError(Text(error.text, *error.values), header.line, column + 1) from error
+    return unit, time_columns[0], headings
 
 
-def _check_times(
-    times: Float64Array, lines: npt.NDArray[np.int64], unit: Unit, column: int, header: Sequence[str]
-) -> None:
-    missing = np.isnan(times)
-    if missing.any():
-        raise TableError(n_("is empty"), int(lines[np.argmax(missing)]), column + 1, header[column])
-    back = np.flatnonzero(times[1:] <= times[:-1])
-    if len(back):
-        row = int(back[0]) + 1
-        known = times[row], times[row - 1], lines[row - 1]
-        reason = n_("second {:g} is not after {:g} in line {:d}. Times must increase", *known)
+def _check_times(cells: _Cells, column: int, unit: Unit) -> None:
+    """Check that each row has a time, and that times increase."""
+    times = cells.numbers[:, column]
+    is_missing = np.isnan(times)
+    if is_missing.any():
+        raise cells.error(n_("is empty"), int(np.argmax(is_missing)), column)
+    early = np.flatnonzero(times[1:] <= times[:-1]) + 1
+    if len(early):
+        row = int(early[0])
+        arguments = times[row], times[row - 1], cells.lines[row - 1]
+        reason = n_("second {:g} is not after {:g} in line {:d}. Times must increase", *arguments)
         if unit == "FRAME":
-            reason = n_("frame {:g} is not after {:g} in line {:d}. Times must increase", *known)
-        raise TableError(reason, int(lines[row]), column + 1, header[column])
+            reason = n_("frame {:g} is not after {:g} in line {:d}. Times must increase", *arguments)
+        raise cells.error(reason, row, column)
 
 
-def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
+def _group_columns(headings: dict[int, Heading], header: _Header) -> dict[tuple[str, Form], dict[int, Heading]]:
     """Group the columns by property."""
     groups: dict[tuple[str, Form], dict[int, Heading]] = {}
-    taken: dict[tuple[str, Form, int | None, int], int] = {}
+    columns: dict[tuple[str, Form, int | None, int], int] = {}
     for column, heading in headings.items():
+        same_data = columns.setdefault((heading.path, heading.form, heading.row, heading.index), column)
+        if same_data != column:
+            raise header.error(n_("the data is the same as in column {:d}", same_data + 1), column)
         group = groups.setdefault((heading.path, heading.form), {})
-        other = taken.setdefault((heading.path, heading.form, heading.row, heading.index), column)
-        if other != column:
-            raise rows.error(n_("the data is the same as in column {:d}", other + 1), rows.header_line, column)
-        first = next(iter(group), column)
-        same = group.get(first, heading)
-        if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
-            raise rows.error(n_("the column is not compatible with column {:d}", first + 1), rows.header_line, column)
+        first, other = next(iter(group.items()), (column, heading))
+        if (other.order, other.degrees, other.is_single) != (heading.order, heading.degrees, heading.is_single):
+            raise header.error(n_("the column is not compatible with column {:d}", first + 1), column)
         group[column] = heading
     return groups
 
 
-def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArray[np.int64], rows: _Rows) -> Property:
-    columns = sorted(group, key=lambda column: _element(group[column]))
+def _property(group: dict[int, Heading], cells: _Cells) -> Property:
+    """Return the property whose columns have these headings."""
+    columns = sorted(group, key=lambda column: _matrix_place(group[column]))
     first = group[columns[0]]
-    indices = tuple(group[column].index for column in columns)
+    components = tuple(group[column].index for column in columns)
     if first.form == "MATRIX":
-        _check_matrix([_element(group[column]) for column in columns], columns, rows)
-        indices = tuple(range(len(columns)))
-    wanted = _COMPONENTS.get(first.form)
-    if wanted is not None and len(columns) != wanted:
-        reason = n_("a rotation in this form needs {:d} columns, but there are {:d}", wanted, len(columns))
-        raise rows.error(reason, rows.header_line, columns[0])
-    values = np.ascontiguousarray(numbers[:, columns])
+        _check_matrix([_matrix_place(group[column]) for column in columns], columns[0], cells.header)
+        components = tuple(range(len(columns)))
+    expected = _COMPONENTS.get(first.form, len(columns))
+    if len(columns) != expected:
+        reason = n_("a rotation in this form needs {:d} columns, but there are {:d}", expected, len(columns))
+        raise cells.header.error(reason, columns[0])
+    values = np.ascontiguousarray(cells.numbers[:, columns])
     if first.form != "VALUE":
-        some, every = np.isnan(values).any(axis=1), np.isnan(values).all(axis=1)
-        if (some & ~every).any():
-            row = int(np.argmax(some & ~every))
-            column = columns[int(np.argmax(np.isnan(values[row])))]
-            raise rows.error(
-                n_("the cell is empty, but the other components of the rotation are not"), int(lines[row]), column
-            )
+        _check_complete(values, columns, cells)
     if first.form == "EULER" and first.degrees:
         values = np.radians(values)
-    if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":
-        off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _LAST_ROW_TOLERANCE
-        if off.any():
-            line = int(lines[np.argmax(off)])
-            reason = n_("the last row of the matrix is not 0 0 0 1. Is the matrix stored by columns?")
-            raise rows.error(reason, line, columns[12])
-    return Property(first.path, first.form, indices, values, first.order, first.is_single)
+    if first.form == "MATRIX" and len(columns) == _ELEMENTS_4X4:
+        _check_last_row(values, columns, cells)
+    return Property(first.path, first.form, components, values, first.order, first.is_single)
 
 
-def _element(heading: Heading) -> tuple[int, int]:
+def _matrix_place(heading: Heading) -> tuple[int, int]:
     """Return the row and column of a matrix element, or -1 and the index if the heading has no row."""
     return -1 if heading.row is None else heading.row, heading.index
 
 
-def _check_matrix(elements: list[tuple[int, int]], columns: list[int], rows: _Rows) -> None:
+def _check_matrix(places: list[tuple[int, int]], first_column: int, header: _Header) -> None:
     """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or 1."""
-    count = len(elements)
-    size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
+    count = len(places)
+    size = {_ELEMENTS_3X3: 3, _ELEMENTS_4X4: 4}.get(count)
     if size is None:
-        reason = n_("a matrix needs 9 or 16 columns, but there are {:d}", count)
-        raise rows.error(reason, rows.header_line, columns[0])
+        raise header.error(n_("a matrix needs 9 or 16 columns, but there are {:d}", count), first_column)
     from_0 = [(row, column) for row in range(size) for column in range(size)]
     from_1 = [(row + 1, column + 1) for row, column in from_0]
     row_by_row = [(-1, index) for index in range(count)]
-    if elements not in (from_0, from_1, row_by_row):
-        reason = n_("the columns of the matrix are not {:d} by {:d}", size, size)
-        raise rows.error(reason, rows.header_line, columns[0])
+    if places not in (from_0, from_1, row_by_row):
+        raise header.error(n_("the columns of the matrix are not {:d} by {:d}", size, size), first_column)
 
 
-def _check_owners(properties: Sequence[Property], line: int) -> None:
+def _check_complete(values: Float64Array, columns: list[int], cells: _Cells) -> None:
+    """Check that each row has all components of a rotation or matrix, or none."""
+    is_missing = np.isnan(values)
+    is_incomplete = is_missing.any(axis=1) & ~is_missing.all(axis=1)
+    if is_incomplete.any():
+        row = int(np.argmax(is_incomplete))
+        column = columns[int(np.argmax(is_missing[row]))]
+        raise cells.error(n_("the cell is empty, but the other components of the rotation are not"), row, column)
+
+
+def _check_last_row(values: Float64Array, columns: list[int], cells: _Cells) -> None:
+    """Check that the last row of matrices (n, 16) is 0 0 0 1."""
+    is_different = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _LAST_ROW_TOLERANCE
+    if is_different.any():
+        reason = n_("the last row of the matrix is not 0 0 0 1. Is the matrix stored by columns?")
+        raise cells.error(reason, int(np.argmax(is_different)), columns[12])
+
+
+def _check_forms(properties: Sequence[Property], line: int) -> None:
     """Check that no property is given twice in different forms."""
     form_of: dict[str, str] = {}
     for prop in properties:
-        for path in parts_of(prop):
+        for path in _paths_set_by(prop):
             other = form_of.setdefault(path, prop.form)
             if other != prop.form:
                 reason = n_("{:s} is defined twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
                 raise TableError(reason, line)
 
 
-def parts_of(prop: Property) -> list[str]:
-    """Return the properties that the columns set. A rotation in any form is "rotation"."""
+def _paths_set_by(prop: Property) -> list[str]:
+    """Return the paths of the properties that the columns set. A rotation in any form is "rotation"."""
     if prop.form != "MATRIX":
-        path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)
-        return [path]
+        return [re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)]
     owner = prop.path.removesuffix("matrix")
-    return [f"{owner}rotation"] + ([f"{owner}location"] if len(prop.components) == _WHOLE_MATRIX else [])
+    return [f"{owner}rotation"] + ([f"{owner}location"] if len(prop.components) == _ELEMENTS_4X4 else [])

@@ -19,7 +19,7 @@ from .interp import n_
 Unit = Literal["FRAME", "SECOND"]
 Form = Literal["VALUE", "QUATERNION", "EULER", "MATRIX"]
 
-_TIMES: dict[str, Unit] = {
+_UNIT_OF_NAME: dict[str, Unit] = {
     **dict.fromkeys(("frame", "frames"), "FRAME"),
     **dict.fromkeys(("seconds", "second", "sec", "s", "time", "t", "time_s", "time [s]", "time (s)"), "SECOND"),
 }
@@ -27,7 +27,7 @@ _OWNER = r"^(?P<owner>(?:.*?\.)?)"
 _LETTER = r"[._ ]?(?P<letter>[wxyz])$"
 _ORDERS = "xyz|xzy|yxz|yzx|zxy|zyx"
 _LOCATION = re.compile(rf"{_OWNER}(?:location|loc|position|pos|translation|p|t){_LETTER}", re.IGNORECASE)
-_BARE = re.compile(r"^(?P<letter>[xyz])$", re.IGNORECASE)
+_BARE_LETTER = re.compile(r"^(?P<letter>[xyz])$", re.IGNORECASE)
 _SCALE = re.compile(rf"{_OWNER}(?:scale|scl){_LETTER}", re.IGNORECASE)
 _QUATERNION = re.compile(rf"{_OWNER}(?:rotation_quaternion|quaternion|quat|q){_LETTER}", re.IGNORECASE)
 _EULER = re.compile(
@@ -39,8 +39,9 @@ _MATRIX = re.compile(
 )
 _COMPONENT = re.compile(r"^(?P<path>.+)\[(?P<index>\d{1,4})\]$")
 _LETTERED = re.compile(r"^(?P<path>.+[\w\]])\.(?P<letter>[wxyzrgba])$")
-_INDEX = {**dict(zip("xyz", range(3), strict=True)), **dict(zip("rgba", range(4), strict=True))}
-_WITH_W = "wxyz"
+_INDEX_OF_LETTER = {**dict(zip("xyz", range(3), strict=True)), **dict(zip("rgba", range(4), strict=True))}
+_W_FIRST = "wxyz"
+"""The letters of quaternions and of axis-angle rotations."""
 
 
 class HeadingError(FileError):
@@ -74,60 +75,59 @@ class Heading:
 
 def time_of(name: str) -> Unit | None:
     """Return the unit of time of a column with this name, or None if it does not contain times."""
-    return _TIMES.get(name.strip().lower())
+    return _UNIT_OF_NAME.get(name.strip().lower())
 
 
 def heading_of(name: str) -> Heading:
     """Return the contents of a column with this name. Raises HeadingError."""
     name = name.strip()
-    for found in (_LOCATION.match(name), _BARE.match(name)):
-        if found and found["letter"].lower() in _INDEX:
-            return Heading(_owner(found) + "location", _INDEX[found["letter"].lower()])
-    found = _SCALE.match(name)
-    if found and found["letter"].lower() in _INDEX:
-        return Heading(_owner(found) + "scale", _INDEX[found["letter"].lower()])
-    found = _QUATERNION.match(name)
-    if found:
-        return Heading(_owner(found) + "rotation", _WITH_W.index(found["letter"].lower()), "QUATERNION")
-    found = _EULER.match(name)
-    if found and found["letter"].lower() in _INDEX:
-        return _euler(name, found)
-    found = _MATRIX.match(name)
-    if found:
-        path = _owner(found) + "matrix"
-        if found["index"]:
-            return Heading(path, int(found["index"]), "MATRIX")
-        return Heading(path, int(found["column"]), "MATRIX", row=int(found["row"]))
-    return _any_path(name)
+    for pattern, path in ((_LOCATION, "location"), (_BARE_LETTER, "location"), (_SCALE, "scale")):
+        match = pattern.match(name)
+        if match and match["letter"].lower() in _INDEX_OF_LETTER:
+            return Heading(_owner(match) + path, _INDEX_OF_LETTER[match["letter"].lower()])
+    match = _QUATERNION.match(name)
+    if match:
+        return Heading(_owner(match) + "rotation", _W_FIRST.index(match["letter"].lower()), "QUATERNION")
+    match = _EULER.match(name)
+    if match and match["letter"].lower() in _INDEX_OF_LETTER:
+        return _euler_heading(name, match)
+    match = _MATRIX.match(name)
+    if match:
+        path = _owner(match) + "matrix"
+        if match["index"]:
+            return Heading(path, int(match["index"]), "MATRIX")
+        return Heading(path, int(match["column"]), "MATRIX", row=int(match["row"]))
+    return _path_heading(name)
 
 
-def _owner(found: re.Match[str]) -> str:
-    return found.groupdict().get("owner") or ""
+def _owner(match: re.Match[str]) -> str:
+    return match.groupdict().get("owner") or ""
 
 
-def _euler(name: str, found: re.Match[str]) -> Heading:
-    own = found["word"].lower() == "rotation_euler"
-    order, unit = (found["order"] or "").upper(), (found["unit"] or "").lower()
-    if not own and not order:
-        text = n_("{:s}: specify the order of the Euler angles, as in euler_xyz_degrees.{:s}", name, found["letter"])
+def _euler_heading(name: str, match: re.Match[str]) -> Heading:
+    order, unit = (match["order"] or "").upper(), (match["unit"] or "").lower()
+    # Blender's own path has the order of the object, and radians.
+    is_blender_path = match["word"].lower() == "rotation_euler"
+    if not is_blender_path and not order:
+        text = n_("{:s}: specify the order of the Euler angles, as in euler_xyz_degrees.{:s}", name, match["letter"])
         raise HeadingError(text)
-    if not own and not unit:
-        column = f"euler_{order.lower()}_degrees.{found['letter']}"
+    if not is_blender_path and not unit:
+        column = f"euler_{order.lower()}_degrees.{match['letter']}"
         raise HeadingError(n_("{:s}: specify degrees or radians, as in {:s}", name, column))
-    index = _INDEX[found["letter"].lower()]
-    degrees = unit.startswith("deg")
-    return Heading(_owner(found) + "rotation", index, "EULER", order=order, degrees=degrees)
+    index = _INDEX_OF_LETTER[match["letter"].lower()]
+    return Heading(_owner(match) + "rotation", index, "EULER", order=order, degrees=unit.startswith("deg"))
 
 
-def _any_path(name: str) -> Heading:
-    found = _COMPONENT.match(name)
-    if found:
-        return Heading(found["path"], int(found["index"]))
-    found = _LETTERED.match(name)
-    if found and found["path"].endswith("rotation_axis_angle") and found["letter"] in _WITH_W:
-        return Heading(found["path"], _WITH_W.index(found["letter"]))
-    if found and found["letter"] in _INDEX:
-        return Heading(found["path"], _INDEX[found["letter"]])
+def _path_heading(name: str) -> Heading:
+    """Return the contents of a column that is named by a path."""
+    match = _COMPONENT.match(name)
+    if match:
+        return Heading(match["path"], int(match["index"]))
+    match = _LETTERED.match(name)
+    if match and match["path"].endswith("rotation_axis_angle") and match["letter"] in _W_FIRST:
+        return Heading(match["path"], _W_FIRST.index(match["letter"]))
+    if match and match["letter"] in _INDEX_OF_LETTER:
+        return Heading(match["path"], _INDEX_OF_LETTER[match["letter"]])
     if not name:
         raise HeadingError(n_("the heading is empty"))
     return Heading(name, 0, is_single=True)
@@ -137,7 +137,7 @@ def names_of(path: str, form: Form, components: tuple[int, ...], order: str = ""
     """Return the headings with which this project writes a property's columns. Euler angles are in radians."""
     owner = path.removesuffix("rotation")
     if form == "QUATERNION":
-        return [f"{owner}quaternion.{_WITH_W[index]}" for index in components]
+        return [f"{owner}quaternion.{_W_FIRST[index]}" for index in components]
     if form == "EULER":
         return [f"{owner}euler_{order.lower()}_radians.{'xyz'[index]}" for index in components]
     if is_single:
