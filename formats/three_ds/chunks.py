@@ -77,15 +77,17 @@ class ReadWarning:
     lost: bool = False
 
     def __str__(self) -> str:
-        return _at(self.offset, self.message)
+        return _with_offset(self.offset, self.message)
 
     @property
     def text(self) -> str:
-        return _at(self.offset, self.message).text
+        """Return the template of the whole warning, for translation."""
+        return _with_offset(self.offset, self.message).text
 
     @property
     def values(self) -> tuple[object, ...]:
-        return _at(self.offset, self.message).values
+        """Return the values of the template."""
+        return _with_offset(self.offset, self.message).values
 
 
 class ChunkError(Exception):
@@ -107,11 +109,11 @@ class ThreeDSError(FileError):
     """
 
     def __init__(self, reason: Text, offset: int | None = None) -> None:
-        super().__init__(reason if offset is None else _at(offset, reason))
+        super().__init__(reason if offset is None else _with_offset(offset, reason))
         self.offset = offset
 
 
-def _at(offset: int, message: str) -> Text:
+def _with_offset(offset: int, message: str) -> Text:
     return n_("byte {:d}: {:s}", offset, message)
 
 
@@ -123,12 +125,12 @@ def pack(layout: struct.Struct, *values: float) -> bytes:
         raise ThreeDSError(Text("{:s}: {:s}", ", ".join(map(str, values)), str(error))) from error
 
 
-def check_array(what: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+def check_array(name: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
     """Check the type and shape of an array, because converting it could lose data."""
     if array.dtype != dtype or array.shape != shape:
         text = n_(
             "{:s} must be {:s} of shape {}, not {:s} of shape {}",
-            _ARRAYS[what],
+            _ARRAYS[name],
             dtype.__name__,
             shape,
             array.dtype.name,

@@ -321,10 +321,10 @@ def find_parents(
     parent. If several nodes have the same id, the id refers to the first.
     """
     errors: list[tuple[int, str]] = []
-    owners: dict[int, int] = {}
-    for index, own in enumerate(ids):
-        ident = index if own is None else own
-        first = owners.setdefault(ident, index)
+    index_of_id: dict[int, int] = {}
+    for index, node_id in enumerate(ids):
+        ident = index if node_id is None else node_id
+        first = index_of_id.setdefault(ident, index)
         if first != index:
             text = n_(
                 "the id {:d} is also used by node {:d}, which becomes the parent of the children of {:d}",
@@ -333,32 +333,32 @@ def find_parents(
                 ident,
             )
             errors.append((index, text))
-    found: list[int | None] = []
+    parent_indices: list[int | None] = []
     for index, parent in enumerate(parents):
-        owner = None if parent is None else owners.get(parent)
-        if parent is not None and owner is None:
+        parent_index = None if parent is None else index_of_id.get(parent)
+        if parent is not None and parent_index is None:
             errors.append((index, n_("the parent, id {:d}, is not in the file. Imported without a parent", parent)))
-        found.append(owner)
+        parent_indices.append(parent_index)
     circular = n_("the node is its own ancestor. Imported without a parent")
-    errors += [(cut, circular) for cut in _cut(found)]
-    return tuple(found), errors
+    errors += [(node, circular) for node in _break_cycles(parent_indices)]
+    return tuple(parent_indices), errors
 
 
-def _cut(parents: list[int | None]) -> list[int]:
+def _break_cycles(parents: list[int | None]) -> list[int]:
     """Remove the parent of the first node of each cycle, and return these nodes."""
-    cut = []
-    done = [False] * len(parents)
-    for index in range(len(parents)):
+    nodes_without_parent = []
+    is_done = [False] * len(parents)
+    for start in range(len(parents)):
         path: dict[int, None] = {}
-        at: int | None = index
-        while at is not None and not done[at] and at not in path:
-            path[at] = None
-            at = parents[at]
-        if at in path:
-            steps = list(path)
-            first = min(steps[steps.index(at) :])
+        node: int | None = start
+        while node is not None and not is_done[node] and node not in path:
+            path[node] = None
+            node = parents[node]
+        if node in path:
+            ancestors = list(path)
+            first = min(ancestors[ancestors.index(node) :])
             parents[first] = None
-            cut.append(first)
-        for step in path:
-            done[step] = True
-    return cut
+            nodes_without_parent.append(first)
+        for ancestor in path:
+            is_done[ancestor] = True
+    return nodes_without_parent

@@ -14,9 +14,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Text, n_
+from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, pack
-from .scene import COMPONENTS, Track
+from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -26,15 +26,17 @@ LAST_FRAME = 1 << 24
 """The largest magnitude of a frame that is not considered damage. Float32 cannot represent all larger integers."""
 
 _TRACK_HEADER = struct.Struct("<HIII")
-_FLAGS_AT = 4
+"""The flags of a track, two reserved numbers, and the number of keys."""
 _HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
+_FLAGS_OFFSET = 4
+"""Position of the lower byte of the flags in a key."""
 
 
 @functools.cache
 def _key_type(flags: int, components: int) -> np.dtype[np.void]:
     """Return the layout of a key with these flags."""
-    given = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if flags >> bit & 1]
-    return np.dtype([("frame", "<i4"), ("flags", "<u2"), *given, ("value", "<f4", (components,))])
+    parameters = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if (flags >> bit) & 1]
+    return np.dtype([("frame", "<i4"), ("flags", "<u2"), *parameters, ("value", "<f4", (components,))])
 
 
 @functools.cache
@@ -50,41 +52,25 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
     """
     if end - start < _TRACK_HEADER.size:
         raise ChunkError(start, n_("has {:d} bytes, but needs {:d} before its keys", end - start, _TRACK_HEADER.size))
-    track_flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
-    at, components = start + _TRACK_HEADER.size, COMPONENTS[kind]
+    track_flags, *reserved, count = _TRACK_HEADER.unpack_from(data, start)
+    first_key, components = start + _TRACK_HEADER.size, COMPONENTS[kind]
     smallest = _key_type(0, components).itemsize + (kind == "MORPH")
-    if count * smallest > end - at:
-        most = (end - at) // smallest
-        raise ChunkError(at - 4, n_("declares {:d} keys, but {:d} bytes hold at most {:d}", count, end - at, most))
+    if count * smallest > end - first_key:
+        left = end - first_key
+        text = n_("declares {:d} keys, but {:d} bytes hold at most {:d}", count, left, left // smallest)
+        raise ChunkError(first_key - 4, text)
     names: list[bytes] | None = [] if kind == "MORPH" else None
-    starts, at = _key_starts(data, at, end, count, _key_sizes(components), names)
-    offsets = np.array(starts, dtype=np.intp)
-    head = _anywhere(data, _HEAD)[offsets]
-    flags = head["flags"].astype(np.uint16)
-    offsets += _HEAD.itemsize
-    parameters = np.zeros((len(PARAMETERS), count), np.float32)
-    numbers = _anywhere(data, np.dtype("<f4"))
-    for row in range(len(PARAMETERS)):
-        given = np.flatnonzero(flags & (1 << row))
-        parameters[row, given] = numbers[offsets[given]]
-        offsets[given] += numbers.itemsize
-    values = np.empty((count, components), np.float32)
-    if components:
-        packed = _anywhere(data, np.dtype(("V", 4 * components)))[offsets]
-        values[:] = packed.view("<f4").reshape(-1, components)
-    frames = head["frame"].astype(np.int32)
-    for array in (frames, values, flags, parameters):
+    starts, track_end = _key_starts(data, first_key, end, count, _key_sizes(components), names)
+    frames, key_flags, parameters, values = _read_keys(data, np.array(starts, dtype=np.intp), components)
+    for array in (frames, values, key_flags, parameters):
         array.flags.writeable = False
-    return Track(kind, frames, values, flags, parameters, track_flags, (first, second), tuple(names or ())), at
-
-
-def _anywhere(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray[_Scalar]:
-    """View the data with this layout at every byte, aligned or not."""
-    return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
+    first, second = reserved
+    track = Track(kind, frames, values, key_flags, parameters, track_flags, (first, second), tuple(names or ()))
+    return track, track_end
 
 
 def _key_starts(
-    data: bytes, at: int, end: int, count: int, sizes: tuple[int, ...], names: list[bytes] | None
+    data: bytes, position: int, end: int, count: int, sizes: tuple[int, ...], names: list[bytes] | None
 ) -> tuple[list[int], int]:
     """Return the position of each key, and the end of the last key.
 
@@ -92,18 +78,46 @@ def _key_starts(
     """
     starts: list[int] = []
     for key in range(count):
-        starts.append(at)
-        stop = at + sizes[data[at + _FLAGS_AT]] if at + _HEAD.itemsize <= end else end + 1
-        if stop > end:
-            raise ChunkError(at, n_("has too few bytes for key {:d}", key))
-        at = stop
+        starts.append(position)
+        key_end = position + sizes[data[position + _FLAGS_OFFSET]] if position + _HEAD.itemsize <= end else end + 1
+        if key_end > end:
+            raise ChunkError(position, n_("has too few bytes for key {:d}", key))
+        position = key_end
         if names is not None:
-            terminator = data.find(b"\0", at, end)
+            terminator = data.find(b"\0", position, end)
             if terminator < 0:
-                raise ChunkError(at, n_("has no terminating zero in the name of key {:d}", key))
-            names.append(data[at:terminator])
-            at = terminator + 1
-    return starts, at
+                raise ChunkError(position, n_("has no terminating zero in the name of key {:d}", key))
+            names.append(data[position:terminator])
+            position = terminator + 1
+    return starts, position
+
+
+def _read_keys(
+    data: bytes, offsets: npt.NDArray[np.intp], components: int
+) -> tuple[FrameArray, WordArray, Float32Array, Float32Array]:
+    """Return the frames (n,), flags (n,), parameters (5, n) and values (n, d) of the keys at these offsets.
+
+    Keys of one track may have different sizes. All keys are read together, one number after the other.
+    """
+    head = _at_every_byte(data, _HEAD)[offsets]
+    frames, key_flags = head["frame"].astype(np.int32), head["flags"].astype(np.uint16)
+    offsets = offsets + _HEAD.itemsize
+    parameters = np.zeros((len(PARAMETERS), len(offsets)), np.float32)
+    numbers = _at_every_byte(data, np.dtype("<f4"))
+    for row in range(len(PARAMETERS)):
+        keys = np.flatnonzero(key_flags & (1 << row))
+        parameters[row, keys] = numbers[offsets[keys]]
+        offsets[keys] += numbers.itemsize
+    values = np.empty((len(offsets), components), np.float32)
+    if components:
+        packed = _at_every_byte(data, np.dtype(("V", 4 * components)))[offsets]
+        values[:] = packed.view("<f4").reshape(-1, components)
+    return frames, key_flags, parameters, values
+
+
+def _at_every_byte(data: bytes | bytearray, layout: np.dtype[_Scalar]) -> npt.NDArray[_Scalar]:
+    """View the data with this layout at every byte, aligned or not."""
+    return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
 
 
 def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
@@ -111,35 +125,33 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
         return
-    # The extremes show whether all keys are valid (NaN is both). The invalid keys are searched for only if there are
-    # any.
-    back = frames[1:] < frames[:-1]
-    if back.any():
-        keys = np.flatnonzero(back) + 1
+    is_early = frames[1:] < frames[:-1]
+    if is_early.any():
+        keys = np.flatnonzero(is_early) + 1
         yield _key_warning(track, start, keys, n_("follows frame {:d}", frames[keys[0] - 1]))
-    if frames.min() < -LAST_FRAME or frames.max() > LAST_FRAME:
-        keys = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
-        yield _key_warning(track, start, keys, n_("is after frame {:d}", LAST_FRAME))
-    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    is_far = (frames < -LAST_FRAME) | (frames > LAST_FRAME)
+    if is_far.any():
+        yield _key_warning(track, start, np.flatnonzero(is_far), n_("is after frame {:d}", LAST_FRAME))
+    is_finite = np.isfinite(values).all(axis=1)
+    if not is_finite.all():
+        keys = np.flatnonzero(~is_finite)
         yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
-    if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
-        # Compare in float32, because NumPy warns when it converts some kinds of NaN.
-        lowest = LOWEST[:, 0].astype(np.float32)
-        inside = (parameters.min(axis=1) >= lowest) & (parameters.max(axis=1) <= HIGHEST)
-        for row in np.flatnonzero(~inside):
-            keys = np.flatnonzero(~((parameters[row] >= lowest[row]) & (parameters[row] <= HIGHEST)))
-            number = parameters[row, keys[0]]
-            message = n_("has {:s} {:g}, not in [{:g}, 1]", WORDS[PARAMETERS[row]], number, lowest[row])
-            yield _key_warning(track, start, keys, message)
+    # Compare in float32, because NumPy warns when it converts some kinds of NaN.
+    lowest = LOWEST.astype(np.float32)
+    is_in_range = (parameters >= lowest) & (parameters <= HIGHEST)
+    for row in np.flatnonzero(~is_in_range.all(axis=1)):
+        keys = np.flatnonzero(~is_in_range[row])
+        number = parameters[row, keys[0]]
+        message = n_("has {:s} {:g}, not in [{:g}, 1]", WORDS[PARAMETERS[row]], number, lowest[row, 0])
+        yield _key_warning(track, start, keys, message)
 
 
 def _key_warning(track: Track, start: int, keys: npt.NDArray[np.intp], message: Text) -> ReadWarning:
-    key = int(keys[0])
-    before = track.key_flags[:key] & 0xFF
-    sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[before]
+    """Return a warning about the first of these keys, which mentions the number of the others."""
+    key, more = int(keys[0]), len(keys) - 1
+    sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[track.key_flags[:key] & 0xFF]
     offset = start + _TRACK_HEADER.size + int(sizes.sum()) + sum(len(name) + 1 for name in track.names[:key])
-    frame, more = track.frames[key], len(keys) - 1
+    frame = track.frames[key]
     if more:
         return ReadWarning(offset, n_("key {:d} at frame {:d} {:s} (and {:d} more)", key, frame, message, more))
     return ReadWarning(offset, n_("key {:d} at frame {:d} {:s}", key, frame, message))
@@ -153,17 +165,21 @@ def track_bytes(track: Track) -> bytes:
     steps = sizes + [len(name) + 1 for name in track.names] if track.names else sizes
     starts = np.cumsum(steps) - steps
     content = bytearray(int(steps.sum()))
-    with_parameters = track.key_flags & _HAS_PARAMETERS
-    for given in np.unique(with_parameters).tolist():
-        which = np.flatnonzero(with_parameters == given)
-        keys = np.empty(len(which), _key_type(given, components))
-        keys["frame"], keys["flags"], keys["value"] = track.frames[which], track.key_flags[which], track.values[which]
+    parameter_flags = track.key_flags & _HAS_PARAMETERS
+    for flags in np.unique(parameter_flags).tolist():
+        keys = np.flatnonzero(parameter_flags == flags)
+        packed = np.empty(len(keys), _key_type(flags, components))
+        packed["frame"], packed["flags"], packed["value"] = (
+            track.frames[keys],
+            track.key_flags[keys],
+            track.values[keys],
+        )
         for row, name in enumerate(PARAMETERS):
-            if given >> row & 1:
-                keys[name] = track.parameters[row, which]
-        _anywhere(content, keys.dtype)[starts[which]] = keys
-    for start, shown in zip((starts + sizes).tolist(), track.names, strict=bool(track.names)):
-        content[start : start + len(shown)] = shown
+            if (flags >> row) & 1:
+                packed[name] = track.parameters[row, keys]
+        _at_every_byte(content, packed.dtype)[starts[keys]] = packed
+    for name_start, name_bytes in zip((starts + sizes).tolist(), track.names, strict=bool(track.names)):
+        content[name_start : name_start + len(name_bytes)] = name_bytes
     return pack(_TRACK_HEADER, track.flags, *track.reserved, len(track.frames)) + content
 
 
@@ -176,9 +192,10 @@ def _check(track: Track) -> None:
     check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
         raise ThreeDSError(n_("there are {:d} keys but {:d} names", count, len(track.names)))
-    unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0
-    lost = (track.parameters != 0) & unflagged
-    if lost.any():
-        row, key = np.argwhere(lost)[0]
+    bits = np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis]
+    has_flag = (track.key_flags >> bits) & 1 == 1
+    is_lost = (track.parameters != 0) & ~has_flag
+    if is_lost.any():
+        row, key = np.argwhere(is_lost)[0]
         word = WORDS[PARAMETERS[row]]
         raise ThreeDSError(n_("key {:d} at frame {:d}: {:s} is set, but its flag is not", key, track.frames[key], word))

@@ -42,107 +42,107 @@ def write(scene: Scene) -> bytes:
         If the file cannot store data, such as a name that contains a zero, more than 65,535 vertices, or a parameter
         without its flag. The message names the node or object.
     """
-    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
+    chunks = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
     if scene.editor is not None:
-        parts.append(_editor(scene.editor))
+        chunks.append(_editor(scene.editor))
     if scene.keyframer is not None:
-        parts.append(_keyframer(scene.keyframer))
-    return _chunk(idents.M3DMAGIC, _among(parts, scene.chunks))
+        chunks.append(_keyframer(scene.keyframer))
+    return _chunk(idents.M3DMAGIC, _with_unmodeled(chunks, scene.chunks))
 
 
 def _keyframer(keyframer: Keyframer) -> bytes:
-    parts = []
+    chunks = []
     if keyframer.header is not None:
         header = keyframer.header
         content = pack(WORD, header.revision) + _string(header.name) + pack(FRAME, header.length)
-        parts.append(_chunk(idents.KFHDR, content))
+        chunks.append(_chunk(idents.KFHDR, content))
     if keyframer.segment is not None:
-        parts.append(_chunk(idents.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
+        chunks.append(_chunk(idents.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
     if keyframer.current_frame is not None:
-        parts.append(_chunk(idents.KFCURTIME, pack(FRAME, keyframer.current_frame)))
+        chunks.append(_chunk(idents.KFCURTIME, pack(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
         with _named(_A_NODE, node.name.decode("latin-1")):
-            parts.append(_node(node))
-    return _chunk(idents.KFDATA, _among(parts, keyframer.chunks))
+            chunks.append(_node(node))
+    return _chunk(idents.KFDATA, _with_unmodeled(chunks, keyframer.chunks))
 
 
 def _node(node: Node) -> bytes:
-    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, pack(WORD, node.node_id))]
+    chunks = [] if node.node_id is None else [_chunk(idents.NODE_ID, pack(WORD, node.node_id))]
     parent = NO_PARENT if node.parent is None else node.parent
-    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
+    chunks.append(_chunk(idents.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
-        parts.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
+        chunks.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
     if node.instance_name is not None:
-        parts.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
+        chunks.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
         with _named(_A_TRACK, track.kind.lower()):
-            parts.append(_chunk(_of(TRACK_KINDS, track.kind), track_bytes(track)))
-    return _chunk(_of(NODE_KINDS, node.kind), _among(parts, node.chunks))
+            chunks.append(_chunk(_ident(TRACK_KINDS, track.kind), track_bytes(track)))
+    return _chunk(_ident(NODE_KINDS, node.kind), _with_unmodeled(chunks, node.chunks))
 
 
 def _editor(editor: Editor) -> bytes:
-    parts = []
+    chunks = []
     if editor.mesh_version is not None:
-        parts.append(_chunk(idents.MESH_VERSION, pack(LONG, editor.mesh_version)))
+        chunks.append(_chunk(idents.MESH_VERSION, pack(LONG, editor.mesh_version)))
     if editor.master_scale is not None:
-        parts.append(_chunk(idents.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
+        chunks.append(_chunk(idents.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
     for obj in editor.objects:
         with _named(_AN_OBJECT, obj.name.decode("latin-1")):
-            parts.append(_object(obj))
-    return _chunk(idents.MDATA, _among(parts, editor.chunks))
+            chunks.append(_object(obj))
+    return _chunk(idents.MDATA, _with_unmodeled(chunks, editor.chunks))
 
 
 def _object(obj: Object) -> bytes:
     match obj.content:
         case Mesh():
-            parts = [_mesh(obj.content)]
+            chunks = [_mesh(obj.content)]
         case Camera():
-            parts = [_camera(obj.content)]
+            chunks = [_camera(obj.content)]
         case Light():
-            parts = [_light(obj.content)]
+            chunks = [_light(obj.content)]
         case None:
-            parts = []
-    return _chunk(idents.NAMED_OBJECT, _string(obj.name) + _among(parts, obj.chunks))
+            chunks = []
+    return _chunk(idents.NAMED_OBJECT, _string(obj.name) + _with_unmodeled(chunks, obj.chunks))
 
 
 def _mesh(mesh: Mesh) -> bytes:
-    parts = []
+    chunks = []
     if len(mesh.vertices):
-        parts.append(_chunk(idents.POINT_ARRAY, _counted(mesh.vertices, 3)))
+        chunks.append(_chunk(idents.POINT_ARRAY, _table(mesh.vertices, 3)))
     if len(mesh.texture_coordinates):
-        parts.append(_chunk(idents.TEX_VERTS, _counted(mesh.texture_coordinates, 2)))
+        chunks.append(_chunk(idents.TEX_VERTS, _table(mesh.texture_coordinates, 2)))
     if mesh.matrix is not None:
-        parts.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix, (4, 3))))
+        chunks.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix, (4, 3))))
     if len(mesh.faces) or mesh.face_chunks:
         check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
         check_array("face_flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
-        content = pack(WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
-        parts.append(_chunk(idents.FACE_ARRAY, content))
-    return _chunk(idents.N_TRI_OBJECT, _among(parts, mesh.chunks))
+        content = pack(WORD, len(table)) + table.tobytes() + _with_unmodeled([], mesh.face_chunks)
+        chunks.append(_chunk(idents.FACE_ARRAY, content))
+    return _chunk(idents.N_TRI_OBJECT, _with_unmodeled(chunks, mesh.chunks))
 
 
 def _camera(camera: Camera) -> bytes:
-    places = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
-    content = places + pack(TWO_FLOATS, camera.roll, camera.lens)
-    return _chunk(idents.N_CAMERA, content + _among([], camera.chunks))
+    points = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
+    content = points + pack(TWO_FLOATS, camera.roll, camera.lens)
+    return _chunk(idents.N_CAMERA, content + _with_unmodeled([], camera.chunks))
 
 
 def _light(light: Light) -> bytes:
-    parts = []
+    chunks = []
     if light.color is not None:
-        parts.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
+        chunks.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
     if light.multiplier is not None:
-        parts.append(_chunk(idents.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
+        chunks.append(_chunk(idents.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
     if light.spotlight is not None:
-        parts.append(_spotlight(light.spotlight))
-    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _among(parts, light.chunks))
+        chunks.append(_spotlight(light.spotlight))
+    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _with_unmodeled(chunks, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
-    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
+    chunks = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
     cones = pack(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
-    content = _floats(spotlight.target, (3,)) + cones + _among(parts, spotlight.chunks)
+    content = _floats(spotlight.target, (3,)) + cones + _with_unmodeled(chunks, spotlight.chunks)
     return _chunk(idents.DL_SPOTLIGHT, content)
 
 
@@ -150,11 +150,11 @@ def _chunk(ident: int, content: bytes) -> bytes:
     return pack(HEADER, ident, HEADER.size + len(content)) + content
 
 
-def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
-    """Join the modeled chunks and, each in its place, the other chunks."""
-    content = [(place, 1, part) for place, part in enumerate(parts)]
-    content += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in chunks]
-    return b"".join(part for *_, part in sorted(content, key=lambda entry: entry[:2]))
+def _with_unmodeled(modeled: Sequence[bytes], unmodeled: Iterable[Chunk]) -> bytes:
+    """Join modeled chunks and, each in its place, the chunks that are not modeled."""
+    entries = [(place, 1, chunk) for place, chunk in enumerate(modeled)]
+    entries += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in unmodeled]
+    return b"".join(chunk for *_, chunk in sorted(entries, key=lambda entry: entry[:2]))
 
 
 def _string(text: bytes) -> bytes:
@@ -168,20 +168,20 @@ def _floats(array: npt.NDArray[np.float32], shape: tuple[int, ...]) -> bytes:
     return array.astype("<f4").tobytes()
 
 
-def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
+def _table(table: npt.NDArray[np.float32], columns: int) -> bytes:
     return pack(WORD, len(table)) + _floats(table, (len(table), columns))
 
 
-def _of(kinds: Mapping[str, int], kind: str) -> int:
+def _ident(kinds: Mapping[str, int], kind: str) -> int:
     if kind not in kinds:
         raise ThreeDSError(n_("{!r} is not one of {:s}", kind, ", ".join(kinds)))
     return kinds[kind]
 
 
 @contextlib.contextmanager
-def _named(what: Text, name: str) -> Iterator[None]:
+def _named(owner: Text, name: str) -> Iterator[None]:
     """Prefix errors with the owner's name."""
     try:
         yield
     except ThreeDSError as error:
-        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), Text(error.text, *error.values))) from error
+        raise ThreeDSError(n_("{:s}: {:s}", Text(owner, name), Text(error.text, *error.values))) from error

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from formats import three_ds
-from formats.three_ds.reading import MOST_WARNINGS
+from formats.three_ds.source import MAX_WARNINGS
 from tests.formats import layout
 from tests.formats.layout import Key, chunk, keyframes, node, objects
 
@@ -259,7 +259,7 @@ def test_warnings_tell_what_is_lost_from_what_is_only_strange(data: bytes, lost:
 
 
 def test_that_something_is_lost_is_told_after_the_most_warnings() -> None:
-    nodes = [node(b"Box", NOT_FINITE)] * (MOST_WARNINGS + 5)
+    nodes = [node(b"Box", NOT_FINITE)] * (MAX_WARNINGS + 5)
     for more, lost in (((), False), ((node(b"Box", with_length(SCALE, HUGE)),), True)):
         last = three_ds.read(keyframes(*nodes, *more)).warnings[-1]
         assert "more warnings are not listed" in last.message
