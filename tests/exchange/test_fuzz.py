@@ -21,7 +21,8 @@ import pytest
 
 from formats import three_ds
 from tests.exchange.scenes import SCENES, scene_with_everything, with_much_to_leave
-from tests.formats.fuzz_3ds import TRACKS, change, make_scene, make_seeds
+from tests.formats.generated_scenes import TRACKS, make_files, make_scene
+from tests.formats.mutations import mutate
 
 FILES = int(os.environ.get("TCB_FUZZ", "200"))
 SEED = 7
@@ -48,7 +49,7 @@ def make_all_seeds() -> list[bytes]:
     kinds = list(TRACKS)
     scenes = [make() for make in SCENES.values()] + [scene_with_everything(), with_much_to_leave()]
     scenes += [make_scene(rng, [kinds[at] for at in rng.integers(0, len(kinds), 5)], True) for _ in range(5)]
-    return [*make_seeds(rng), *(three_ds.write(each) for each in scenes)]
+    return [*make_files(rng), *(three_ds.write(each) for each in scenes)]
 
 
 class Waiting:
@@ -91,7 +92,7 @@ def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypat
     failed = []
     for number in range(FILES):
         rng = random.Random(f"{SEED} {number}")
-        path.write_bytes(change(rng, rng.choice(seeds), seeds))
+        path.write_bytes(mutate(rng, rng.choice(seeds), seeds))
         options = {name: rng.choice(choices) for name, choices in CHOICES.items()}
         # Imported objects remain for a while, so that later imports can match them.
         if number % 10 == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The real files in the shared data folder."""
+"""Files in the shared data folder: real files, and a file that was made for tests with lib3ds."""
 
 FILES = [
     "CameraRollAnim.3ds",
@@ -12,3 +12,6 @@ FILES = [
     "tcb_fixture_lib3ds.3ds",
     "test1.3ds",
 ]
+
+SLOW_FILES = ["risu.3ds"]
+"""Files that are too large to import in tests for each frame."""

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from formats import fbx
 from formats.motion import CONSTANT, Curve, MotionError, NodeMotion
-from tests.formats import fuzz_3ds, fuzz_motion
+from tests.formats import fuzz_motion
 from tests.formats.fbx_layout import (
     AUTO,
     CUBIC,
@@ -31,6 +31,7 @@ from tests.formats.fbx_layout import (
 )
 from tests.formats.fbx_layout import CONSTANT as STEP
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
+from tests.formats.mutations import mutate
 
 TIMES = (0.0, 1.0, 2.5, 3.0)
 VALUES = (0.0, 4.0, -2.0, 1.0)
@@ -175,5 +176,5 @@ def test_an_array_that_grows_beyond_its_length_is_refused() -> None:
 def test_damaged_files_raise_nothing_but_the_readers_own_error() -> None:
     curve = KeyCurve(TIMES, VALUES, [CUBIC | TCB] * 4)
     seed = scene_bytes([Model("Box", 0, {}, {"Lcl Translation": (curve, curve, None), "Lcl Rotation": (curve,) * 3})])
-    outcomes = {fuzz_motion.judge(fuzz_3ds.change(random.Random(number), seed, [seed])) for number in range(300)}
+    outcomes = {fuzz_motion.judge(mutate(random.Random(number), seed, [seed])) for number in range(300)}
     assert outcomes == {"read", "refused"}

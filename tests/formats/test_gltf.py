@@ -16,7 +16,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from formats import gltf
 from formats.motion import MotionError, Track
-from tests.formats import fuzz_3ds, fuzz_motion
+from tests.formats import fuzz_motion
+from tests.formats.mutations import mutate
 
 TIMES = np.array([0.25, 1.0, 2.5], dtype=np.float32)
 PLACES = np.linspace(0.25, 2.5, 37)
@@ -207,7 +208,5 @@ def test_keys_out_of_order_are_refused_by_channel_and_key() -> None:
 
 def test_damaged_files_raise_nothing_but_the_readers_own_error() -> None:
     seeds = [text(changed()), binary(changed())]
-    outcomes = {
-        fuzz_motion.judge(fuzz_3ds.change(random.Random(number), seeds[number % 2], seeds)) for number in range(300)
-    }
+    outcomes = {fuzz_motion.judge(mutate(random.Random(number), seeds[number % 2], seeds)) for number in range(300)}
     assert outcomes == {"read", "refused"}

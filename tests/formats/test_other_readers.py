@@ -13,7 +13,7 @@ import pytest
 
 from formats import three_ds
 from tests.formats.files import FILES
-from tests.formats.fuzz_3ds import TRACKS
+from tests.formats.generated_scenes import TRACKS
 from tests.formats.lib3ds import agrees_with_lib3ds
 
 NAMES = {"OBJECT": b"Box", "CAMERA": b"Cam", "CAMERA_TARGET": b"Cam", "LIGHT": b"Lamp", "AMBIENT": b"$AMBIENT$"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from formats import three_ds
 from tests.formats import layout, scenes
-from tests.formats.fuzz_3ds import same
+from tests.formats.scene_equality import same
 
 
 @pytest.mark.slow
