@@ -27,13 +27,9 @@ def fov_of(lens: npt.ArrayLike, width: float) -> Float64Array:
 
 
 def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> Float64Array:
-    """Return the cone angle, in radians, at which a light with this blend begins to fade."""
+    """Return the cone angles at which spotlights begin to fade, from blends and cone angles (sizes), in radians."""
     edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
     return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
-
-
-def _unit(vectors: Float64Array) -> Float64Array:
-    return rotations.unit_vectors(vectors)[0]
 
 
 def rolls_of(worlds: Float64Array) -> Float64Array:
@@ -41,7 +37,7 @@ def rolls_of(worlds: Float64Array) -> Float64Array:
 
     Source: docs/formulas, "Nodes of 3D Studio files".
     """
-    right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
+    right, back = (rotations.unit_vectors(worlds[:, :, column])[0] for column in (0, 2))
     level = np.cross([0.0, 0.0, 1.0], back)
     upright = np.cross(back, level)
     return np.unwrap(np.arctan2(np.einsum("ij,ij->i", right, upright), np.einsum("ij,ij->i", right, level)))

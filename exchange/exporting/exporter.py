@@ -30,7 +30,7 @@ from ..report import Exchanged, count_written
 from ..rotation_modes import MAX_NAME
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
 from .gathered import Gathered, find_source, target_of, upright_spaces
-from .matrices import Matrices, looked_at, reason_to_sample
+from .matrices import Matrices, kept_evaluated, reason_to_sample
 from .names_and_instances import Instances
 from .nodes import Writer
 from .played_frames import frames_of
@@ -95,7 +95,7 @@ def export_steps(
     for obj in sorted(objects_to_sample, key=lambda obj: str(obj.name)):
         limit.take(len(frames_of(scene)), obj.name)
     evaluated = {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}
-    with looked_at(evaluated, scene):
+    with kept_evaluated(evaluated, scene):
         matrices = Matrices([*objects_to_sample, *parents], scene)
         steps = len(matrices) + len(gathered)
         for done in matrices.sample():

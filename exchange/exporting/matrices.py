@@ -16,7 +16,10 @@ from ...animation.sampling.properties import curves_of, driven_components, plays
 from ...interp import rotations
 from .played_frames import frames_of
 
-_NEAR = 1e-5
+_NO_SHEAR = 1e-5
+"""Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
+_SHEAR = 1e-4
+"""Cosine between axes. Larger cosines count as shear."""
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
 """Constraints that rotate an object, without effect on objects that have a target in the file."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
@@ -60,7 +63,7 @@ def _is_enabled(constraint: bpy.types.Constraint) -> bool:
 
 def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
     """Return whether delta transforms move the object currently or at any frame of the scene."""
-    if any(tuple(getattr(obj, path)) != none for path, none in _NO_DELTAS.items()):
+    if any(tuple(getattr(obj, path)) != default for path, default in _NO_DELTAS.items()):
         return True
     return any(
         fcurve.evaluate(frame) != _NO_DELTAS[path][index]
@@ -74,33 +77,33 @@ def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float
     """Return the parent inverse as a location, a quaternion and a scale factor, or None if it has other parts."""
     matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
-    if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
+    if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NO_SHEAR * factor**2:
         return None
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
 
 
 @contextmanager
-def looked_at(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
+def kept_evaluated(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
     """Evaluate the objects, including hidden ones, while frames are set, and restore the current frame afterward.
 
     Blender skips objects that are hidden in the viewport unless something depends on them.
     """
-    shown = scene.frame_current, scene.frame_subframe
-    looking: Any = bpy.data.objects.new("TCB", None)
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    dependent: Any = bpy.data.objects.new("TCB", None)
     try:
-        scene.collection.objects.link(looking)
+        scene.collection.objects.link(dependent)
         for obj in items:
-            looking.constraints.new("COPY_TRANSFORMS").target = obj
+            dependent.constraints.new("COPY_TRANSFORMS").target = obj
         yield
     finally:
-        bpy.data.objects.remove(looking)
-        scene.frame_set(shown[0], subframe=shown[1])
+        bpy.data.objects.remove(dependent)
+        scene.frame_set(frame, subframe=subframe)
 
 
 class Matrices:
     """World matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
 
-    Sample the matrices inside `looked_at` before reading them.
+    Sample the matrices inside `kept_evaluated` before reading them.
     """
 
     def __init__(self, items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
@@ -133,7 +136,8 @@ class Matrices:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices
         axes = matrices[:, :3, :3]
         scales = np.linalg.norm(axes, axis=1)
+        # A left-handed matrix is mirrored along x.
         scales[:, 0] *= np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
         turns = axes / np.where(scales == 0.0, 1.0, scales)[:, np.newaxis, :]
-        square = np.einsum("nij,nik->njk", turns, turns) - np.eye(3)
-        return matrices[:, :3, 3], rotations.from_matrix(turns), scales, bool(np.abs(square).max() > 1e-4)
+        cosines = np.einsum("nij,nik->njk", turns, turns) - np.eye(3)
+        return matrices[:, :3, 3], rotations.from_matrix(turns), scales, bool(np.abs(cosines).max() > _SHEAR)

@@ -21,7 +21,7 @@ def frames_of(scene: bpy.types.Scene) -> Float64Array:
 
 
 class Span(NamedTuple):
-    """The whole frames from `first` to `last`, which can be counted before an array is created."""
+    """The whole frames from `first` to `last`. Without an array, far more frames than memory allows can be counted."""
 
     first: float
     last: float
@@ -35,7 +35,6 @@ class Span(NamedTuple):
         return int(self.last - self.first) + 1 if self else 0
 
     def frames(self) -> Float64Array:
-        """Return the frames."""
         return np.arange(self.first, self.last + 1.0) if self else np.empty(0)
 
     def with_frames_of(self, scene: bpy.types.Scene) -> Span:
@@ -45,8 +44,8 @@ class Span(NamedTuple):
 
 def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
     """Return the span from the first to the last key of the curves. Empty without keys."""
-    ends = [point.co.x for fcurve in fcurves for point in (*fcurve.keyframe_points, *fcurve.sampled_points)]
-    return Span(float(np.floor(min(ends))), float(np.ceil(max(ends)))) if ends else Span(np.inf, -np.inf)
+    frames = [point.co.x for fcurve in fcurves for point in (*fcurve.keyframe_points, *fcurve.sampled_points)]
+    return Span(float(np.floor(min(frames))), float(np.ceil(max(frames)))) if frames else Span(np.inf, -np.inf)
 
 
 def go_on(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
@@ -59,8 +58,12 @@ def _goes_on(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array) -> boo
         return True
     if fcurve.extrapolation == "CONSTANT" and all(modifier.mute for modifier in fcurve.modifiers):
         return False
-    for held, outside in ((keyed.first, frames[frames < keyed.first]), (keyed.last, frames[frames > keyed.last])):
-        value = fcurve.evaluate(held)
-        if any(abs(fcurve.evaluate(frame) - value) > SAME * max(1.0, abs(value)) for frame in outside.tolist()):
-            return True
-    return False
+    before, after = frames[frames < keyed.first], frames[frames > keyed.last]
+    return _changes(fcurve, keyed.first, before) or _changes(fcurve, keyed.last, after)
+
+
+def _changes(fcurve: bpy.types.FCurve, end: float, frames: Float64Array) -> bool:
+    """Return whether the value at any frame differs from the value at an end of the keys."""
+    value = fcurve.evaluate(end)
+    tolerance = SAME * max(1.0, abs(value))
+    return any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in frames.tolist())

@@ -29,30 +29,30 @@ from ..conversion import Conversion
 from ..rotation_modes import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
-_SAME = 1e-6
+_ROUNDING = 1e-6
 """Float32 tolerance, relative to the size of values, or in radians."""
 _STEEPEST = 2.0
 """1 minus the smallest tension, and 1 plus the largest bias."""
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedKeys:
     """Keys that play splines and the segments between them.
 
     Attributes
     ----------
     keys : Keys
         The keys, with the components of the spline or turns from the previous key.
-    filled, added : int
-        The number of segments between splines with added keys, and the number of these keys.
-    sampled, samples : int
+    filled_gaps, added_keys : int
+        The number of gaps between splines with added keys, and the number of these keys.
+    sampled_runs, samples : int
         The number of splines with ends that keys cannot represent, and the number of their samples.
     """
 
     keys: Keys
-    filled: int
-    added: int
-    sampled: int
+    filled_gaps: int
+    added_keys: int
+    sampled_runs: int
     samples: int
 
 
@@ -67,50 +67,53 @@ class _Piece:
     turns: Float64Array | None = None
     """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
 
+    def __len__(self) -> int:
+        return len(self.frames)
+
 
 def joined_keys(
-    whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
-) -> Joined:
+    track_spline: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
+) -> JoinedKeys:
     """Return keys for a spline of several runs. `turns` returns the turns of a run, and is None for values."""
-    return _Joining(whole, conversion, turns).joined_keys()
+    return _Joining(track_spline, conversion, turns).joined_keys()
 
 
 class _Joining:
-    """Search for the keys of a track that consists of several runs."""
+    """Search for the keys of a track that consists of several runs, with gaps between them."""
 
     def __init__(
-        self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
+        self, track_spline: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
     ) -> None:
-        assert isinstance(whole.spline, PiecewiseSpline)
-        self.spline = whole.spline
-        self.runs = whole.runs
+        assert isinstance(track_spline.spline, PiecewiseSpline)
+        self.spline = track_spline.spline
+        self.runs = track_spline.runs
         self.conversion = conversion
         self.is_rotation = turns is not None
         self.turns = [None if turns is None else turns(run) for run in self.runs]
         spread, size = np.ptp(self.spline.keys.values, axis=0).max(), np.abs(self.spline.keys.values).max()
-        self.same = _SAME * (1.0 if self.is_rotation else float(size))
-        self.near = ROTATION_TOLERANCE if self.is_rotation else max(VALUE_TOLERANCE * float(spread), self.same)
+        self.rounding = _ROUNDING * (1.0 if self.is_rotation else float(size))
+        self.tolerance = ROTATION_TOLERANCE if self.is_rotation else max(VALUE_TOLERANCE * float(spread), self.rounding)
         ends = [(run.frames[0], run.frames[-1]) for run in self.runs]
-        self.inside = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
-        self.between = self._parts(self.spline(np.concatenate(self.inside)), self.inside)
-        """Values at the frames `inside`, between runs."""
-        self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
-        self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
+        self.gap_frames = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
+        """The whole frames between runs."""
+        self.gap_values = _split(self.spline(np.concatenate(self.gap_frames)), self.gap_frames)
+        self.gap_is_straight = [self._is_straight(gap) for gap in range(len(self.gap_frames))]
+        self.outer_speeds = [None, *(1.0 if is_straight else None for is_straight in self.gap_is_straight), None]
         """Required speeds before and after each run, in multiples of the adjacent chords. If None, any speed is
         allowed."""
 
-    def joined_keys(self) -> Joined:
-        own = [self._own(run) for run in range(len(self.runs))]
-        added = [self._added(gap) for gap in range(len(self.inside))]
-        sampled = self._unlike(self._keys(own, added), own)
-        for run in sampled:
-            own[run] = self._sampled(run)
-        return Joined(
-            self._keys(own, added),
-            sum(len(piece.frames) > 0 for piece in added),
-            sum(len(piece.frames) for piece in added),
-            len(sampled),
-            sum(len(own[run].frames) for run in sampled),
+    def joined_keys(self) -> JoinedKeys:
+        run_pieces = [self._run_piece(run) for run in range(len(self.runs))]
+        gap_pieces = [self._gap_piece(gap) for gap in range(len(self.gap_frames))]
+        sampled_runs = self._inaccurate_runs(self._file_keys(run_pieces, gap_pieces), run_pieces)
+        for run in sampled_runs:
+            run_pieces[run] = self._sampled_piece(run)
+        return JoinedKeys(
+            self._file_keys(run_pieces, gap_pieces),
+            filled_gaps=sum(len(piece) > 0 for piece in gap_pieces),
+            added_keys=sum(map(len, gap_pieces)),
+            sampled_runs=len(sampled_runs),
+            samples=sum(len(run_pieces[run]) for run in sampled_runs),
         )
 
     def _whole_frames(self, start: float, end: float) -> Float64Array:
@@ -118,42 +121,33 @@ class _Joining:
         first, last = np.rint(self.conversion.in_file([start, end]))
         return self.conversion.frames(np.arange(first, last + 1.0))
 
-    def _apart(self, values: Float64Array, others: Float64Array) -> Float64Array:
-        """Return the distances between two arrays of values, shape (n,)."""
+    def _distances(self, values: Float64Array, others: Float64Array) -> Float64Array:
+        """Return the distances between two arrays of values, shape (n,). Angles between rotations are in radians."""
         if self.is_rotation:
             return rotations.angle_between(values, others)
-        apart: Float64Array = np.abs(values - others).max(axis=1)
-        return apart
+        distances: Float64Array = np.abs(values - others).max(axis=1)
+        return distances
 
     def _is_straight(self, gap: int) -> bool:
         """Return whether the motion between two runs needs no additional keys."""
         before, after = self.runs[gap], self.runs[gap + 1]
         start, end = before.spline.keys.values[-1], after.spline.keys.values[0]
-        share = (self.inside[gap] - before.frames[-1]) / (float(after.frames[0]) - float(before.frames[-1]))
+        first_frame = float(before.frames[-1])
+        fraction = (self.gap_frames[gap] - first_frame) / (float(after.frames[0]) - first_frame)
         if self.is_rotation:
             turn = rotations.shorter(rotations.multiply(end, rotations.conjugate(start)))
-            line = rotations.slerp(start, rotations.multiply(turn, start), share)
+            line = rotations.slerp(start, rotations.multiply(turn, start), fraction)
         else:
-            line = start + share[:, np.newaxis] * (end - start)
-        return bool((self._apart(self.between[gap], line) <= self.same).all())
+            line = start + fraction[:, np.newaxis] * (end - start)
+        return bool((self._distances(self.gap_values[gap], line) <= self.rounding).all())
 
-    def _added(self, gap: int) -> _Piece:
-        """Return the keys between two runs: none if straight, the last frame if constant, or one sample per frame."""
-        frames, values = self.inside[gap], self.between[gap]
-        start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
-        is_held = bool((self._apart(values, start) <= self.same).all())
-        kept = slice(0) if self.straight[gap] else slice(-1, None) if is_held else slice(None)
-        parameters = np.zeros((5, len(frames[kept])))
-        parameters[CONTINUITY] = -1.0 if is_held else 0.0
-        return _Piece(frames[kept], values[kept], parameters)
-
-    def _own(self, number: int) -> _Piece:
+    def _run_piece(self, number: int) -> _Piece:
         """Return the keys of a run, with corners at its ends."""
         run = self.runs[number]
         keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
-        # A straight segment has constant speed. Next to other segments, any value is valid.
-        before, after = self.speeds[number : number + 2]
-        leaving, arriving = (after, before) if len(keys) == 1 else self._speeds(number)
+        before, after = self.outer_speeds[number : number + 2]
+        # Next to a straight gap, the speed is that of the gap. A single key has gaps on both sides.
+        leaving, arriving = (after, before) if len(keys) == 1 else self._end_speeds(number)
         if number > 0:
             parameters[:, 0] = _corner(parameters[:, 0], before, leaving)
             parameters[EASE_TO, 0] = 0.0
@@ -168,7 +162,7 @@ class _Joining:
                 parameters[TENSION, 1] = 1.0 - min(arriving / (1.5 - 0.5 * leaving), _STEEPEST)
         return _Piece(keys.frames, keys.values, parameters, self.turns[number])
 
-    def _speeds(self, number: int) -> tuple[float | None, float | None]:
+    def _end_speeds(self, number: int) -> tuple[float | None, float | None]:
         """Return the end speeds of a run of several keys, in multiples of the end chords, or None for a zero chord."""
         run = self.runs[number].spline
         curve = type(run).curve([run], end_to_end([run]))
@@ -177,11 +171,46 @@ class _Joining:
         speeds: list[float | None] = []
         for segment, u in ((0, 0.0), (len(chords) - 1, 1.0)):
             tangent, chord = curve.evaluate(np.array([segment]), np.array([u]), 1)[:, 0], chords[segment]
-            square = float(chord @ chord)
-            speeds.append(float(np.clip(tangent @ chord / square, 0.0, _STEEPEST**2)) if square else None)
+            squared_length = float(chord @ chord)
+            if squared_length:
+                speeds.append(float(np.clip(tangent @ chord / squared_length, 0.0, _STEEPEST**2)))
+            else:
+                speeds.append(None)
         return speeds[0], speeds[1]
 
-    def _sampled(self, number: int) -> _Piece:
+    def _gap_piece(self, gap: int) -> _Piece:
+        """Return the keys between two runs: none if straight, the last frame if constant, or one sample per frame."""
+        frames, values = self.gap_frames[gap], self.gap_values[gap]
+        start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
+        is_constant = bool((self._distances(values, start) <= self.rounding).all())
+        if self.gap_is_straight[gap]:
+            frames, values = frames[:0], values[:0]
+        elif is_constant:
+            frames, values = frames[-1:], values[-1:]
+        parameters = np.zeros((5, len(frames)))
+        parameters[CONTINUITY] = -1.0 if is_constant else 0.0
+        return _Piece(frames, values, parameters)
+
+    def _inaccurate_runs(self, keys: Keys, run_pieces: Sequence[_Piece]) -> list[int]:
+        """Return the runs whose keys deviate by more than the tolerances of a bake."""
+        frames = []
+        for piece in run_pieces:
+            first, last = piece.frames[0], piece.frames[-1]
+            frames.append(np.clip(self._whole_frames(first, last), first, last))
+        (file_values,) = evaluate_many([self._file_spline(keys)], np.concatenate(frames))
+        run_values = np.concatenate(evaluate_many([run.spline for run in self.runs], frames))
+        errors_of_runs = _split(self._distances(file_values, run_values), frames)
+        return [number for number, errors in enumerate(errors_of_runs) if (errors > self.tolerance).any()]
+
+    def _file_spline(self, keys: Keys) -> Spline:
+        """Return the spline of the file's keys."""
+        if not self.is_rotation:
+            return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
+        run = self.runs[0].spline
+        assert isinstance(run, tcb.RotationSpline)
+        return spline_of(keys, run.construction)
+
+    def _sampled_piece(self, number: int) -> _Piece:
         """Return a run as samples at whole frames, smooth except for corners at its ends."""
         run = self.runs[number]
         first, last = run.frames[[0, -1]].astype(np.float64)
@@ -190,45 +219,29 @@ class _Joining:
         parameters[CONTINUITY, [0, -1]] = -1.0
         return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
 
-    def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
-        """Return the runs whose keys deviate by more than the tolerances of a bake."""
-        frames = [
-            np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
-            for piece in own
-        ]
-        (written,) = evaluate_many([self._played(keys)], np.concatenate(frames))
-        wanted = np.concatenate(evaluate_many([run.spline for run in self.runs], frames))
-        apart = self._parts(self._apart(written, wanted), frames)
-        return [number for number, each in enumerate(apart) if (each > self.near).any()]
-
-    @staticmethod
-    def _parts(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:
-        """Split values by consecutive groups of frames."""
-        return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
-
-    def _played(self, keys: Keys) -> Spline:
-        """Return the spline of the file's keys."""
+    def _file_keys(self, run_pieces: Sequence[_Piece], gap_pieces: Sequence[_Piece]) -> Keys:
+        """Return the keys of the runs and gaps in order."""
+        pairs = zip(gap_pieces, run_pieces[1:], strict=True)
+        pieces = [run_pieces[0], *(piece for pair in pairs for piece in pair)]
+        frames = np.concatenate([piece.frames for piece in pieces])
+        values = np.concatenate([piece.values for piece in pieces])
+        parameters = np.concatenate([piece.parameters for piece in pieces], axis=1)
         if not self.is_rotation:
-            return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
-        run = self.runs[0].spline
-        assert isinstance(run, tcb.RotationSpline)
-        return spline_of(keys, run.construction)
-
-    def _keys(self, own: Sequence[_Piece], added: Sequence[_Piece]) -> Keys:
-        pieces = [own[0], *(piece for pair in zip(added, own[1:], strict=True) for piece in pair)]
-        frames, values = (np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("frames", "values"))
-        keys = Keys(frames, values, np.concatenate([piece.parameters for piece in pieces], axis=1))
-        if not self.is_rotation:
-            return keys
+            return Keys(frames, values, parameters)
         turns = np.column_stack(rotations.rotations_to_turns(values))
         end = 0
         for piece in pieces:
-            start, end = end, end + len(piece.frames)
+            start, end = end, end + len(piece)
             if piece.turns is not None:
                 # The first key of a run turns from the previous key. The first key of the track turns from no rotation.
-                kept = slice(1 if start else 0, None)
-                turns[start:end][kept] = piece.turns[kept]
-        return keys.with_values(turns)
+                first = 1 if start else 0
+                turns[start + first : end] = piece.turns[first:]
+        return Keys(frames, turns, parameters)
+
+
+def _split(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:
+    """Split values by consecutive groups of frames."""
+    return np.split(values, np.cumsum([len(group) for group in frames])[:-1])
 
 
 def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
@@ -237,12 +250,15 @@ def _corner(parameters: Float64Array, arriving: float | None, leaving: float | N
     `arriving` and `leaving` are speeds in multiples of the chords. If None, any speed is allowed. Source:
     docs/formulas, "Corners in 3D Studio files".
     """
-    # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure, and at most 2.
+    # With tension T and bias B the speeds are (1 - T)(1 + B) on arrival and (1 - T)(1 - B) on departure. Their mean,
+    # 1 - T, is at most 2.
     most = _STEEPEST**2
-    into = arriving if arriving is not None else 1.0 if leaving is None else min(leaving, most - leaving)
-    away = leaving if leaving is not None else min(into, most - into)
-    slack = min((into + away) / 2.0, _STEEPEST)
+    if arriving is None:
+        arriving = 1.0 if leaving is None else min(leaving, most - leaving)
+    if leaving is None:
+        leaving = min(arriving, most - arriving)
     result = parameters.copy()
-    result[TENSION], result[CONTINUITY] = 1.0 - slack, -1.0
-    result[BIAS] = np.clip((into - away) / (into + away), -1.0, 1.0) if into + away else 0.0
+    result[TENSION] = 1.0 - min((arriving + leaving) / 2.0, _STEEPEST)
+    result[CONTINUITY] = -1.0
+    result[BIAS] = np.clip((arriving - leaving) / (arriving + leaving), -1.0, 1.0) if arriving + leaving else 0.0
     return result

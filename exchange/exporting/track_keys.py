@@ -32,37 +32,35 @@ from ..rotation_modes import ModeKeys
 from .played_frames import SAME, go_on, span_of_keys
 from .segments import joined_keys
 
-_NOT_PLAYED = {
+_NOTE_OF_STATE = {
     "TCB": "WRITTEN_UNBAKED",
     "OUT_OF_DATE": "WRITTEN_OUT_OF_DATE",
     "EDITED_OUTSIDE": "WRITTEN_EDITED_OUTSIDE",
     "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
 """Codes of notes by track state, for keys that are still written."""
-
-
-_LOOKED_AT = 1_000_000
+_MAX_EVALUATED_FRAMES = 1_000_000
 """Maximum number of frames for evaluating a motion to find its keys, independent of the sample limit."""
 
 
 class SampleLimit:
-    """The number of samples of a file, which must not exceed a limit."""
+    """The number of samples of a file so far, which must not exceed a limit."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.taken = 0
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._count = 0
 
     def take(self, count: int, name: str, path: str = "") -> None:
         """Count samples for a track. Raise AnimationError if the limit is exceeded."""
-        self.taken += count
-        if self.taken > self.most:
-            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self.most)))
+        self._count += count
+        if self._count > self._limit:
+            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self._limit)))
 
     def check(self, frames: float, name: str, path: str = "") -> None:
         """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
-        most = max(self.most, _LOOKED_AT)
-        if frames > most:
-            raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), most)))
+        limit = max(self._limit, _MAX_EVALUATED_FRAMES)
+        if frames > limit:
+            raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), limit)))
 
 
 class Tracks:
@@ -86,19 +84,19 @@ class Tracks:
         self.limit = limit
         self.conversion = conversion
         try:
-            found = find_tracks(datablock, channels_of(datablock))
+            tracks = find_tracks(datablock, channels_of(datablock))
         except AnimationError as refusal:
             if refusal.has("LAYERED"):
                 raise
-            found = []
-        self._tracks = {track.path: track for track in found if track.in_use and _played_fcurves(track)}
-        self._own: dict[str, dict[int, OwnKeys]] = {}
+            tracks = []
+        self._tracks = {track.path: track for track in tracks if track.in_use and _played_fcurves(track)}
+        self._own_keys: dict[str, dict[int, OwnKeys]] = {}
 
-    def numbers(self, path: str, add_note: AddNote) -> Keys:
+    def value_keys(self, path: str, add_note: AddNote) -> Keys:
         """Return the keys of a numeric property, or one key if it is not animated. Raises AnimationError."""
-        reason = self._decided_by(path)
+        reason = self._other_control(path)
         if reason and self.obj is not None:
-            frames, values = self.played(path)
+            frames, values = self.sampled_values(path)
             add_note("WRITTEN_AS_SAMPLES", reason, len(frames), track=path)
             return sampled(frames, values)
         if reason:
@@ -111,15 +109,15 @@ class Tracks:
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
             keys = self._joined_keys(track, spline, add_note) or _keys(spline, spline.values)
-            values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
+            values = _rest_values(track, len(keys))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
         frames = self._sampled_frames(track, splines, add_note)
-        return sampled(frames, self._played(track, splines, frames))
+        return sampled(frames, _evaluated(track, splines, frames))
 
-    def turns(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
+    def turn_keys(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
         """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
-        track = self._rotation()
+        track = self._rotation_track()
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(obj))
             return still(np.append(angle, axis))
@@ -132,11 +130,11 @@ class Tracks:
         frames = self._sampled_frames(track, splines, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
-        return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
+        return sampled_turns(frames, _quaternions(track, _evaluated(track, [], frames)))
 
-    def rotation(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
+    def rotation_keys(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
-        track = self._rotation()
+        track = self._rotation_track()
         if track is None or not any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
             path = rotation_property(obj.rotation_mode)
             return ModeKeys(obj.rotation_mode, still(_value(obj, path)), None, is_one_spline=track is None)
@@ -146,12 +144,11 @@ class Tracks:
         settings = track.settings if _is_played_by_splines(track) else None
         return ModeKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
-    def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
+    def sampled_values(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
-        reason = next(filter(None, map(self._decided_by, paths)), None)
-        if reason or go_on(fcurves, span, self.scene):
+        if any(map(self._other_control, paths)) or go_on(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
         self.limit.take(span.number, name_of(self.datablock), paths[0])
         frames = span.frames()
@@ -159,17 +156,17 @@ class Tracks:
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
         return frames, np.column_stack([values[path] for path in paths])
 
-    def _rotation(self) -> Track | None:
-        return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
-
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
 
-    def moves(self, path: str) -> bool:
-        """Return whether anything animates the property."""
-        return self.is_keyed(path) or bool(self._decided_by(path))
+    def is_animated(self, path: str) -> bool:
+        """Return whether keys, drivers or NLA strips animate the property."""
+        return self.is_keyed(path) or self._other_control(path) is not None
 
-    def _decided_by(self, path: str) -> Finding | None:
+    def _rotation_track(self) -> Track | None:
+        return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
+
+    def _other_control(self, path: str) -> Finding | None:
         """Return why something other than F-curves controls the property, or None if nothing else does."""
         if plays_strips(self.datablock):
             return Finding("NLA_STRIPS")
@@ -197,27 +194,25 @@ class Tracks:
         reason = None if track.locked else blocking_reason(track)
         if reason:
             raise AnimationError(reason)
-        for fcurve in track.channels.values():
-            others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
-            if others:
-                names = ", ".join(others)
-                add_note("MODIFIERS_LEFT", names, track=track.path)
-                break
-        else:
-            self._note_what_goes_on(track, add_note)
+        self._note_lost_effects(track, add_note)
         return self._all_splines(track)
 
-    def _note_what_goes_on(self, track: Track, add_note: AddNote) -> None:
-        """Note that a TCB track has extrapolation other than its cycle."""
+    def _note_lost_effects(self, track: Track, add_note: AddNote) -> None:
+        """Note the F-curve modifiers of a TCB track, or extrapolation other than its cycle."""
+        modifiers = [modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers]
+        kinds = {modifier.type.lower() for modifier in modifiers if not modifier.mute} - {"cycles"}
+        if kinds:
+            add_note("MODIFIERS_LEFT", ", ".join(sorted(kinds)), track=track.path)
+            return
         fcurves = list(_played_fcurves(track).values())
         if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
             add_note("GOES_ON_OUTSIDE", track=track.path)
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, even if something else plays the track."""
-        if track.path not in self._own:
-            self._own[track.path] = read_own_keys(track)
-        return track_splines(track, track.settings, self._own[track.path], {})
+        if track.path not in self._own_keys:
+            self._own_keys[track.path] = read_own_keys(track)
+        return track_splines(track, track.settings, self._own_keys[track.path], {})
 
     def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
         """Return and note keys for a spline and the segments between its runs, or None for a single run."""
@@ -225,22 +220,28 @@ class Tracks:
             return None
         first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
-        found = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
-        self.limit.take(found.added + found.samples, track.name, track.path)
-        if found.filled:
-            add_note("SEGMENT_FILLED", found.filled, found.added, track=track.path)
-        if found.sampled:
-            add_note("SPLINE_SAMPLED", found.sampled, found.samples, track=track.path)
-        return found.keys
+        joined = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
+        self.limit.take(joined.added_keys + joined.samples, track.name, track.path)
+        if joined.filled_gaps:
+            add_note("SEGMENT_FILLED", joined.filled_gaps, joined.added_keys, track=track.path)
+        if joined.sampled_runs:
+            add_note("SPLINE_SAMPLED", joined.sampled_runs, joined.samples, track=track.path)
+        return joined.keys
 
-    def _played(self, track: Track, splines: list[TrackSpline], frames: Float64Array) -> Float64Array:
-        """Evaluate the components at the frames, shape (frames, components)."""
-        values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
-        for index, fcurve in _played_fcurves(track).items():
-            values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
-        for spline in splines:
-            values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
-        return values
+
+def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
+    """Return the values of the components at the frames, shape (frames, components)."""
+    values = _rest_values(track, len(frames))
+    for index, fcurve in _played_fcurves(track).items():
+        values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
+    for spline in splines:
+        values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
+    return values
+
+
+def _rest_values(track: Track, count: int) -> Float64Array:
+    """Return the values of the components without animation, shape (count, components)."""
+    return np.tile([track.component(index) for index in range(len(track.rest))], (count, 1))
 
 
 def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
@@ -261,8 +262,8 @@ def _is_in_world(track: Track) -> bool:
 
 def _note_state(track: Track, add_note: AddNote) -> None:
     """Note keys that the file plays differently from Blender because the bake is out of date."""
-    several = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
-    code = _NOT_PLAYED.get(state(track)) if several and _is_played_by_splines(track) else None
+    has_several_keys = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
+    code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and _is_played_by_splines(track) else None
     if code is not None:
         add_note(code, track=track.path)
 

@@ -870,6 +870,22 @@ def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
     assert '"Box", Location: F-curve modifiers were not exported: noise' in said()
 
 
+def test_the_modifiers_of_all_channels_are_in_one_note(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    x, y, _ = (curve for curve in fcurves(item) if curve.data_path == "location")
+    x.modifiers.new("NOISE")
+    y.modifiers.new("LIMITS")
+    give()
+    assert "F-curve modifiers were not exported: limits, noise" in said()
+
+
+def test_muted_modifiers_are_not_noted(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE").mute = True
+    give()
+    assert "F-curve modifiers" not in said()
+
+
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
     pivot = np.array([1, 2, 3], np.float32)
     made = scene(three_ds.Node("OBJECT", b"Box", pivot=pivot, tracks=()), objects=(box(b"Box"),))
