@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the animation in binary FBX files, versions 7.1 to 7.7: models, stacks, layers, and curves with tangents.
+"""Read the animation in binary FBX files of version 7: models, stacks, layers, and curves with tangents.
 
     file = fbx.read(path.read_bytes())
 

@@ -28,7 +28,7 @@ _NARROW, _WIDE = struct.Struct("<IIIB"), struct.Struct("<QQQB")
 _FIRST_WIDE = 7500
 """The first version with wide headers."""
 _OLDEST, _NEWEST = 7100, 7999
-"""The supported versions, 7.1 to 7.9."""
+"""The supported versions. The newest known version is 7700."""
 _NUMBERS = {
     b"Y": struct.Struct("<h"),
     b"C": struct.Struct("<?"),
@@ -45,8 +45,8 @@ _LENGTH = struct.Struct("<I")
 _PLAIN, _ZLIB = 0, 1
 
 
-def read_records(data: bytes) -> tuple[int, Record]:
-    """Return the version of a file, and a record that contains all other records.
+def read_records(data: bytes) -> Record:
+    """Return a record that contains all records of a file.
 
     Raises MotionError if the data is not a binary FBX file of a supported version.
     """
@@ -59,7 +59,7 @@ def read_records(data: bytes) -> tuple[int, Record]:
             n_("FBX version {:d} is not supported. Only versions {:d} to {:d} are supported", version, _OLDEST, _NEWEST)
         )
     header = _WIDE if version >= _FIRST_WIDE else _NARROW
-    return version, Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
+    return Record(data, header, "", _HEADER_SIZE, 0, _HEADER_SIZE, len(data))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from ..interp import Float64Array, rotations
 from ..motion import Curve
 
+Mode = Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]
 _FULL_WEIGHT = 0.99999
 """Weights above this fraction count as 1."""
 
@@ -33,7 +34,7 @@ class Layer:
     """
 
     is_first: bool
-    mode: Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]
+    mode: Mode
     weight: float | Curve
     composes_rotations: bool
     composes_scales: bool

@@ -6,27 +6,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..interp import Float64Array, n_, rotations
-from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
+from ..motion import Curve, MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
 from .binary import Record, read_records
 from .curves import is_extrapolated, read_curve
-from .layers import Layer, LayerCurves
+from .layers import Layer, LayerCurves, Mode
+from .properties import NO_PROPERTIES, Properties, choice, number, read_properties, read_template
 from .transforms import LOCAL_PROPERTIES, PREFIX, LocalTransform, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
-"""Units of time per second: the default in FBX 7, and the alternative that a file can name."""
-_OLD_DEFINITION = 127
+"""Units of time per second: the default in FBX 7, and the alternative that a file can declare."""
+_DEFAULT_DEFINITION = 127
+"""The value of TCDefinition, the time code definition in the header, for the default units. Others mean the
+alternative. Source: ufbx."""
 _FIRST_WITH_DEFINITION = 1004
-_CHANNELS = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
+"""The first version of the header, FBXHeaderVersion, in which TCDefinition counts. Source: ufbx."""
+_COMPONENT_OF_CHANNEL = {b"d|X": 0, b"d|Y": 1, b"d|Z": 2, b"d|Weight": 0}
+"""The components of properties. The weight of a layer has one component."""
 _NAMES = {(PREFIX + name).encode(): name for name in LOCAL_PROPERTIES}
-Properties = Mapping[str, list[Any]]
-_NO_PROPERTIES: Properties = {}
-_Curves = dict[int, dict[str, list[LayerCurves]]]
-"""Curves by model and property, in the order of the layers."""
+_MODES: tuple[Mode, ...] = ("ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH")
 
 
 def read(data: bytes) -> MotionFile:
@@ -35,10 +36,9 @@ def read(data: bytes) -> MotionFile:
     Raises
     ------
     MotionError
-        If the file is damaged, is a text file, or does not have a version from 7.1 to 7.7.
+        If the file is damaged, is a text file, or does not have a version from 7100 to 7999.
     """
-    _, root = read_records(data)
-    return _Scene(root).motion_file()
+    return _Scene(read_records(data)).motion_file()
 
 
 @dataclass(frozen=True)
@@ -50,123 +50,136 @@ class _Connection:
 
 
 class _Scene:
-    """The objects of a file, by number, and their connections."""
+    """The objects of a file, by their IDs, and their connections."""
 
     def __init__(self, root: Record) -> None:
         self.ticks = _ticks(root)
         settings = root.find("GlobalSettings")
-        self.settings = _properties(settings) if settings else _NO_PROPERTIES
-        self.template = _template(root, "Model")
-        self.objects: dict[int, Record] = {}
-        for record in root.find("Objects") or ():
-            if record.name in ("Model", "AnimationStack", "AnimationLayer", "AnimationCurveNode", "AnimationCurve"):
-                values = record.values
-                if not values or type(values[0]) is not int:
-                    raise MotionError(n_("the object at byte {:d} has no ID", record.start))
-                self.objects[values[0]] = record
+        self.settings = read_properties(settings) if settings else NO_PROPERTIES
+        self.objects = _objects(root)
         self.below: dict[int, list[_Connection]] = defaultdict(list)
+        """The connections of each parent."""
         self.above: dict[int, list[_Connection]] = defaultdict(list)
+        """The connections of each child."""
         for connection in _connections(root):
             self.below[connection.parent].append(connection)
             self.above[connection.child].append(connection)
-        self.models = [number for number, record in self.objects.items() if record.name == "Model"]
-        self.pivots = {number: self._pivots(number) for number in self.models}
+        self.node_of_model = {model: node for node, model in enumerate(self._of_kind("Model"))}
+        """The index of the node of each model."""
+        template = read_template(root, "Model")
+        self.transforms = {
+            model: LocalTransform.of({**template, **read_properties(self.objects[model])})
+            for model in self.node_of_model
+        }
+        self.notes: list[str] = []
 
     def motion_file(self) -> MotionFile:
-        index = {number: i for i, number in enumerate(self.models)}
-        parents = [self._parent(number, index) for number in self.models]
+        parents = [self._parent(model) for model in self.node_of_model]
         cyclic = find_cycle(parents)
         if cyclic is not None:
             raise MotionError(n_("model {:d} is its own ancestor", cyclic))
-        nodes = tuple(self._node(number, parent) for number, parent in zip(self.models, parents, strict=True))
-        notes: list[str] = []
-        takes = tuple(self._take(stack, index, notes) for stack in self._of_kind("AnimationStack"))
-        return MotionFile(nodes, takes, _to_blender(self.settings), tuple(dict.fromkeys(notes)))
+        nodes = tuple(map(self._node, self.node_of_model, parents))
+        takes = tuple(self._take(stack) for stack in self._of_kind("AnimationStack"))
+        return MotionFile(nodes, takes, _to_blender(self.settings), tuple(dict.fromkeys(self.notes)))
 
     def _of_kind(self, kind: str) -> Iterator[int]:
-        return (number for number, record in self.objects.items() if record.name == kind)
+        return (ident for ident, record in self.objects.items() if record.name == kind)
 
-    def _children(self, number: int, kind: str) -> Iterator[_Connection]:
+    def _children(self, parent: int, kind: str) -> Iterator[_Connection]:
         """Yield the connections to objects of a given kind that belong to an object or animate its properties."""
-        for connection in self.below[number]:
+        for connection in self.below[parent]:
             record = self.objects.get(connection.child)
             if record is not None and record.name == kind:
                 yield connection
 
-    def _parent(self, number: int, index: Mapping[int, int]) -> int:
-        parents = (c.parent for c in self.above[number] if not c.name and c.parent in index)
-        return index[next(parents)] if any(not c.name and c.parent in index for c in self.above[number]) else -1
+    def _parent(self, model: int) -> int:
+        """Return the node of the parent model, or -1 if there is none."""
+        parents = (connection.parent for connection in self.above[model] if not connection.name)
+        return next((self.node_of_model[parent] for parent in parents if parent in self.node_of_model), -1)
 
-    def _pivots(self, number: int) -> LocalTransform:
-        return LocalTransform.of({**self.template, **_properties(self.objects[number])})
+    def _node(self, model: int, parent: int) -> Node:
+        transform = self.transforms[model]
+        values = (getattr(transform, field)[np.newaxis] for field in LOCAL_PROPERTIES.values())
+        translation, rotation, scale = transform.at(*values)
+        return Node(_name(self.objects[model]), parent, translation[0], rotation[0], scale[0])
 
-    def _node(self, number: int, parent: int) -> Node:
-        pivots = self.pivots[number]
-        values = (getattr(pivots, field)[np.newaxis] for field in LOCAL_PROPERTIES.values())
-        translation, rotation, scale = pivots.at(*values)
-        return Node(_name(self.objects[number]), parent, translation[0], rotation[0], scale[0])
-
-    def _take(self, stack: int, index: Mapping[int, int], notes: list[str]) -> Take:
-        layers = [connection.child for connection in self._children(stack, "AnimationLayer")]
-        curves: _Curves = defaultdict(lambda: defaultdict(list))
-        alone: list[Take] = []
-        for place, number in enumerate(layers):
-            own = self._curves(number, self._layer(number, place == 0), index, notes)
-            for model, properties in own.items():
-                for name, each in properties.items():
-                    curves[model][name] += each
-            first = {
-                model: {name: [each.as_first() for each in some] for name, some in properties.items()}
-                for model, properties in own.items()
+    def _take(self, stack: int) -> Take:
+        stack_curves: dict[int, dict[str, list[LayerCurves]]] = defaultdict(lambda: defaultdict(list))
+        layer_takes: list[Take] = []
+        for position, connection in enumerate(self._children(stack, "AnimationLayer")):
+            layer = self._layer(connection.child, is_first=position == 0)
+            layer_curves = self._layer_curves(connection.child, layer)
+            for model, properties in layer_curves.items():
+                for name, curves in properties.items():
+                    stack_curves[model][name].append(curves)
+            # As if it were the only layer, as importers create it.
+            only_curves = {
+                model: {name: [curves.as_first()] for name, curves in properties.items()}
+                for model, properties in layer_curves.items()
             }
-            alone.append(Take(_name(self.objects[number]), self._motions(first, index)))
-        moving = tuple(each for each in alone if each.motions)
-        return Take(_name(self.objects[stack]), self._motions(curves, index), moving if len(moving) > 1 else ())
+            layer_takes.append(Take(_name(self.objects[connection.child]), self._motions(only_curves)))
+        animated_takes = tuple(take for take in layer_takes if take.motions)
+        layers = animated_takes if len(animated_takes) > 1 else ()
+        return Take(_name(self.objects[stack]), self._motions(stack_curves), layers)
 
-    def _curves(self, number: int, layer: Layer, index: Mapping[int, int], notes: list[str]) -> _Curves:
-        """Return the curves of a layer, by model and property."""
-        curves: _Curves = defaultdict(lambda: defaultdict(list))
-        for connection in self._children(number, "AnimationCurveNode"):
-            for target in self.above[connection.child]:
-                name = _NAMES.get(target.name)
-                if name is not None and target.parent in index and not curves[target.parent][name]:
-                    static = getattr(self.pivots[target.parent], LOCAL_PROPERTIES[name])
-                    curves[target.parent][name].append(self._layer_curves(connection.child, layer, static, notes))
-        return curves
-
-    def _motions(self, curves: _Curves, index: Mapping[int, int]) -> dict[int, NodeMotion]:
-        """Return the motions by node."""
-        found = {index[model]: motion_of(self.pivots[model], properties) for model, properties in curves.items()}
-        return {node: motion for node, motion in found.items() if motion is not None}
-
-    def _layer(self, number: int, is_first: bool) -> Layer:
-        own = _properties(self.objects[number])
-        weights = [
-            curves.curves[0]
-            for connection in self._children(number, "AnimationCurveNode")
-            if connection.name == b"Weight"
-            for curves in [self._layer_curves(connection.child, None, np.full(3, 100.0), [])]
-        ]
+    def _layer(self, ident: int, is_first: bool) -> Layer:
+        properties = read_properties(self.objects[ident])
         return Layer(
             is_first,
-            ("ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH")[_choice(own, "BlendMode", 3, 1)],
-            weights[0] if weights and weights[0] is not None else _number(own, "Weight", 100.0),
-            _choice(own, "RotationAccumulationMode", 2, 1) == 0,
-            _choice(own, "ScaleAccumulationMode", 2, 1) == 0,
+            _MODES[choice(properties, "BlendMode", len(_MODES), unknown=1)],
+            self._weight_curve(ident) or number(properties, "Weight", 100.0),
+            composes_rotations=choice(properties, "RotationAccumulationMode", 2, unknown=1) == 0,
+            composes_scales=choice(properties, "ScaleAccumulationMode", 2, unknown=1) == 0,
         )
 
-    def _layer_curves(self, number: int, layer: Any, static: Float64Array, notes: list[str]) -> LayerCurves:
-        own = _properties(self.objects[number])
-        defaults = np.array([_number(own, key, static[i]) for i, key in enumerate(("d|X", "d|Y", "d|Z"))])
-        found: list[Any] = [None, None, None]
-        for connection in self._children(number, "AnimationCurve"):
-            channel = _CHANNELS.get(connection.name)
-            if channel is not None and found[channel] is None:
+    def _weight_curve(self, layer: int) -> Curve | None:
+        """Return the curve of a layer's weight in percent, or None if it is not animated."""
+        for connection in self._children(layer, "AnimationCurveNode"):
+            if connection.name == b"Weight":
+                return self._component_curves(connection.child)[0]
+        return None
+
+    def _layer_curves(self, ident: int, layer: Layer) -> dict[int, dict[str, LayerCurves]]:
+        """Return the curves of a layer, by model and property. If two nodes animate one property, the first counts."""
+        layer_curves: dict[int, dict[str, LayerCurves]] = {}
+        for connection in self._children(ident, "AnimationCurveNode"):
+            for target in self.above[connection.child]:
+                name = _NAMES.get(target.name)
+                if name is None or target.parent not in self.node_of_model:
+                    continue
+                properties = layer_curves.setdefault(target.parent, {})
+                if name not in properties:
+                    values = getattr(self.transforms[target.parent], LOCAL_PROPERTIES[name])
+                    defaults = self._defaults(connection.child, values)
+                    properties[name] = LayerCurves(layer, tuple(self._component_curves(connection.child)), defaults)
+        return layer_curves
+
+    def _defaults(self, curve_node: int, values: Float64Array) -> Float64Array:
+        """Return the values of components without a curve, shape (3,). `values` contains the defaults."""
+        properties = read_properties(self.objects[curve_node])
+        return np.array([number(properties, f"d|{axis}", values[i]) for i, axis in enumerate("XYZ")])
+
+    def _component_curves(self, curve_node: int) -> list[Curve | None]:
+        """Return the curves of the three components of a property, or of the weight of a layer."""
+        curves: list[Curve | None] = [None, None, None]
+        for connection in self._children(curve_node, "AnimationCurve"):
+            component = _COMPONENT_OF_CHANNEL.get(connection.name)
+            if component is not None and curves[component] is None:
                 record = self.objects[connection.child]
-                found[channel] = read_curve(record, self.ticks)
+                curves[component] = read_curve(record, self.ticks)
                 if is_extrapolated(record):
-                    notes.append(n_("extrapolation of curves is not supported: the first and last values are held"))
-        return LayerCurves(layer, tuple(found), defaults)
+                    self.notes.append(
+                        n_("extrapolation of curves is not supported: the first and last values are held")
+                    )
+        return curves
+
+    def _motions(self, curves: Mapping[int, Mapping[str, list[LayerCurves]]]) -> dict[int, NodeMotion]:
+        """Return the motions by node, from the curves of the layers by model and property."""
+        motions = {
+            self.node_of_model[model]: motion_of(self.transforms[model], properties)
+            for model, properties in curves.items()
+        }
+        return {node: motion for node, motion in motions.items() if motion is not None}
 
 
 def _ticks(root: Record) -> float:
@@ -179,10 +192,23 @@ def _ticks(root: Record) -> float:
         return _TICKS
     if not isinstance(version.values[0], int) or version.values[0] < _FIRST_WITH_DEFINITION:
         return _TICKS
-    return _TICKS if definition.values[0] == _OLD_DEFINITION else _TICKS_OF_DEFINITION
+    return _TICKS if definition.values[0] == _DEFAULT_DEFINITION else _TICKS_OF_DEFINITION
+
+
+def _objects(root: Record) -> dict[int, Record]:
+    """Return the objects that define motion, by their IDs."""
+    objects: dict[int, Record] = {}
+    for record in root.find("Objects") or ():
+        if record.name in ("Model", "AnimationStack", "AnimationLayer", "AnimationCurveNode", "AnimationCurve"):
+            values = record.values
+            if not values or type(values[0]) is not int:
+                raise MotionError(n_("the object at byte {:d} has no ID", record.start))
+            objects[values[0]] = record
+    return objects
 
 
 def _connections(root: Record) -> Iterator[_Connection]:
+    """Yield the connections between objects, and from objects to properties."""
     for record in root.find("Connections") or ():
         if record.name != "C":
             continue
@@ -193,47 +219,21 @@ def _connections(root: Record) -> Iterator[_Connection]:
                 yield _Connection(values[1], values[2], name)
 
 
-def _properties(record: Record) -> Properties:
-    """Return the values of an object's properties, by name."""
-    holder = record.find("Properties70")
-    values = (each.values for each in holder or () if each.name == "P")
-    return {str(v[0], "utf-8", "replace"): v[4:] for v in values if len(v) > 4 and isinstance(v[0], bytes)}
-
-
-def _template(root: Record, kind: str) -> Properties:
-    """Return the default properties for objects of a given kind."""
-    for record in root.find("Definitions") or ():
-        if record.name == "ObjectType" and record.values[:1] == [kind.encode()]:
-            template = record.find("PropertyTemplate")
-            return _properties(template) if template else _NO_PROPERTIES
-    return _NO_PROPERTIES
-
-
-def _number(properties: Properties, name: str, default: float) -> float:
-    value = properties.get(name, [default])[0]
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e30 else default
-
-
-def _choice(properties: Properties, name: str, count: int, other: int) -> int:
-    """Return the value of an enumeration, 0 if it is missing, or `other` if it is unknown."""
-    value = properties.get(name, [0])[0]
-    return value if isinstance(value, int) and 0 <= value < count else other
-
-
 def _name(record: Record) -> str:
     """Return the name of an object without its class."""
     values: Iterable[object] = record.values
-    text = next((value for value in values if isinstance(value, bytes)), b"")
-    return text.split(b"\0\1")[0].decode("utf-8", "replace")
+    name = next((value for value in values if isinstance(value, bytes)), b"")
+    return name.split(b"\0\1")[0].decode("utf-8", "replace")
 
 
 def _to_blender(settings: Properties) -> Float64Array:
     """Return the rotation from the file's axes to Blender's, where up is z and the front is -y."""
     matrix = np.zeros((3, 3))
-    for row, (name, sense) in enumerate((("CoordAxis", 1.0), ("FrontAxis", -1.0), ("UpAxis", 1.0))):
-        axis = _choice(settings, name, 3, 0) if name in settings else (0, 2, 1)[row]
-        matrix[row, axis] = sense * (1.0 if _number(settings, f"{name}Sign", 1.0) >= 0.0 else -1.0)
+    directions = (("CoordAxis", 0, 1.0), ("FrontAxis", 2, -1.0), ("UpAxis", 1, 1.0))
+    for row, (name, default, direction) in enumerate(directions):
+        axis = choice(settings, name, 3, unknown=0, missing=default)
+        matrix[row, axis] = direction * (1.0 if number(settings, f"{name}Sign", 1.0) >= 0.0 else -1.0)
     if np.linalg.det(matrix) < 0.5:
-        # The file is left-handed, or its axes are inconsistent. The poses at keys determine the axes.
+        # No rotation maps left-handed or inconsistent axes. Assume the default: y is up.
         return rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
     return rotations.from_matrix(matrix)

@@ -126,8 +126,11 @@ def curve_record(number: int, curve: KeyCurve) -> Record:
     return Record("AnimationCurve", [number, b"AnimCurve\0\1AnimCurve", b""], inner)
 
 
-def scene_bytes(models: Sequence[Model], version: int = 7400) -> bytes:
-    """Return a file with models 1, 2, … (parents are numbers), and one stack with the layers that animate them."""
+def scene_bytes(models: Sequence[Model], version: int = 7400, weight: KeyCurve | None = None) -> bytes:
+    """Return a file with models 1, 2, … (parents are numbers), and one stack with the layers that animate them.
+
+    `weight` contains the weight of the second layer in percent.
+    """
     objects = [Record("AnimationStack", [1000, b"Take 001\0\1AnimStack", b""])]
     links = []
     number = 2000
@@ -135,6 +138,9 @@ def scene_bytes(models: Sequence[Model], version: int = 7400) -> bytes:
         if layer == 1001 or any(model.added for model in models):
             objects.append(Record("AnimationLayer", [layer, name + b"\0\1AnimLayer", b""]))
             links.append(Record("C", [b"OO", layer, 1000]))
+    if weight is not None:
+        objects += [Record("AnimationCurveNode", [1003, b"Weight\0\1AnimCurveNode", b""]), curve_record(1004, weight)]
+        links += [Record("C", [b"OP", 1003, 1002, b"Weight"]), Record("C", [b"OP", 1004, 1003, b"d|Weight"])]
     for index, model in enumerate(models, 1):
         name = model.name.encode() + b"\0\1Model"
         objects.append(Record("Model", [index, name, b"Null"], [properties(model.properties)]))

@@ -66,6 +66,22 @@ def test_one_note_reports_curves_that_do_not_hold_their_end_values(after: str, i
     assert len(file.notes) == is_noted
 
 
+def test_a_second_layer_is_added_with_its_animated_weight() -> None:
+    base, added = (KeyCurve((0.0, 4.0), values, [LINEAR] * 2) for values in ((0.0, 4.0), (10.0, 10.0)))
+    weight = KeyCurve((0.0, 4.0), (0.0, 100.0), [LINEAR] * 2)
+    model = Model("Box", 0, {}, {"Lcl Translation": (base, None, None)}, {"Lcl Translation": (added, None, None)})
+    (take,) = fbx.read(scene_bytes([model], weight=weight)).takes
+    times = np.array([0.0, 1.0, 4.0])
+    np.testing.assert_allclose(take.motions[0].translation.evaluate(times)[:, 0], times + 10.0 * times / 4.0)
+
+
+def test_the_extrapolation_of_a_weight_is_noted() -> None:
+    curve = KeyCurve((0.0, 4.0), (0.0, 100.0), [LINEAR] * 2)
+    model = Model("Box", 0, {}, {"Lcl Translation": (curve,) * 3}, {"Lcl Translation": (curve,) * 3})
+    weight = KeyCurve((0.0, 4.0), (0.0, 100.0), [LINEAR] * 2, after="R")
+    assert len(fbx.read(scene_bytes([model], weight=weight)).notes) == 1
+
+
 def test_user_slopes_are_those_of_hermites_cubic() -> None:
     slopes = [(1.0, 2.0), (-3.0, 0.5), (2.0, -1.0), (0.0, 0.0)]
     curve = curve_of(KeyCurve(TIMES, VALUES, [CUBIC | USER | 0x800] * 4, [(a, b, 0, 0) for a, b in slopes]))
