@@ -146,7 +146,7 @@ class _Joining:
         run = self.runs[number]
         keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
         before, after = self.outer_speeds[number : number + 2]
-        # Next to a straight gap, the speed is that of the gap. A single key has gaps on both sides.
+        # Next to a straight gap, the speed is constant. A single key has gaps on both sides.
         leaving, arriving = (after, before) if len(keys) == 1 else self._end_speeds(number)
         if number > 0:
             parameters[:, 0] = _corner(parameters[:, 0], before, leaving)

@@ -13,22 +13,29 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import Float64Array, n_
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError
+from ..motion import CONSTANT, CUBIC, LINEAR, VALUE_LIMIT, Curve, MotionError
 from .binary import Record
 
 _CONSTANT, _CUBIC = 0x2, 0x8
-_NEXT, _TCB, _USER = 0x100, 0x200, 0x400
+_HOLDS_NEXT, _TCB, _USER = 0x100, 0x200, 0x400
+"""Flags: a step holds the value of its second key, and slopes are from parameters or from the user. Cubic keys with
+neither of the last two are automatic."""
 _CLAMP, _TIME_INDEPENDENT, _CLAMP_PROGRESSIVE = 0x1000, 0x2000, 0x4000
 _WEIGHTED_RIGHT, _WEIGHTED_NEXT_LEFT = 0x1000000, 0x2000000
-_HOLDS = (ord("C"), b"C")
-"""The type of extrapolation that holds an end value."""
-_THIRD = 0.333333
+_FBX_THIRD = 0.333333
 """The value that FBX uses for a third."""
 _WEIGHT_UNIT = 1e-4
-_FLAT = 1e-4
-"""The smallest sum of two slopes for which opposite biases are resolved."""
+_UNIFIED = 1e-4
+"""The largest sum of opposite biases for which both sides of an automatic key have one slope."""
 _BIAS_UNIT = 100.0
 _LEAST_BIAS, _STRONG_BIAS, _STRONG_SLOPE = 1e-4, 5.0, 40.0
+"""Biases of automatic keys, in units: smaller ones have no effect, and above 5, slopes grow with the square."""
+_LEVEL = 0.001
+"""The difference between values below which a clamped key is flat."""
+_HOLDS = (ord("C"), b"C")
+"""The type of extrapolation that holds an end value."""
+_TIME_LIMIT = 1e9
+"""Seconds. Later times count as damage."""
 
 
 def read_curve(record: Record, ticks: float) -> Curve | None:
@@ -50,14 +57,14 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
     seconds, numbers = times.astype(np.float64) / ticks, values.astype(np.float64)
     if (np.diff(seconds) < 0.0).any():
         raise _error(record, n_("key {:d} is earlier than the previous key", int(np.argmin(np.diff(seconds)) + 1)))
-    sound = (np.abs(numbers) < 1e30) & (np.abs(seconds) <= 1e9)
-    if not sound.all():
-        raise _error(record, n_("the time or value of key {:d} is not finite", int(np.argmin(sound))))
+    is_valid = (np.abs(numbers) < VALUE_LIMIT) & (np.abs(seconds) <= _TIME_LIMIT)
+    if not is_valid.all():
+        raise _error(record, n_("the time or value of key {:d} is not finite", int(np.argmin(is_valid))))
     rows = np.repeat(np.arange(len(counts)), counts)
     raw = np.frombuffer(data.tobytes(), "<u4").reshape(-1, 4)[rows]
     # If several keys have the same time, only the last is played.
-    last = np.append(np.diff(seconds) > 0.0, True)
-    return _curve(seconds[last], numbers[last], flags.astype(np.int64)[rows][last], raw[last])
+    is_played = np.append(np.diff(seconds) > 0.0, True)
+    return _curve(seconds[is_played], numbers[is_played], flags.astype(np.int64)[rows][is_played], raw[is_played])
 
 
 def is_extrapolated(record: Record) -> bool:
@@ -75,10 +82,10 @@ def _error(record: Record, fault: str) -> MotionError:
 
 
 def _array(record: Record, name: str) -> npt.NDArray[Any]:
-    found = record.find(name)
-    if found is None:
+    array_record = record.find(name)
+    if array_record is None:
         raise _error(record, n_("no {:s}", name))
-    array = found.array()
+    array = array_record.array()
     if name != "KeyAttrDataFloat" and name != "KeyValueFloat" and array.dtype.kind != "i":
         raise _error(record, n_("the elements of {:s} are not integers", name))
     if name == "KeyAttrDataFloat" and array.dtype.itemsize != 4:
@@ -90,134 +97,145 @@ def _curve(
     times: Float64Array, values: Float64Array, flags: npt.NDArray[np.int64], raw: npt.NDArray[np.uint32]
 ) -> Curve:
     """Return the curve of keys with flags and four numbers each, shape (n, 4), given as the raw bits of the file."""
-    count = len(times)
-    given = np.ascontiguousarray(raw).view("<f4").astype(np.float64)
-    given = np.where(np.abs(given) < 1e30, given, 0.0)
+    numbers = np.ascontiguousarray(raw).view("<f4").astype(np.float64)
+    numbers = np.where(np.abs(numbers) < VALUE_LIMIT, numbers, 0.0)
     is_constant = (flags & _CONSTANT) != 0
     is_cubic = ((flags & _CUBIC) != 0) & ~is_constant
-    is_tcb = is_cubic & ((flags & _TCB) != 0)
-    is_auto = is_cubic & ~is_tcb & ((flags & _USER) == 0)
     is_linear = ~is_constant & ~is_cubic
-    length = np.append(np.diff(times), 0.0)
-    chord = np.divide(np.append(np.diff(values), 0.0), length, out=np.zeros(count), where=length > 0.0)
+    is_tcb = is_cubic & ((flags & _TCB) != 0)
+    is_automatic = is_cubic & ~is_tcb & ((flags & _USER) == 0)
+    duration = np.append(np.diff(times), 0.0)
+    chord = np.divide(np.append(np.diff(values), 0.0), duration, out=np.zeros(len(times)), where=duration > 0.0)
 
-    weights = np.where((flags & _WEIGHTED_RIGHT) != 0, (raw[:, 2] & 0xFFFF) * _WEIGHT_UNIT, _THIRD)
-    next_weights = np.where((flags & _WEIGHTED_NEXT_LEFT) != 0, (raw[:, 2] >> 16) * _WEIGHT_UNIT, _THIRD)
-    weights[~is_cubic] = _THIRD
-    next_weights[~is_cubic | is_tcb] = _THIRD
-    leaving = np.where(is_constant, 0.0, np.where(is_linear, chord, given[:, 0]))
-    next_arriving = np.where(is_constant | is_tcb, 0.0, np.where(is_linear, chord, given[:, 1]))
-    # The slope and weight before a key are stored with the previous key.
+    reach_before, reach_after = _reaches(flags, raw[:, 2], is_cubic, is_tcb)
+    leaving = np.where(is_constant, 0.0, np.where(is_linear, chord, numbers[:, 0]))
+    next_arriving = np.where(is_constant | is_tcb, 0.0, np.where(is_linear, chord, numbers[:, 1]))
     arriving = np.append(0.0, next_arriving[:-1])
-    weights_before = np.append(_THIRD, next_weights[:-1])
-
-    before = np.append(0.0, chord[:-1])
-    after = chord
-    edge = np.zeros(count, dtype=np.bool_)
-    edge[[0, -1]] = True
     if is_tcb.any():
-        left, right = tcb_slopes(given[:, :3].T, before, after, edge)
+        is_end = np.zeros(len(times), dtype=np.bool_)
+        is_end[[0, -1]] = True
+        left, right = _tcb_slopes(numbers[:, :3].T, np.append(0.0, chord[:-1]), chord, is_end)
         arriving, leaving = np.where(is_tcb, left, arriving), np.where(is_tcb, right, leaving)
-    if is_auto.any():
-        left, right = _automatic(times, values, flags, arriving, leaving, weights_before, weights)
-        arriving, leaving = np.where(is_auto, left, arriving), np.where(is_auto, right, leaving)
-    kind = np.where(is_constant, CONSTANT, np.where(is_cubic, CUBIC, LINEAR)).astype(np.uint8)
-    held = np.where(is_constant & ((flags & _NEXT) != 0), np.append(values[1:], values[-1]), values)
+    if is_automatic.any():
+        left, right = _automatic_slopes(times, values, flags, arriving, leaving, reach_before, reach_after)
+        arriving, leaving = np.where(is_automatic, left, arriving), np.where(is_automatic, right, leaving)
+    interpolation = np.where(is_constant, CONSTANT, np.where(is_cubic, CUBIC, LINEAR)).astype(np.uint8)
+    holds_next = is_constant & ((flags & _HOLDS_NEXT) != 0)
+    held = np.where(holds_next, np.append(values[1:], values[-1]), values)
     reach_before, reach_after = (
-        np.clip(np.where(side == _THIRD, 1.0 / 3.0, side), 0.0, 1.0) for side in (weights_before, weights)
+        np.clip(np.where(reach == _FBX_THIRD, 1.0 / 3.0, reach), 0.0, 1.0) for reach in (reach_before, reach_after)
     )
-    return Curve(times, values, kind, arriving, leaving, reach_before, reach_after, held)
+    return Curve(times, values, interpolation, arriving, leaving, reach_before, reach_after, held)
 
 
-def tcb_slopes(
-    parameters: Float64Array, before: Float64Array, after: Float64Array, edge: npt.NDArray[np.bool_]
+def _reaches(
+    flags: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.uint32],
+    is_cubic: npt.NDArray[np.bool_],
+    is_tcb: npt.NDArray[np.bool_],
+) -> tuple[Float64Array, Float64Array]:
+    """Return the reaches before and after keys, as in the file.
+
+    The lower half of a weight is the key's right reach, and the upper half is the next key's left reach.
+    """
+    reach_after = np.where((flags & _WEIGHTED_RIGHT) != 0, (weights & 0xFFFF) * _WEIGHT_UNIT, _FBX_THIRD)
+    next_before = np.where((flags & _WEIGHTED_NEXT_LEFT) != 0, (weights >> 16) * _WEIGHT_UNIT, _FBX_THIRD)
+    reach_after[~is_cubic] = _FBX_THIRD
+    next_before[~is_cubic | is_tcb] = _FBX_THIRD
+    return np.append(_FBX_THIRD, next_before[:-1]), reach_after
+
+
+def _tcb_slopes(
+    parameters: Float64Array, before: Float64Array, after: Float64Array, is_end: npt.NDArray[np.bool_]
 ) -> tuple[Float64Array, Float64Array]:
     """Return the slopes before and after keys with tension, continuity and bias, shape (3, n).
 
     `before` and `after` are the slopes of the chords, and 0 beyond an end. FBX weights the slopes of chords, while 3D
-    Studio weights chords. At the `edge` of a curve, the only chord counts twice. Parameters may have any size.
+    Studio weights chords. At an end of a curve, the only chord counts twice. Parameters may have any size.
     """
     tension, continuity, bias = parameters
-    half = np.where(edge, 1.0, 0.5) * (1.0 - tension)
+    half = np.where(is_end, 1.0, 0.5) * (1.0 - tension)
     x, y = half * (1.0 + bias), half * (1.0 - bias)
     less, more = 1.0 - continuity, 1.0 + continuity
     return x * less * before + y * more * after, x * more * before + y * less * after
 
 
-def _automatic(
+def _automatic_slopes(
     times: Float64Array,
     values: Float64Array,
     flags: npt.NDArray[np.int64],
     arriving: Float64Array,
     leaving: Float64Array,
-    weights_before: Float64Array,
-    weights: Float64Array,
+    reach_before: Float64Array,
+    reach_after: Float64Array,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes on both sides of automatic keys, for which the file stores biases in place of slopes."""
+    """Return the slopes on both sides of automatic keys, for which the file stores biases in place of slopes.
+
+    The formulas are from ufbx.
+    """
     if len(times) == 1:
         return np.zeros(1), np.zeros(1)
-    length = np.diff(times)
-    chord = np.diff(values) / length
+    duration, rise = np.diff(times), np.diff(values)
+    chord = rise / duration
     left, right = np.zeros(len(times)), np.zeros(len(times))
     inner = slice(1, -1)
-    sides = (chord[:-1], chord[1:], length[:-1], length[1:])
-    reach = (weights_before[inner], weights[inner])
-    unified = np.abs(arriving + leaving)[inner] <= _FLAT
-    right[inner] = _inner_slopes(*sides, *reach, leaving[inner], flags[inner])
-    apart = _inner_slopes(*sides, *reach, -arriving[inner], flags[inner])
-    left[inner] = np.where(unified, right[inner], apart)
-    left[0] = right[0] = _end_slope(float(chord[0]), float(leaving[0]), int(flags[0]), float(values[1] - values[0]))
-    left[-1] = right[-1] = _end_slope(
-        float(chord[-1]), float(-arriving[-1]), int(flags[-1]), float(values[-1] - values[-2])
-    )
+    chords = (chord[:-1], chord[1:], duration[:-1], duration[1:])
+    reaches = (reach_before[inner], reach_after[inner])
+    has_one_slope = np.abs(arriving + leaving)[inner] <= _UNIFIED
+    right[inner] = _inner_slopes(*chords, *reaches, leaving[inner], flags[inner])
+    own_left = _inner_slopes(*chords, *reaches, -arriving[inner], flags[inner])
+    left[inner] = np.where(has_one_slope, right[inner], own_left)
+    left[0] = right[0] = _end_slope(float(chord[0]), float(leaving[0]), int(flags[0]), float(rise[0]))
+    left[-1] = right[-1] = _end_slope(float(chord[-1]), float(-arriving[-1]), int(flags[-1]), float(rise[-1]))
     return left, right
 
 
 def _inner_slopes(
     before: Float64Array,
     after: Float64Array,
-    length_before: Float64Array,
-    length_after: Float64Array,
+    duration_before: Float64Array,
+    duration_after: Float64Array,
     reach_before: Float64Array,
     reach_after: Float64Array,
     bias: Float64Array,
     flags: npt.NDArray[np.int64],
 ) -> Float64Array:
-    """Return the slopes of automatic keys that have keys on both sides."""
-    whole = length_before + length_after
-    slope = (before * length_before + after * length_after) / whole
-    share = length_before / whole
-    by_time = 0.5 * slope + 0.5 * (before * (1.0 - share) + after * share)
-    weight = np.abs(bias) / _BIAS_UNIT
-    target = np.where(bias > 0.0, after, before)
-    biased = by_time * (1.0 - weight) + target * weight
-    strong = np.maximum(weight - _STRONG_BIAS, 0.0)
-    sense = np.where(np.abs(target - by_time) > 1e-5, target - by_time, bias)
-    biased += strong**2 * np.where(sense > 0.0, 1.0, -1.0) * _STRONG_SLOPE
-    by_time = np.where(weight > _LEAST_BIAS, biased, by_time)
+    """Return the slopes of automatic keys that have keys on both sides, whose chords have slopes before and after."""
+    duration = duration_before + duration_after
+    slope = (before * duration_before + after * duration_after) / duration
+    fraction = duration_before / duration
+    by_time = 0.5 * slope + 0.5 * (before * (1.0 - fraction) + after * fraction)
+    by_time = _biased(by_time, before, after, bias)
     slope = np.where((flags & _TIME_INDEPENDENT) != 0, slope, by_time)
 
     # To avoid overshoot, a handle ends no higher or lower than the next key.
-    sign = np.where(slope >= 0.0, 1.0, -1.0)
-    most = [
-        np.divide(sign * chord, reach, out=np.zeros_like(chord), where=reach > 0.0)
+    direction = np.where(slope >= 0.0, 1.0, -1.0)
+    limits = [
+        np.divide(direction * chord, reach, out=np.zeros_like(chord), where=reach > 0.0)
         for chord, reach in ((before, reach_before), (after, reach_after))
     ]
-    limited = sign * np.minimum(np.abs(slope), np.maximum(np.minimum(*most), 0.0))
+    limited = direction * np.minimum(np.abs(slope), np.maximum(np.minimum(*limits), 0.0))
     slope = np.where((flags & _CLAMP_PROGRESSIVE) != 0, limited, slope)
-    level = np.minimum(np.abs(before * length_before), np.abs(after * length_after)) <= _LEVEL
-    return np.where(((flags & _CLAMP) != 0) & level, 0.0, slope)
+    is_level = np.minimum(np.abs(before * duration_before), np.abs(after * duration_after)) <= _LEVEL
+    return np.where(((flags & _CLAMP) != 0) & is_level, 0.0, slope)
 
 
-_LEVEL = 0.001
-"""The difference between values below which a clamped key is flat."""
+def _biased(slope: Float64Array, before: Float64Array, after: Float64Array, bias: Float64Array) -> Float64Array:
+    """Return slopes that a bias moves toward the chord before or after, and a strong bias beyond it."""
+    weight = np.abs(bias) / _BIAS_UNIT
+    target = np.where(bias > 0.0, after, before)
+    biased = slope * (1.0 - weight) + target * weight
+    strength = np.maximum(weight - _STRONG_BIAS, 0.0)
+    direction = np.where(np.abs(target - slope) > 1e-5, target - slope, bias)
+    biased += strength**2 * np.where(direction > 0.0, 1.0, -1.0) * _STRONG_SLOPE
+    return np.where(weight > _LEAST_BIAS, biased, slope)
 
 
 def _end_slope(chord: float, bias: float, flags: int, rise: float) -> float:
     """Return the slope of an automatic key at an end of the curve."""
     if flags & _CLAMP_PROGRESSIVE or (flags & _CLAMP and abs(rise) <= _LEVEL):
         return 0.0
-    strong = abs(bias) / _BIAS_UNIT - _STRONG_BIAS
-    if flags & _TIME_INDEPENDENT or strong <= 0.0:
+    strength = abs(bias) / _BIAS_UNIT - _STRONG_BIAS
+    if flags & _TIME_INDEPENDENT or strength <= 0.0:
         return chord
-    return chord + strong**2 * (1.0 if bias > 0.0 else -1.0) * _STRONG_SLOPE
+    return chord + strength**2 * (1.0 if bias > 0.0 else -1.0) * _STRONG_SLOPE
