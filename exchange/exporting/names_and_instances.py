@@ -19,7 +19,7 @@ from ..clean_keys import AddNote
 from ..conversion import Conversion, Frame
 from ..importing.plan_objects import DUMMY, node_name
 from ..mesh_export import GEOMETRY
-from .gathered import Gathered
+from .export_node import ExportNode
 
 _LARGEST_DIFFERENCE = 1e-5
 """Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
@@ -58,14 +58,14 @@ class Instances:
     def __init__(self, conversion: Conversion) -> None:
         self.conversion = conversion
         self._names = Names()
-        self._first_of: dict[Any, Gathered] = {}
+        self._first_of: dict[Any, ExportNode] = {}
         """The first object of each datablock with geometry."""
-        self._imported: dict[bytes, list[Gathered]] = {}
+        self._imported: dict[bytes, list[ExportNode]] = {}
         """The first objects of different imported meshes, by the name of their node."""
         self._instance_names: defaultdict[bytes, Names] = defaultdict(Names)
         """The instance names of each mesh."""
 
-    def add(self, node: Gathered) -> None:
+    def add(self, node: ExportNode) -> None:
         """Set the object's pivot and its name. An instance or a dummy has an additional instance name."""
         source, add_note = node.source, node.add_note
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
@@ -89,7 +89,7 @@ class Instances:
         else:
             node.name = self._names.take(node.obj.name, add_note)
 
-    def _first(self, node: Gathered) -> Gathered:
+    def _first(self, node: ExportNode) -> ExportNode:
         """Return the first object with the same mesh, which may be the object itself."""
         obj, source = node.obj, node.source
         if obj.type not in GEOMETRY or obj.modifiers:
@@ -104,7 +104,7 @@ class Instances:
                 meshes.append(node)
         return first
 
-    def _are_alike(self, node: Gathered, other: Gathered) -> bool:
+    def _are_alike(self, node: ExportNode, other: ExportNode) -> bool:
         """Check whether two meshes differ only by their pivots, as after importing instances."""
         mesh, other_mesh = node.obj.data, other.obj.data
         if any(
@@ -119,7 +119,7 @@ class Instances:
         distance = np.abs(points - self._around_pivot(other)).max(initial=0.0)
         return bool(distance <= _LARGEST_DIFFERENCE * np.abs(points).max(initial=0.0))
 
-    def _around_pivot(self, node: Gathered) -> Float64Array:
+    def _around_pivot(self, node: ExportNode) -> Float64Array:
         """Return the vertices (n, 3) of the file's mesh, in the units and axes of the scene."""
         points = np.empty(3 * len(node.obj.data.vertices), np.float32)
         node.obj.data.vertices.foreach_get("co", points)

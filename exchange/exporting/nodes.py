@@ -18,7 +18,7 @@ from ..clean_keys import Keys, still
 from ..conversion import Conversion, Frame
 from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
-from .gathered import Gathered
+from .export_node import ExportNode
 from .matrices import Matrices, inverse_of
 from .played_frames import go_on, span_of_keys
 from .round_to_file import numbers_track, turns_track
@@ -47,7 +47,7 @@ class Writer:
         self.matrices = matrices
         self.limit = limit
 
-    def write(self, node: Gathered, reason: Finding | None) -> None:
+    def write(self, node: ExportNode, reason: Finding | None) -> None:
         """Add the tracks of the node. `reason` states why the object's transforms must be sampled, if they must."""
         if reason:
             node.add_note("MOTION_SAMPLED", reason)
@@ -60,14 +60,14 @@ class Writer:
             self._add_transforms(node, is_sampled=reason is not None)
             self._add_properties(node)
 
-    def _add_transforms(self, node: Gathered, is_sampled: bool) -> None:
+    def _add_transforms(self, node: ExportNode, is_sampled: bool) -> None:
         frame = Frame(self.conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
         if is_sampled:
             self._add_sampled_transforms(node, frame)
         else:
             self._add_keyed_transforms(node, frame)
 
-    def _add_properties(self, node: Gathered) -> None:
+    def _add_properties(self, node: ExportNode) -> None:
         """Add the tracks other than transforms."""
         if node.kind == "OBJECT":
             self._add_visibility(node)
@@ -85,7 +85,7 @@ class Writer:
     def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> Tracks:
         return Tracks(datablock, obj, self.scene, self.limit, self.conversion)
 
-    def _add_track(self, node: Gathered, kind: str, keys: Keys, values: Float64Array, imported: Keys | None) -> None:
+    def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array, imported: Keys | None) -> None:
         """Add the imported track if the keys equal the imported keys. Otherwise, add a track of `values`.
 
         The values are in file units. An object that was imported without the track gets none for a single key with the
@@ -98,7 +98,7 @@ class Writer:
         elif node.source is None or source_track is not None or not is_default:
             node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
-    def _add_sampled_transforms(self, node: Gathered, frame: Frame) -> None:
+    def _add_sampled_transforms(self, node: ExportNode, frame: Frame) -> None:
         locations, quaternions, scales, has_shear = self.matrices.local(node.obj, node.parent)
         if has_shear:
             node.add_note("SHEARED")
@@ -110,7 +110,7 @@ class Writer:
             node.tracks.append(turns_track(rotation, self.conversion, node.add_note))
             self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), None)
 
-    def _add_keyed_transforms(self, node: Gathered, frame: Frame) -> None:
+    def _add_keyed_transforms(self, node: ExportNode, frame: Frame) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
         tracks = self._tracks(node.obj, node.obj)
         inverse = None if node.parent is None else inverse_of(node.obj)
@@ -125,7 +125,7 @@ class Writer:
             scale = scale.with_values(factor * scale.values)
             self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), node.imported_keys("scale"))
 
-    def _add_rotation(self, node: Gathered, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
+    def _add_rotation(self, node: ExportNode, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
         """Add the rotation track. `outer` is a quaternion that is applied after the object's own rotation."""
         rotation = tracks.rotation_keys(node.obj, node.add_note)
         if rotation.settings is not None and len(rotation.keys) > 1:
@@ -148,7 +148,7 @@ class Writer:
         if node.source is None or source_track is not None or not is_default:
             node.tracks.append(turns_track(turns.with_values(values), self.conversion, node.add_note))
 
-    def _add_visibility(self, node: Gathered) -> None:
+    def _add_visibility(self, node: ExportNode) -> None:
         """Write the visibility at the first key to the flags, and a key for each change to a track."""
         visibility = _visibility(node.obj, self.scene, self.limit)
         imported = None if node.planned is None else node.planned.hidden
@@ -166,7 +166,7 @@ class Writer:
             keys = Keys(visibility.frames[changes], np.zeros((len(changes), 0)), np.zeros((5, len(changes))))
             node.tracks.append(numbers_track("HIDE", keys, self.conversion, node.add_note))
 
-    def _add_morph(self, node: Gathered) -> None:
+    def _add_morph(self, node: ExportNode) -> None:
         """Write the markers of an imported morph track."""
         source_track = node.source_track("MORPH")
         action = node.obj.animation_data.action if node.obj.animation_data else None
@@ -178,7 +178,7 @@ class Writer:
         else:
             node.add_note("MARKERS_CHANGED")
 
-    def _add_fov(self, node: Gathered) -> None:
+    def _add_fov(self, node: ExportNode) -> None:
         camera, add_note = node.obj.data, node.add_note
         tracks = self._tracks(camera, node.obj)
         if tracks.is_keyed('["fov"]') and _has_driver(camera, "lens", LENS):
@@ -193,7 +193,7 @@ class Writer:
             add_note("VIEW_AS_PERSPECTIVE", camera.type.lower())
         self._add_track(node, "FOV", fov, fov.values, node.imported_keys("fov"))
 
-    def _add_roll(self, node: Gathered) -> None:
+    def _add_roll(self, node: ExportNode) -> None:
         obj, add_note = node.obj, node.add_note
         constraint = obj.constraints.get(ROLL_CONSTRAINT)
         if node.target is None or not node.is_upright:
@@ -205,7 +205,7 @@ class Writer:
             roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
         self._add_track(node, "ROLL", roll, roll.values, node.imported_keys("roll"))
 
-    def _add_target_position(self, node: Gathered) -> None:
+    def _add_target_position(self, node: ExportNode) -> None:
         """Add a target to a node without one."""
         world = self.matrices.world(node.aimed_by)
         targets = world[:, :3, 3] - _TARGET_DISTANCE * rotations.unit_vectors(world[:, :3, 2])[0]
@@ -213,12 +213,12 @@ class Writer:
         location = location.with_values(self.conversion.places_in_file(location.values))
         node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
-    def _add_color(self, node: Gathered, tracks: Tracks, path: str = "color") -> None:
+    def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:
         color = tracks.value_keys(path, node.add_note)
         # The color of a node has an alpha channel.
         self._add_track(node, "COLOR", color, color.values[:, :3], node.imported_keys("color"))
 
-    def _add_cones(self, node: Gathered, tracks: Tracks) -> None:
+    def _add_cones(self, node: ExportNode, tracks: Tracks) -> None:
         light, add_note = node.obj.data, node.add_note
         if _has_driver(light, "spot_size", SIZE) and _has_driver(light, "spot_blend", BLEND):
             hotspot, falloff = (tracks.value_keys(f'["{name}"]', add_note) for name in ("hotspot", "falloff"))

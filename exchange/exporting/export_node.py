@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gather Blender's objects for the nodes of a file: their targets, and the nodes from which they were imported."""
+"""The node of an exported object, and the node from which the object was imported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +18,11 @@ from ..imported_state import DamagedStateError, recall
 from ..importing.plan_objects import node_name
 from ..importing.plan_tracks import add_keys
 from ..importing.planned import Planned
-from ..importing.set_properties import AIM, ROLL_CONSTRAINT
-
-_SAME_AXIS = 1e-6
-"""Smaller differences between components of unit vectors are only float32 rounding."""
 
 
 @dataclass(eq=False)
-class Gathered:
-    """An object, or None for a target that is created, and its node."""
+class ExportNode:
+    """An object, or None for a target that is created, and the data of its node in the file."""
 
     obj: Any
     kind: str
@@ -69,43 +64,20 @@ class Gathered:
         return None if self.planned is None else self.planned.keys.get(quantity)
 
 
-def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
-
-    The object is None if no constraint aims at it, or if there are also other constraints.
-    """
-    live = [constraint for constraint in obj.constraints if constraint.enabled]
-    aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
-    if len(aims) != 1 or aims[0].type != "TRACK_TO" or aims[0].target is None:
-        return None, True
-    aim = aims[0]
-    plain = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
-    plain &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
-    spaces = (aim.owner_space, aim.target_space)
-    up = np.array([0.0, 0.0, 1.0])
-    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
-        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
-    elif spaces != ("WORLD", "WORLD"):
-        plain = False
-    return aim.target if plain else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
-
-
-def upright_spaces(items: Iterable[Any]) -> set[Any]:
-    """Return the objects that an import created for upright cameras because the file had other axes."""
-    return {each.space_object for obj in items for each in obj.constraints if each.name == AIM} - {None}
-
-
-def find_source(gathered: Gathered, conversion: Conversion) -> None:
+def find_source(node: ExportNode, conversion: Conversion) -> None:
     """Find the node from which the object was imported, if the conversion is unchanged."""
     try:
-        kept = recall(gathered.obj)
+        state = recall(node.obj)
     except DamagedStateError:
-        gathered.add_note("IMPORT_STATE_DAMAGED")
+        node.add_note("IMPORT_STATE_DAMAGED")
         return
-    if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
+    if state is None:
         return
-    node, before, choices = kept
-    frame = Frame(before, gathered.parent_is_aimed, gathered.kind in three_ds.TARGET_KINDS)
-    planned = Planned(node_name(node), node, None, "", frame)
-    add_keys(planned, node.tracks, choices, lambda *_code, **_track: None)
-    gathered.source, gathered.planned = node, planned
+    source, import_conversion, choices = state
+    if source.kind != node.kind or not import_conversion.is_like(conversion):
+        return
+    frame = Frame(import_conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
+    planned = Planned(node_name(source), source, None, "", frame)
+    # The import has already reported its notes.
+    add_keys(planned, source.tracks, choices, lambda *_code, **_track: None)
+    node.source, node.planned = source, planned
