@@ -78,17 +78,15 @@ class Keys:
 
 
 def still(value: npt.ArrayLike) -> Keys:
-    """Return a single key at frame 0 that holds forever."""
+    """Return a single key at frame 0 that holds a value, shape (d,) or a number, at all times."""
     return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
 
 
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of values, as in the file, or None if no key is usable."""
     values = _in_float64(track.values)
-    order, frames = _placed(track, _finite_rows(values), conversion, add_note)
-    if not len(order):
-        return None
-    return _keys(track, order, frames, values[order], add_note)
+    order, frames = _usable_keys(track, _finite_rows(values), conversion, add_note)
+    return _keys(track, order, frames, values[order], add_note) if len(order) else None
 
 
 def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
@@ -97,17 +95,17 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     If `shorter`, turns of more than 180 degrees take the shortest path instead.
     """
     values = _in_float64(track.values)
-    finite = _finite_rows(values)
-    order, frames = _placed(track, finite, frame.conversion, add_note)
+    is_finite = _finite_rows(values)
+    order, frames = _usable_keys(track, is_finite, frame.conversion, add_note)
     if not len(order):
         return None
-    angles, axes = _turns(np.where(finite[:, np.newaxis], values, 0.0), add_note)
+    angles, axes = _turns(np.where(is_finite[:, np.newaxis], values, 0.0), add_note)
     angles[1:] = _shortest(angles[1:]) if shorter else _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
         angles, axes = _reordered(angles, axes, order)
     axes = frame.axes(axes)
     if not frame.conversion.keeps_axes:
-        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
+        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.rest_quaternion())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
     return _keys(track, order, frames, np.column_stack((angles, axes)), add_note)
 
@@ -118,13 +116,13 @@ def _turns(values: Float64Array, add_note: AddNote) -> tuple[Float64Array, Float
     A turn without an axis becomes a turn of 0.
     """
     angles = -values[:, 0]
-    axes, length = rotations.unit_vectors(values[:, 1:])
-    is_missing = length < _SHORTEST_AXIS
-    lost = is_missing & (angles != 0.0)
-    if lost.any():
-        add_note("AXIS_WITHOUT_LENGTH", int(lost.sum()))
-    angles[is_missing] = 0.0
-    axes[is_missing] = (0.0, 0.0, 1.0)
+    axes, lengths = rotations.unit_vectors(values[:, 1:])
+    has_no_axis = lengths < _SHORTEST_AXIS
+    is_lost = has_no_axis & (angles != 0.0)
+    if is_lost.any():
+        add_note("AXIS_WITHOUT_LENGTH", int(is_lost.sum()))
+    angles[has_no_axis] = 0.0
+    axes[has_no_axis] = (0.0, 0.0, 1.0)
     return angles, axes
 
 
@@ -135,11 +133,11 @@ def _reordered(
 
     After a skipped or reordered key, the next turn starts from a different key than in the file.
     """
-    follows = np.diff(order, prepend=-1) == 1
+    follows_same_key = np.diff(order, prepend=-1) == 1
     new_angles, new_axes = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
     return (
-        np.where(follows, angles[order], new_angles),
-        np.where(follows[:, np.newaxis], axes[order], new_axes),
+        np.where(follows_same_key, angles[order], new_angles),
+        np.where(follows_same_key[:, np.newaxis], axes[order], new_axes),
     )
 
 
@@ -151,45 +149,44 @@ def _shortest(angles: Float64Array) -> Float64Array:
 
 def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
     """Replace turns of nearly 360 degrees with the small reverse turns from which exporters created them."""
-    missing = 2.0 * np.pi - np.abs(angles)
-    small = (missing > _ROUNDING) & (missing < _LARGEST_REVERSE)
-    if small.any():
-        add_note("NEARLY_WHOLE_TURN", int(small.sum()))
-    return np.where(small, -np.sign(angles) * missing, angles)
+    reverse = 2.0 * np.pi - np.abs(angles)
+    is_small = (reverse > _ROUNDING) & (reverse < _LARGEST_REVERSE)
+    if is_small.any():
+        add_note("NEARLY_WHOLE_TURN", int(is_small.sum()))
+    return np.where(is_small, -np.sign(angles) * reverse, angles)
 
 
 def _in_float64(numbers: npt.NDArray[np.float32]) -> Float64Array:
-    """Convert numbers to float64, without the NaN types that cause NumPy warnings."""
+    """Convert numbers to float64. Signaling NaN, which cause NumPy warnings, are first replaced with quiet NaN."""
     return np.where(np.isnan(numbers), np.float32(np.nan), numbers).astype(np.float64)
 
 
 def _finite_rows(values: Float64Array) -> BoolArray:
-    rows: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
-    return rows
+    return np.asarray(np.isfinite(values).all(axis=1))
 
 
-def _placed(
-    track: Track, finite: BoolArray, conversion: Conversion, add_note: AddNote
+def _usable_keys(
+    track: Track, is_finite: BoolArray, conversion: Conversion, add_note: AddNote
 ) -> tuple[npt.NDArray[np.intp], Float64Array]:
     """Return the indices of the usable keys, sorted by frame, and their scene frames."""
-    order = _order(track, finite, add_note)
+    order = _order(track, is_finite, add_note)
     file_frames = track.frames[order]
     frames = conversion.frames(file_frames)
-    together = np.flatnonzero(file_frames[1:] == file_frames[:-1])
-    if len(together):
-        at = ", ".join(map(str, file_frames[together[:3]]))
-        add_note("KEYS_SHARE_FRAME", at, APART)
-        for key in together[::-1]:
+    keys_before_same_frame = np.flatnonzero(file_frames[1:] == file_frames[:-1])
+    if len(keys_before_same_frame):
+        first_frames = ", ".join(map(str, file_frames[keys_before_same_frame[:3]]))
+        add_note("KEYS_SHARE_FRAME", first_frames, APART)
+        for key in keys_before_same_frame[::-1]:
             frames[key] = frames[key + 1] - APART
-    is_apart = are_told_apart(frames, add_note)
-    return order[is_apart], frames[is_apart]
+    is_distinct = are_distinct(frames, add_note)
+    return order[is_distinct], frames[is_distinct]
 
 
-def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
+def _order(track: Track, is_finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
     """Return the indices of the usable keys, sorted by frame, in file order within a frame."""
-    if not finite.all():
-        add_note("KEY_NOT_FINITE", int((~finite).sum()))
-    order = np.flatnonzero(finite)
+    if not is_finite.all():
+        add_note("KEY_NOT_FINITE", int((~is_finite).sum()))
+    order = np.flatnonzero(is_finite)
     file_frames = track.frames[order]
     if (file_frames[1:] < file_frames[:-1]).any():
         add_note("KEYS_GO_BACK")
@@ -197,18 +194,18 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
     return order
 
 
-def are_told_apart(frames: Float64Array, add_note: AddNote) -> BoolArray:
+def are_distinct(frames: Float64Array, add_note: AddNote) -> BoolArray:
     """Return a mask of keys that Blender distinguishes from their successors, and add a note about the others."""
     rounded = frames.astype(np.float32).astype(np.float64)
-    apart = np.ones(len(frames), dtype=np.bool_)
+    is_distinct = np.ones(len(frames), dtype=np.bool_)
     if (np.diff(rounded) > LEAST_APART).all():
-        return apart
-    after = np.inf
+        return is_distinct
+    next_frame = np.inf
     for key in range(len(rounded) - 1, -1, -1):
-        apart[key] = after - rounded[key] > LEAST_APART
-        after = rounded[key] if apart[key] else after
-    add_note("KEYS_NOT_TOLD_APART", int((~apart).sum()), LEAST_APART)
-    return apart
+        is_distinct[key] = next_frame - rounded[key] > LEAST_APART
+        next_frame = rounded[key] if is_distinct[key] else next_frame
+    add_note("KEYS_NOT_TOLD_APART", int((~is_distinct).sum()), LEAST_APART)
+    return is_distinct
 
 
 def _keys(
@@ -216,8 +213,8 @@ def _keys(
 ) -> Keys:
     """Return the keys with the track's parameters, clamped to their limits."""
     parameters = _in_float64(track.parameters[:, order])
-    inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
-    outside = (parameters != inside).any(axis=0)
-    if outside.any():
-        add_note("KEY_PARAMETERS_OUT_OF_RANGE", int(outside.sum()))
-    return Keys(frames, values, inside, track.cycle)
+    clamped = np.clip(np.where(np.isnan(parameters), 0.0, parameters), LOWEST, HIGHEST)
+    is_changed = (parameters != clamped).any(axis=0)
+    if is_changed.any():
+        add_note("KEY_PARAMETERS_OUT_OF_RANGE", int(is_changed.sum()))
+    return Keys(frames, values, clamped, track.cycle)

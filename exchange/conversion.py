@@ -50,20 +50,23 @@ class Conversion:
     stretch: float = 1.0
 
     def frames(self, frames: npt.ArrayLike) -> Float64Array:
+        """Convert file frames to scene frames."""
         return self.start + np.asarray(frames, dtype=np.float64) * self.stretch
 
-    def in_file(self, frames: npt.ArrayLike) -> Float64Array:
+    def frames_in_file(self, frames: npt.ArrayLike) -> Float64Array:
         """Convert scene frames to file frames."""
         return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
 
     def is_like(self, other: Conversion) -> bool:
         """Check whether another conversion is equal."""
-        mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
-        return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
+        numbers, other_numbers = (
+            (conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other)
+        )
+        return bool((self.axes == other.axes).all()) and np.allclose(numbers, other_numbers, rtol=_FLOAT32)
 
-    def places_in_file(self, places: npt.ArrayLike) -> Float64Array:
+    def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
         """Convert positions (…, 3) in the scene to positions in the file."""
-        return np.asarray(places, dtype=np.float64) @ self.axes / self.scale
+        return np.asarray(positions, dtype=np.float64) @ self.axes / self.scale
 
     @property
     def keeps_axes(self) -> bool:
@@ -101,8 +104,8 @@ def conversion_of(
     """
     if abs(frame_start) > LAST_FRAME:
         raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
-    rate: float = scene.render.fps / scene.render.fps_base
-    stretch = 1.0 if frame_rate is None else rate / frame_rate
+    scene_rate = scene.render.fps / scene.render.fps_base
+    stretch = 1.0 if frame_rate is None else scene_rate / frame_rate
     return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)
 
 
@@ -139,7 +142,7 @@ class Frame:
         """Convert rotation axes (n, 3) in the parent's space."""
         return np.asarray(axes, dtype=np.float64) @ self.outer.T
 
-    def unturned(self) -> Float64Array:
+    def rest_quaternion(self) -> Float64Array:
         """Return the quaternion of a node without rotation."""
         return rotations.from_matrix(self.outer @ self.inner.T)
 
@@ -163,5 +166,5 @@ class Frame:
     def rotations_in_file(self, quaternions: npt.ArrayLike) -> Float64Array:
         """Convert rotations (n, 4) of the node in its parent's space to the file."""
         outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
-        turned = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
-        return rotations.multiply(turned, inner)
+        in_outer = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
+        return rotations.multiply(in_outer, inner)

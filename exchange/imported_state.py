@@ -23,35 +23,35 @@ class DamagedStateError(Exception):
     """The stored file node of a datablock cannot be read."""
 
 
-def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:
-    """Store the node as file bytes, and its conversion as returned by `as_converted`."""
+def remember(datablock: bpy.types.ID, node: three_ds.Node, conversion: str) -> None:
+    """Store the node as file bytes, and its conversion as returned by `conversion_text`."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
-    datablock[_CONVERSION] = converted
+    datablock[_CONVERSION] = conversion
 
 
-def as_converted(conversion: Conversion, choices: Choices) -> str:
-    """Return a string that describes the conversion of nodes."""
+def conversion_text(conversion: Conversion, choices: Choices) -> str:
+    """Return the conversion of nodes as JSON."""
     values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     values |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
     return json.dumps(values)
 
 
 def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices] | None:
-    """Return the datablock's node and its conversion, or None if it was not imported.
+    """Return the datablock's node, its conversion and its choices, or None if it was not imported.
 
     Raises
     ------
     DamagedStateError
         If the stored data cannot be read.
     """
-    kept = datablock.get(PROPERTY)
-    if kept is None or (not isinstance(kept, bytes) and datablock.get(_CONVERSION) is None):
+    content = datablock.get(PROPERTY)
+    if content is None or (not isinstance(content, bytes) and datablock.get(_CONVERSION) is None):
         # A property with this name may come from another source.
         return None
     try:
         values = json.loads(datablock[_CONVERSION])
         values["axes"] = np.array(values["axes"], dtype=np.float64).reshape(3, 3)
-        (node,) = three_ds.read(kept).nodes
+        (node,) = three_ds.read(content).nodes
         choices = Choices(*values.pop("choices"))
         return node, Conversion(**values), choices
     except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError) as error:

@@ -17,69 +17,68 @@ _FLAT = 1e-12
 """Minimum determinant relative to the product of the axis lengths. Below this value, the axes are coplanar."""
 
 
-def mirrors(mesh: Mesh) -> bool:
+def is_mirrored(mesh: Mesh) -> bool:
     """Check whether the mesh matrix is left-handed."""
     return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
 
 
-def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> Float64Array:
+def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirror: bool, add_note: AddNote) -> Float64Array:
     """Return the vertices (n, 3) in node space, which is the space of the mesh matrix, centered on the pivot.
 
-    `mirrored` means that the matrix is left-handed and the node is not, so the mesh in the file is mirrored along x.
+    `mirror` means that the matrix is left-handed and the node is not, so the mesh in the file is mirrored along x.
     Source: docs/formulas, "Nodes of 3D Studio files".
     """
     points = mesh.vertices.astype(np.float64)
     if mesh.matrix is not None and len(points):
         axes = mesh.matrix[:3].astype(np.float64)
-        lengths = np.linalg.norm(axes, axis=1).prod()
-        if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * lengths > 0.0:
+        box_volume = np.linalg.norm(axes, axis=1).prod()
+        if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * box_volume > 0.0:
             points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
         else:
             add_note("MESH_MATRIX")
-    if mirrored:
+    if mirror:
         points[:, 0] *= -1.0
     points = points - np.asarray(pivot, dtype=np.float64)
-    bad = ~np.isfinite(points).all(axis=1)
-    if bad.any():
-        add_note("VERTICES_NOT_FINITE", int(bad.sum()))
-        points[bad] = 0.0
+    is_invalid = ~np.isfinite(points).all(axis=1)
+    if is_invalid.any():
+        add_note("VERTICES_NOT_FINITE", int(is_invalid.sum()))
+        points[is_invalid] = 0.0
     return points
 
 
 def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
     """Create a mesh datablock with these points and the faces and texture coordinates of the file's mesh."""
-    made = bpy.data.meshes.new(name)
+    datablock = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
-        lost = len(mesh.faces) - len(faces)
-        add_note("FACES_WITHOUT_VERTICES", lost)
-    faces = faces[sound_faces(faces)[0]]
+        add_note("FACES_WITHOUT_VERTICES", len(mesh.faces) - len(faces))
+    faces = faces[valid_faces(faces)[0]]
     corners = faces.ravel()
-    made.vertices.add(len(points))
-    made.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    datablock.vertices.add(len(points))
+    datablock.vertices.foreach_set("co", points.astype(np.float32).ravel())
     if len(faces):
-        made.loops.add(len(corners))
-        made.loops.foreach_set("vertex_index", corners)
-        made.polygons.add(len(faces))
-        made.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
+        datablock.loops.add(len(corners))
+        datablock.loops.foreach_set("vertex_index", corners)
+        datablock.polygons.add(len(faces))
+        datablock.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
         if len(mesh.texture_coordinates) == len(points):
-            layer = made.uv_layers.new(name="UVMap")
+            layer = datablock.uv_layers.new(name="UVMap")
             layer.data.foreach_set("uv", mesh.texture_coordinates[corners].ravel())
         elif len(mesh.texture_coordinates):
             add_note("TEXTURE_COORDINATES")
-    made.validate()
-    made.update()
-    return made
+    datablock.validate()
+    datablock.update()
+    return datablock
 
 
-def sound_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
+def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
     """Return a mask of valid, unique triangles (n, 3), and the counts of the others.
 
     Vertex indices have 16 bits, so a triangle's three indices fit in one number.
     """
     a, b, c = np.sort(faces, axis=1).astype(np.int64).T
-    rows = np.flatnonzero((a < b) & (b < c))
-    _, first = np.unique((a << 32 | b << 16 | c)[rows], return_index=True)
-    sound = np.zeros(len(faces), dtype=np.bool_)
-    sound[rows[first]] = True
-    return sound, Counter(degenerate_face=len(faces) - len(rows), doubled_face=len(rows) - len(first))
+    triangles = np.flatnonzero((a < b) & (b < c))
+    _, first = np.unique((a << 32 | b << 16 | c)[triangles], return_index=True)
+    is_valid = np.zeros(len(faces), dtype=np.bool_)
+    is_valid[triangles[first]] = True
+    return is_valid, Counter(degenerate_face=len(faces) - len(triangles), doubled_face=len(triangles) - len(first))

@@ -14,7 +14,7 @@ from ..animation.errors import Finding
 from ..animation.translation import counted, n_, rpt_
 from ..formats import three_ds
 
-_IN_WORDS = {
+_NAMES = {
     "object": (n_("{:,} object"), n_("{:,} objects")),
     "mesh": (n_("{:,} mesh"), n_("{:,} meshes")),
     "empty": (n_("{:,} empty"), n_("{:,} empties")),
@@ -74,7 +74,7 @@ class Exchanged:
         return replace(
             self.baked,
             datablocks=len(self.animated),
-            objects=sum(isinstance(one, bpy.types.Object) for one in self.animated),
+            objects=sum(isinstance(datablock, bpy.types.Object) for datablock in self.animated),
             tracks=self.made["track"],
             keys=self.made["key"],
             errors=[],
@@ -92,14 +92,14 @@ class Exchanged:
             lines.append(Finding("MATCHED", arguments=(len(self.matched), ", ".join(pairs))))
         return lines
 
-    def note_left(self, left: Counter[str]) -> None:
+    def note_left_out(self, left_out: Counter[str]) -> None:
         """Note the amount of skipped data by kind."""
-        if left.total():
-            self.notes.append(Finding("LEFT_OUT", arguments=(_counted(left),)))
+        if left_out.total():
+            self.notes.append(Finding("LEFT_OUT", arguments=(_counted(left_out),)))
 
 
-def count_written(scene: three_ds.Scene) -> Counter[str]:
-    """Count the nodes of each kind, tracks and keys of a file."""
+def counts_of_file(scene: three_ds.Scene) -> Counter[str]:
+    """Return the numbers of nodes of each kind, tracks and keys of a file."""
     counts = Counter(node.kind.lower() for node in scene.nodes)
     tracks = [track for node in scene.nodes for track in node.tracks]
     counts["track"] += len(tracks)
@@ -111,4 +111,4 @@ def count_written(scene: three_ds.Scene) -> Counter[str]:
 
 def _counted(counts: Counter[str]) -> str:
     """Return the counts as text, such as "2 meshes, 1 camera"."""
-    return ", ".join(counted(n, *_IN_WORDS[name]) for name, n in counts.items() if n) or rpt_("nothing")
+    return ", ".join(counted(count, *_NAMES[kind]) for kind, count in counts.items() if count) or rpt_("nothing")

@@ -34,8 +34,8 @@ _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
 _SAME_TURN = 1e-4
 """Radians. Turns that differ by more than this are different. Float32 rounding is below 1 % of this."""
 _STEP = np.pi / 8.0
-_MOST_SAMPLES = 200_000
-
+"""Radians. Largest steps in which modes follow turns. They must be less than half turns to be unambiguous."""
+_MAX_SAMPLES = 200_000
 
 BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
 MAX_NAME = b"MAXSCENE"
@@ -66,7 +66,7 @@ class Choices:
         """Return the interpolation of a track between its keys."""
         return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
 
-    def of(self, scene: Scene) -> Choices:
+    def resolved(self, scene: Scene) -> Choices:
         """Return the options with "BY_FILE" resolved for the scene."""
         if self.between != "BY_FILE":
             return self
@@ -95,47 +95,54 @@ class ModeKeys:
             return False
         if imported.keys.is_still:
             return self.keys.is_still and self.keys.is_like(replace(imported.keys, frames=self.keys.frames))
-        mine, others = (
+        settings, imported_settings = (
             settings and replace(settings, digest=0, options=None) for settings in (self.settings, imported.settings)
         )
-        return mine == others and self.keys.is_like(imported.keys)
+        return settings == imported_settings and self.keys.is_like(imported.keys)
 
 
 def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:
     """Return the keys in the requested rotation mode, or in another mode that can represent them."""
-    prefers_euler, construction = choices.prefers_euler, choices.construction
+    construction = choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
-    quaternions = _orientations(turns)
-    long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
-    if long.any():
-        add_note("LONG_TURN", int(long.sum()), float(np.degrees(largest)))
+    is_long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
+    if is_long.any():
+        add_note("LONG_TURN", int(is_long.sum()), float(np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, construction=construction, path=path)
-    if prefers_euler and path == "SHORTEST":
+    quaternions = _orientations(turns)
+    if choices.prefers_euler and path == "SHORTEST":
         return ModeKeys("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
-    asked = "XYZ" if prefers_euler else "QUATERNION"
     keys_of_mode = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
-    if largest < _LARGEST_ARC and asked == "QUATERNION":
+    if not choices.prefers_euler and largest < _LARGEST_ARC:
         return keys_of_mode
+    shortened = replace(keys_of_mode, settings=replace(settings, path="SHORTEST"))
     try:
-        for mode, values in _followed(turns):
-            if _gives_turns(mode, values, turns):
-                keys_of_mode = ModeKeys(mode, turns.with_values(values), settings)
-                break
-        else:
-            if largest > _LARGEST_QUATERNION_ARC:
-                if np.ptp(turns.frames) > _MOST_SAMPLES:
-                    raise KeysError(
-                        rpt_("no rotation mode can store these turns, and the motion is too long to sample")
-                    )
-                add_note("TURNS_SAMPLED")
-                return ModeKeys("QUATERNION", _sampled(turns, construction), None)
+        exact = _exact_mode(turns)
     except KeysError as error:
         add_note("TURNS_SHORTENED", error.message)
-        return replace(keys_of_mode, settings=Settings(turns.cycle, construction=construction))
-    if keys_of_mode.mode != asked:
+        return shortened
+    if exact is not None:
+        mode, values = exact
+        keys_of_mode = ModeKeys(mode, turns.with_values(values), settings)
+    elif largest > _LARGEST_QUATERNION_ARC and np.ptp(turns.frames) > _MAX_SAMPLES:
+        reason = rpt_("no rotation mode can store these turns, and the motion is too long to sample")
+        add_note("TURNS_SHORTENED", reason)
+        return shortened
+    elif largest > _LARGEST_QUATERNION_ARC:
+        add_note("TURNS_SAMPLED")
+        return ModeKeys("QUATERNION", _sampled(turns, construction), None)
+    if keys_of_mode.mode != ("XYZ" if choices.prefers_euler else "QUATERNION"):
         add_note("MODE_CHOSEN", keys_of_mode.mode)
     return keys_of_mode
+
+
+def _exact_mode(turns: Keys) -> tuple[str, Float64Array] | None:
+    """Return the first rotation mode whose keys give the same turns, and these keys, or None."""
+    for mode, values in _followed(turns):
+        if _gives_turns(mode, values, turns):
+            return mode, values
+    return None
 
 
 def _orientations(turns: Keys) -> Float64Array:
@@ -160,41 +167,42 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
 
 
 def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
-    """Yield the keys in each mode that preserves full turns, by following the motion."""
-    way = np.abs(turns.values[1:, 0]) / _STEP
-    if way.sum() > _MOST_SAMPLES:
+    """Yield the keys in each mode that preserves full turns, by following the motion in small steps."""
+    steps_of_turns = np.abs(turns.values[1:, 0]) / _STEP
+    if steps_of_turns.sum() > _MAX_SAMPLES:
         raise KeysError(rpt_("there are too many turns to convert"))
-    steps = np.ceil(way).astype(np.intp) + 1
+    steps = np.ceil(steps_of_turns).astype(np.intp) + 1
     # For a turn about one axis at constant speed, parameters change only the timing between keys.
-    pair = np.repeat(np.arange(len(steps)), steps)
-    part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
+    segment = np.repeat(np.arange(len(steps)), steps)
+    fraction = (np.arange(len(segment)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[segment]
     quaternions = _orientations(turns)
-    between = rotations.from_axis_angle(turns.values[1:, 1:][pair], turns.values[1:, 0][pair] * part)
-    path = np.concatenate((rotations.multiply(between, quaternions[pair]), quaternions[-1:]))
-    rows = np.concatenate(([0], np.cumsum(steps)))
+    between = rotations.from_axis_angle(turns.values[1:, 1:][segment], turns.values[1:, 0][segment] * fraction)
+    path = np.concatenate((rotations.multiply(between, quaternions[segment]), quaternions[-1:]))
+    rows_of_keys = np.concatenate(([0], np.cumsum(steps)))
     axis, angle = rotations.to_axis_angle(quaternions[0])
     if angle == 0.0 and len(turns) > 1:
         axis = turns.values[1, 1:]
     for order in EULER_ORDERS[:1]:
-        yield order, rotations.follow_euler(path, order)[rows]
+        yield order, rotations.follow_euler(path, order)[rows_of_keys]
     axes, angles = rotations.follow_axis_angle(path, axis, angle)
-    yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows]
+    yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows_of_keys]
     for order in EULER_ORDERS[1:]:
-        yield order, rotations.follow_euler(path, order)[rows]
+        yield order, rotations.follow_euler(path, order)[rows_of_keys]
 
 
 def _gives_turns(mode: str, values: Float64Array, turns: Keys) -> bool:
     """Check whether keys with these float32 values give the same turns."""
-    held = values.astype(np.float32).astype(np.float64)
+    rounded = values.astype(np.float32).astype(np.float64)
     if mode == "AXIS_ANGLE":
-        angles, axes = rotations.turns_of_axis_angle(held[:, 0], held[:, 1:])
+        angles, axes = rotations.turns_of_axis_angle(rounded[:, 0], rounded[:, 1:])
     else:
-        angles, axes = rotations.turns_of_euler(held, cast(rotations.Order, mode))
-    meant = turns.values[1:, :1] * turns.values[1:, 1:]
-    return bool(np.abs(angles[1:, np.newaxis] * axes[1:] - meant).max(initial=0.0) < _SAME_TURN)
+        angles, axes = rotations.turns_of_euler(rounded, cast(rotations.Order, mode))
+    file_turns = turns.values[1:, :1] * turns.values[1:, 1:]
+    return bool(np.abs(angles[1:, np.newaxis] * axes[1:] - file_turns).max(initial=0.0) < _SAME_TURN)
 
 
 def _sampled(turns: Keys, construction: tcb.Construction) -> Keys:
+    """Return quaternion keys at whole frames and at the keys."""
     first, last = turns.frames[0], turns.frames[-1]
     frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
     frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > APART)]

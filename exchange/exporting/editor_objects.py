@@ -28,7 +28,7 @@ def editor_objects(
         is_aimed = node.kind in three_ds.TARGET_KINDS
         frame = Frame(conversion, is_aimed=is_aimed)
         world = np.array(node.obj.matrix_world, dtype=np.float64)
-        world[:3, 3] = conversion.places_in_file(world[:3, 3])
+        world[:3, 3] = conversion.positions_in_file(world[:3, 3])
         world[:3, :3] = conversion.axes.T @ world[:3, :3] @ frame.inner
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None = None
         if node.kind == "CAMERA":
@@ -61,7 +61,7 @@ def _is_mirrored(node: ExportNode) -> bool:
 def _target_position(node: ExportNode, world: Float64Array, conversion: Conversion) -> Float64Array:
     """Return the target's position in the file, or a point on the axis if there is no target."""
     if node.target is not None:
-        return conversion.places_in_file(node.target.matrix_world.translation[:])
+        return conversion.positions_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])
 
 

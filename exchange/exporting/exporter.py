@@ -18,9 +18,9 @@ from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion
-from ..left_out_counts import left_of_objects
+from ..left_out_counts import left_out_of_objects
 from ..options import EXPORT
-from ..report import Exchanged, count_written
+from ..report import Exchanged, counts_of_file
 from ..rotation_modes import MAX_NAME
 from .editor_objects import editor_objects
 from .export_node import ExportNode
@@ -32,7 +32,7 @@ from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _REVISION = 5
-"""The revision of the keyframer that 3D Studio 4 writes."""
+"""The revision of the keyframer in the header."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ def export_steps(
             writer.write(node, reasons[node])
             yield done, steps
         scene.frame_set(scene.frame_start)
-        left_out = left_of_objects(exported)
+        left_out = left_out_of_objects(exported)
         editor = three_ds.Editor(tuple(editor_objects(nodes, scene, options.conversion, left_out)))
     file_scene = three_ds.Scene(editor, _keyframer(nodes, scene, options.conversion, report))
-    report.made = count_written(file_scene)
-    report.note_left(left_out)
+    report.made = counts_of_file(file_scene)
+    report.note_left_out(left_out)
     return file_scene, report
 
 
@@ -133,7 +133,7 @@ def _keyframer(
         if node.obj is not None:
             indices.setdefault(node.obj, index)
     file_nodes = tuple(_file_node(index, node, indices) for index, node in enumerate(nodes))
-    frames = np.rint(conversion.in_file([scene.frame_start, scene.frame_end]))
+    frames = np.rint(conversion.frames_in_file([scene.frame_start, scene.frame_end]))
     if np.abs(frames).max() > LAST_FRAME:
         report.notes.append(Finding("FRAMES_BEYOND_FILE", arguments=(LAST_FRAME,)))
     start, end = np.clip(frames, -LAST_FRAME, LAST_FRAME).astype(int).tolist()

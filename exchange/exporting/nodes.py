@@ -210,7 +210,7 @@ class Writer:
         world = self.matrices.world(node.aimed_by)
         targets = world[:, :3, 3] - _TARGET_DISTANCE * rotations.unit_vectors(world[:, :3, 2])[0]
         location = sampled(self.matrices.frames, targets)
-        location = location.with_values(self.conversion.places_in_file(location.values))
+        location = location.with_values(self.conversion.positions_in_file(location.values))
         node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
     def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:

@@ -87,7 +87,7 @@ def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.floa
 
 def _file_frames(frames: Float64Array, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
     """Round frames to whole file frames, and note keys that were between them."""
-    exact = conversion.in_file(frames)
+    exact = conversion.frames_in_file(frames)
     whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
     # An import separates keys of the same frame by this distance.
     is_separated = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)

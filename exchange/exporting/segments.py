@@ -118,7 +118,7 @@ class _Joining:
 
     def _whole_frames(self, start: float, end: float) -> Float64Array:
         """Return the scene frames that are whole file frames, between two scene frames."""
-        first, last = np.rint(self.conversion.in_file([start, end]))
+        first, last = np.rint(self.conversion.frames_in_file([start, end]))
         return self.conversion.frames(np.arange(first, last + 1.0))
 
     def _distances(self, values: Float64Array, others: Float64Array) -> Float64Array:

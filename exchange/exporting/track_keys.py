@@ -218,7 +218,7 @@ class Tracks:
         """Return and note keys for a spline and the segments between its runs, or None for a single run."""
         if len(spline.runs) == 1:
             return None
-        first, last = self.conversion.in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
+        first, last = self.conversion.frames_in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
         joined = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
         self.limit.take(joined.added_keys + joined.samples, track.name, track.path)

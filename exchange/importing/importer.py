@@ -24,8 +24,8 @@ from ...animation.store.table.stored_bake_options import Output
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion
-from ..imported_state import as_converted, remember
-from ..left_out_counts import left_of_file
+from ..imported_state import conversion_text, remember
+from ..left_out_counts import left_out_of_file
 from ..options import IMPORT
 from ..report import Exchanged
 from ..rotation_modes import Choices
@@ -216,7 +216,7 @@ def _import(
     options: ImportOptions,
     report: Exchanged,
 ) -> Steps[None]:
-    choices = options.choices.of(scene)
+    choices = options.choices.resolved(scene)
     planned = plan(scene, options.conversion, choices, report.notes)
     if options.matches:
         items = _matched(planned, into, made, report)
@@ -225,7 +225,7 @@ def _import(
         report.made += Counter(one.kind.lower() for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
-    applied, converted = Applied(), as_converted(options.conversion, choices)
+    applied, converted = Applied(), conversion_text(options.conversion, choices)
     for index, (one, item) in enumerate(zip(planned, items, strict=True)):
         if item is None:
             continue
@@ -242,7 +242,7 @@ def _import(
     report.animated += applied.datablocks
     report.cyclic |= applied.cyclic
     if not options.matches:
-        report.note_left(left_of_file(scene))
+        report.note_left_out(left_out_of_file(scene))
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:

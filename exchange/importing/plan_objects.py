@@ -16,7 +16,7 @@ import numpy as np
 from ...animation.errors import Finding
 from ...formats.three_ds import COMPONENTS, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ..conversion import DEGREES_MM, Conversion, Frame
-from ..mesh_import import local_points, mirrors
+from ..mesh_import import is_mirrored, local_points
 from ..rotation_modes import Choices
 from .plan_tracks import add_keys
 from .planned import Planned
@@ -159,7 +159,7 @@ def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
         if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):
             continue
         # If the mesh matrix is left-handed and the node is not, the mesh in the file is mirrored.
-        mesh_object.mirrored = mirrors(mesh_object.content) and not _left_handed(planned, mesh_object)
+        mesh_object.mirrored = is_mirrored(mesh_object.content) and not _left_handed(planned, mesh_object)
         pivot = np.zeros(3) if mesh_object.node.pivot is None else mesh_object.node.pivot
         mesh_object.points = mesh_object.frame.points(
             local_points(mesh_object.content, pivot, mesh_object.mirrored, partial(note, notes, mesh_object.name))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...formats.three_ds import HIDDEN, Track
 from ...interp import rotations
-from ..clean_keys import AddNote, Keys, are_told_apart, turn_keys, vector_keys
+from ..clean_keys import AddNote, Keys, are_distinct, turn_keys, vector_keys
 from ..conversion import Conversion
 from ..rotation_modes import Choices, keys_in_some_mode
 from .planned import Planned
@@ -99,7 +99,7 @@ def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> Non
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
     """Add the rotation that results from converted axes for a node without rotation."""
-    axis, angle = rotations.to_axis_angle(planned.frame.unturned())
+    axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
         planned.rotation = keys_in_some_mode(turns, choices, _drop_note)
@@ -117,6 +117,6 @@ def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: A
     frames = np.concatenate(([before], frames))
     last = np.append(np.diff(frames) > 0, True)
     scene_frames = conversion.frames(frames[last])
-    apart = are_told_apart(scene_frames, add_note)
+    apart = are_distinct(scene_frames, add_note)
     values = states[last][apart, np.newaxis].astype(np.float64)
     return Keys(scene_frames[apart], values, np.zeros((5, len(values))))

@@ -33,6 +33,6 @@ def test_every_kind_of_node_has_a_word(report):
     three_ds = importlib.import_module(f"{report.__package__.rpartition('.')[0]}.formats.three_ds")
     scene_module = importlib.import_module(f"{three_ds.__name__}.scene")
     nodes = tuple(three_ds.Node(kind, b"One") for kind in scene_module.NODE_KINDS)
-    made = report.count_written(three_ds.Scene(keyframer=three_ds.Keyframer(nodes)))
+    made = report.counts_of_file(three_ds.Scene(keyframer=three_ds.Keyframer(nodes)))
     (line,) = report.Exchanged(made=made).lines()
     assert str(line).count(",") == len(nodes) - 1
