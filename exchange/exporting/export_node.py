@@ -17,7 +17,7 @@ from ..conversion import Conversion, Frame
 from ..imported_state import DamagedStateError, recall
 from ..importing.plan_objects import node_name
 from ..importing.plan_tracks import add_keys
-from ..importing.planned import Planned
+from ..importing.planned import PlannedObject
 
 
 @dataclass(eq=False)
@@ -48,7 +48,7 @@ class ExportNode:
     tracks: list[three_ds.Track] = field(default_factory=list)
     source: three_ds.Node | None = None
     """The node from which the object was imported."""
-    planned: Planned | None = None
+    planned: PlannedObject | None = None
     """The node in its imported state."""
     colored: tuple[bpy.types.ID, str] | None = None
     """The datablock and path of an ambient light's color."""
@@ -60,7 +60,7 @@ class ExportNode:
         return None if self.source is None else self.source.track(kind)
 
     def imported_keys(self, quantity: str) -> Keys | None:
-        """Return the imported keys of a quantity, or None. `Planned.keys` lists the quantities."""
+        """Return the imported keys of a quantity, or None. `PlannedObject.keys` lists the quantities."""
         return None if self.planned is None else self.planned.keys.get(quantity)
 
 
@@ -77,7 +77,7 @@ def find_source(node: ExportNode, conversion: Conversion) -> None:
     if source.kind != node.kind or not import_conversion.is_like(conversion):
         return
     frame = Frame(import_conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
-    planned = Planned(node_name(source), source, None, "", frame)
+    planned = PlannedObject(node_name(source), source, None, "", frame)
     # The import has already reported its notes.
     add_keys(planned, source.tracks, choices, lambda *_code, **_track: None)
     node.source, node.planned = source, planned

@@ -19,7 +19,7 @@ from ..conversion import DEGREES_MM, Conversion, Frame
 from ..mesh_import import is_mirrored, local_points
 from ..rotation_modes import Choices
 from .plan_tracks import add_keys
-from .planned import Planned
+from .planned import PlannedObject
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"
@@ -36,7 +36,7 @@ def node_name(node: Node) -> str:
     return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
 
-def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[Planned]:
+def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[PlannedObject]:
     """Plan all objects of the file, starting with the nodes in file order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
@@ -54,7 +54,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
         content = None if obj is None else obj.content
         if index >= len(scene.nodes) and isinstance(content, Mesh):
             content = _without_turn(content)
-        planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
+        planned = PlannedObject(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
         add_note = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
         if node.kind in TARGET_KINDS and not aimed:
@@ -153,7 +153,7 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     return tracks
 
 
-def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
+def _add_points(planned: list[PlannedObject], notes: list[Finding]) -> None:
     """Add the vertices of meshes in object space."""
     for mesh_object in planned:
         if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):
@@ -166,9 +166,9 @@ def _add_points(planned: list[Planned], notes: list[Finding]) -> None:
         )
 
 
-def _left_handed(planned: list[Planned], obj: Planned) -> bool:
+def _left_handed(planned: list[PlannedObject], obj: PlannedObject) -> bool:
     """Check whether the node is left-handed at its first keys."""
-    at: Planned | None = obj
+    at: PlannedObject | None = obj
     handed = False
     while at is not None:
         scale = at.keys.get("scale")

@@ -14,7 +14,7 @@ from ...interp import rotations
 from ..clean_keys import AddNote, Keys, are_distinct, turn_keys, vector_keys
 from ..conversion import Conversion
 from ..rotation_modes import Choices, keys_in_some_mode
-from .planned import Planned
+from .planned import PlannedObject
 
 _UNLINKS = 0x700
 """Flags that unlink a track from axes of its parent."""
@@ -39,7 +39,7 @@ _WANTED = {
 }
 
 
-def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
+def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
     """Convert the tracks to keys of the planned object."""
     node, frame = planned.node, planned.frame
     done = set()
@@ -60,7 +60,7 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_no
         _add_unturned(planned, choices)
 
 
-def _add_track(planned: Planned, track: Track, choices: Choices, note_track: AddNote) -> None:
+def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
     """Convert a track that is valid for the node to keys of the planned object."""
     frame = planned.frame
     if track.kind == "ROTATION":
@@ -97,7 +97,7 @@ def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> Non
     add_note(code, *arguments, track=kind.lower())
 
 
-def _add_unturned(planned: Planned, choices: Choices) -> None:
+def _add_unturned(planned: PlannedObject, choices: Choices) -> None:
     """Add the rotation that results from converted axes for a node without rotation."""
     axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
     if angle:

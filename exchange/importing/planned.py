@@ -13,7 +13,7 @@ from ..rotation_modes import ModeKeys
 
 
 @dataclass(eq=False)
-class Planned:
+class PlannedObject:
     """The plan of an object."""
 
     name: str

@@ -27,7 +27,7 @@ from ...animation.store.table.settings import Settings
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
 from .plan_objects import note
-from .planned import Planned
+from .planned import PlannedObject
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
 """End of the expression of a lens. Half the sensor width precedes it as a number, because Blender would detect a
@@ -114,7 +114,7 @@ def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animate
     return channels
 
 
-def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
+def apply(planned: PlannedObject, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
     """Apply the plan to the object, or to the world for an ambient light.
 
     `target` is the object at which it is aimed. `axes` is the object whose space, instead of the world, defines upright
@@ -142,7 +142,7 @@ def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) 
         applied.write(obj.data, planned.name, animated, [])
 
 
-def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: Planned, applied: Applied) -> list[Animated]:
+def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject, applied: Applied) -> list[Animated]:
     """Set the properties with these paths that have planned keys."""
     animated: list[Animated] = []
     for path in paths:
@@ -197,7 +197,7 @@ def _aim(obj: Any, target: Any, axes: Any) -> None:
         aim.space_object = axes
 
 
-def _roll(planned: Planned, obj: Any, target: object, applied: Applied) -> list[Animated]:
+def _roll(planned: PlannedObject, obj: Any, target: object, applied: Applied) -> list[Animated]:
     """Roll the object about its line of sight."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
@@ -218,7 +218,7 @@ def _roll(planned: Planned, obj: Any, target: object, applied: Applied) -> list[
     return animated
 
 
-def _lens(planned: Planned, camera: bpy.types.Camera, applied: Applied) -> None:
+def _lens(planned: PlannedObject, camera: bpy.types.Camera, applied: Applied) -> None:
     """Set the lens of a camera from its field of view, with a driver if it has several keys."""
     keys = planned.keys.get("fov")
     if keys is None or not _is_free(camera, {"lens": LENS}, applied):
@@ -238,7 +238,7 @@ def lens_of(fov: float, width: float) -> float:
     return width / 2.0 / math.tan(math.radians(min(max(fov, _LEAST_FOV), _LARGEST_FOV)) / 2.0)
 
 
-def _cones(planned: Planned, light: Any, applied: Applied) -> list[Animated]:
+def _cones(planned: PlannedObject, light: Any, applied: Applied) -> list[Animated]:
     """Set the size and blend of a spotlight from its two cones, with drivers if a cone has several keys."""
     cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
     if light.type != "SPOT" or not cones or not _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):

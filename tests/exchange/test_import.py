@@ -420,9 +420,9 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
     tcb_animation, bring: Import, said, monkeypatch
 ) -> None:
     """Notes about other tracks remain, in any language."""
-    importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
     finding = tcb_animation.animation.Finding
-    bake = importer.bake_steps
+    bake = bake_imported.bake_steps
 
     def with_notes(datablocks, options, *rest, **more):
         report = yield from bake(datablocks, options, *rest, **more)
@@ -431,7 +431,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
             report.notes += [finding("QUOTED", "Box", path, 10.0, (f"of {path}",)) for path in paths]
         return report
 
-    monkeypatch.setattr(importer, "bake_steps", with_notes)
+    monkeypatch.setattr(bake_imported, "bake_steps", with_notes)
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     lines = said()
     assert '"Box", Euler Rotation, frame 10' not in lines
@@ -745,14 +745,14 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 def test_of_an_import_that_fails_nothing_is_changed(
     scene, tcb_animation, tmp_path: Path, monkeypatch, target: str
 ) -> None:
-    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
-    whole = importing.bake_steps
+    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
+    whole = bake_imported.bake_steps
 
     def fail_after_the_bake(*args, **options) -> Generator[tuple[int, int]]:
         yield from whole(*args, **options)
         raise MemoryError
 
-    monkeypatch.setattr(importing, "bake_steps", fail_after_the_bake)
+    monkeypatch.setattr(bake_imported, "bake_steps", fail_after_the_bake)
     scene_to_match()
     path = save(tmp_path / "made.3ds", scene_with_everything())
     watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
