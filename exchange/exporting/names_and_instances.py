@@ -44,11 +44,11 @@ class Names:
         number = 0
         while not self.reserve(short):
             number += 1
-            tail = b"~%d" % number
-            short = encoded[: NAME_LENGTH - len(tail)] + tail
-        shown = short.decode("latin-1")
-        if shown != name:
-            add_note("SHORT_NAME", shown, NAME_LENGTH)
+            suffix = b"~%d" % number
+            short = encoded[: NAME_LENGTH - len(suffix)] + suffix
+        file_name = short.decode("latin-1")
+        if file_name != name:
+            add_note("SHORT_NAME", file_name, NAME_LENGTH)
         return short
 
 
@@ -71,7 +71,8 @@ class Instances:
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
         if source is not None and node_name(source) != node.obj.name:
-            source = None  # the object was renamed
+            # The object was renamed.
+            source = None
         if first is not node:
             node.name = first.name
             names = self._instance_names[first.name]
@@ -99,18 +100,17 @@ class Instances:
             node.pivot = first.pivot
         elif obj.type == "MESH" and source is not None:
             meshes = self._imported.setdefault(source.name, [])
-            first = next((other for other in meshes if self._are_alike(other, node)), node)
+            first = next((other for other in meshes if self._have_same_mesh(other, node)), node)
             if first is node:
                 meshes.append(node)
         return first
 
-    def _are_alike(self, node: ExportNode, other: ExportNode) -> bool:
+    def _have_same_mesh(self, node: ExportNode, other: ExportNode) -> bool:
         """Check whether two meshes differ only by their pivots, as after importing instances."""
         mesh, other_mesh = node.obj.data, other.obj.data
-        if any(
-            len(getattr(mesh, name)) != len(getattr(other_mesh, name)) for name in ("vertices", "loops", "polygons")
-        ):
-            return False
+        for name in ("vertices", "loops", "polygons"):
+            if len(getattr(mesh, name)) != len(getattr(other_mesh, name)):
+                return False
         if not np.array_equal(_corner_vertices(mesh), _corner_vertices(other_mesh)):
             return False
         if not np.array_equal(_texture_coordinates(mesh), _texture_coordinates(other_mesh)):
@@ -124,8 +124,8 @@ class Instances:
         points = np.empty(3 * len(node.obj.data.vertices), np.float32)
         node.obj.data.vertices.foreach_get("co", points)
         pivot = np.zeros(3) if node.pivot is None else node.pivot
-        moved: Float64Array = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
-        return moved
+        file_points: Float64Array = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
+        return file_points
 
 
 def _corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:

@@ -6,7 +6,7 @@ All data is converted here before any Blender data is created or changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,30 +41,23 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)
-    places = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
-    targets = [
-        places.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes
-    ]
-    result = []
-    for index, node in enumerate(nodes):
-        parent = parents[index]
-        aimed = targets[index] is not None
-        frame = Frame(conversion, parent is not None and targets[parent] is not None, aimed)
+    targets = _targets(nodes)
+    plans = []
+    for index, (node, parent, target) in enumerate(zip(nodes, parents, targets, strict=True)):
+        is_aimed, parent_is_aimed = target is not None, parent is not None and targets[parent] is not None
+        frame = Frame(conversion, parent_is_aimed, is_aimed)
         obj = objects.get(node.name)
         content = None if obj is None else obj.content
         if index >= len(scene.nodes) and isinstance(content, Mesh):
-            content = _without_turn(content)
-        planned = PlannedObject(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
+            content = _without_rotation(content)
+        planned = PlannedObject(node_name(node), node, parent, _kind(node, content), frame, content, target)
         add_note = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
-        if node.kind in TARGET_KINDS and not aimed:
-            if "roll" in planned.keys:
-                add_note("NO_TARGET_NO_ROLL")
-            else:
-                add_note("NO_TARGET")
-        result.append(planned)
-    _add_points(result, notes)
-    return result
+        if node.kind in TARGET_KINDS and not is_aimed:
+            add_note("NO_TARGET_NO_ROLL" if "roll" in planned.keys else "NO_TARGET")
+        plans.append(planned)
+    _add_points(plans, notes)
+    return plans
 
 
 def note(notes: list[Finding], name: str, code: str, *arguments: Any, track: str = "") -> None:
@@ -76,11 +69,12 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
     """Return the keyframer's nodes and nodes for objects only in the editor, with the indices of their parents."""
     nodes = list(scene.nodes)
     parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
-    known = {(node.kind, node.name) for node in nodes}
-    animated = {node.name for node in nodes if node.kind not in _TARGETS}
+    kinds_and_names = {(node.kind, node.name) for node in nodes}
+    animated_names = {node.name for node in nodes if node.kind not in _TARGETS}
     for obj in objects.values():
-        for node in _standing(obj):
-            if (node.kind, node.name) not in known and (node.kind in _TARGETS or obj.name not in animated):
+        for node in _editor_nodes(obj):
+            is_animated = node.kind not in _TARGETS and obj.name in animated_names
+            if (node.kind, node.name) not in kinds_and_names and not is_animated:
                 nodes.append(node)
                 parents.append(None)
     return nodes, parents
@@ -89,48 +83,55 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
 def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
     """Reparent children of an ambient light, which has no position, to the light's parent."""
     for index, node in enumerate(nodes):
-        path, at = [], index
-        while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":
-            path.append(at)
-            at = up
-        for each in path:
-            parents[each] = parents[at]
-        if path and node.kind != "AMBIENT":
-            above = parents[index]
-            if above is None:
-                note(notes, node_name(node), "UNDER_AMBIENT")
-            else:
-                note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[above]))
+        path = [index]
+        while (parent := parents[path[-1]]) is not None and nodes[parent].kind == "AMBIENT":
+            path.append(parent)
+        # All nodes on the path are reparented, so long chains take linear time.
+        for child in path[:-1]:
+            parents[child] = parent
+        if len(path) == 1 or node.kind == "AMBIENT":
+            continue
+        if parent is None:
+            note(notes, node_name(node), "UNDER_AMBIENT")
+        else:
+            note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[parent]))
 
 
-def _standing(obj: Object) -> Iterator[Node]:
+def _targets(nodes: Sequence[Node]) -> list[int | None]:
+    """Return the index of each node's target, which has the same name, or None."""
+    # If several nodes have the same name, the first counts.
+    indices = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
+    return [indices.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes]
+
+
+def _editor_nodes(obj: Object) -> Iterator[Node]:
     """Yield nodes with the position of the object in the editor."""
     content = obj.content
     if isinstance(content, Mesh):
         origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
-        yield Node("OBJECT", obj.name, tracks=(_still("POSITION", origin),))
+        yield Node("OBJECT", obj.name, tracks=(_single_key("POSITION", origin),))
     elif isinstance(content, Camera):
         fov = DEGREES_MM / content.lens if content.lens else 0.0
-        views = _still("FOV", fov), _still("ROLL", content.roll)
-        yield Node("CAMERA", obj.name, tracks=(_still("POSITION", content.position), *views))
-        yield Node("CAMERA_TARGET", obj.name, tracks=(_still("POSITION", content.target),))
+        views = _single_key("FOV", fov), _single_key("ROLL", content.roll)
+        yield Node("CAMERA", obj.name, tracks=(_single_key("POSITION", content.position), *views))
+        yield Node("CAMERA_TARGET", obj.name, tracks=(_single_key("POSITION", content.target),))
     elif isinstance(content, Light):
         spot = content.spotlight
-        tracks = [_still("POSITION", content.position)]
+        tracks = [_single_key("POSITION", content.position)]
         if content.color is not None:
-            tracks.append(_still("COLOR", content.color))
+            tracks.append(_single_key("COLOR", content.color))
         if spot is not None:
             tracks += [
-                _still("HOTSPOT", spot.hotspot),
-                _still("FALLOFF", spot.falloff),
-                _still("ROLL", spot.roll or 0.0),
+                _single_key("HOTSPOT", spot.hotspot),
+                _single_key("FALLOFF", spot.falloff),
+                _single_key("ROLL", spot.roll or 0.0),
             ]
         yield Node("LIGHT" if spot is None else "SPOTLIGHT", obj.name, tracks=tuple(tracks))
         if spot is not None:
-            yield Node("LIGHT_TARGET", obj.name, tracks=(_still("POSITION", spot.target),))
+            yield Node("LIGHT_TARGET", obj.name, tracks=(_single_key("POSITION", spot.target),))
 
 
-def _still(kind: str, value: object) -> Track:
+def _single_key(kind: str, value: object) -> Track:
     """Return a track with a single key at frame 0."""
     values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
@@ -147,37 +148,37 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     """Return the node's own tracks, and the editor's values of a camera or light for missing tracks."""
     tracks = list(node.tracks)
     if obj is not None and node.kind != "OBJECT":
-        keyed = {track.kind for track in tracks if len(track.frames)}
-        nodes = [stood for stood in _standing(obj) if stood.kind == node.kind]
-        tracks += [track for stood in nodes for track in stood.tracks if track.kind not in keyed]
+        keyed_kinds = {track.kind for track in tracks if len(track.frames)}
+        for editor_node in _editor_nodes(obj):
+            if editor_node.kind == node.kind:
+                tracks += [track for track in editor_node.tracks if track.kind not in keyed_kinds]
     return tracks
 
 
-def _add_points(planned: list[PlannedObject], notes: list[Finding]) -> None:
+def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:
     """Add the vertices of meshes in object space."""
-    for mesh_object in planned:
-        if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):
+    for planned in plans:
+        if planned.kind != "MESH" or not isinstance(planned.content, Mesh):
             continue
         # If the mesh matrix is left-handed and the node is not, the mesh in the file is mirrored.
-        mesh_object.mirrored = is_mirrored(mesh_object.content) and not _left_handed(planned, mesh_object)
-        pivot = np.zeros(3) if mesh_object.node.pivot is None else mesh_object.node.pivot
-        mesh_object.points = mesh_object.frame.points(
-            local_points(mesh_object.content, pivot, mesh_object.mirrored, partial(note, notes, mesh_object.name))
-        )
+        planned.mirrored = is_mirrored(planned.content) and not _is_left_handed(plans, planned)
+        pivot = np.zeros(3) if planned.node.pivot is None else planned.node.pivot
+        add_note = partial(note, notes, planned.name)
+        planned.points = planned.frame.points(local_points(planned.content, pivot, planned.mirrored, add_note))
 
 
-def _left_handed(planned: list[PlannedObject], obj: PlannedObject) -> bool:
+def _is_left_handed(plans: Sequence[PlannedObject], planned: PlannedObject) -> bool:
     """Check whether the node is left-handed at its first keys."""
-    at: PlannedObject | None = obj
-    handed = False
-    while at is not None:
-        scale = at.keys.get("scale")
-        handed ^= scale is not None and bool(np.prod(scale.values[0]) < 0.0)
-        at = None if at.parent is None else planned[at.parent]
-    return handed
+    is_left_handed = False
+    ancestor: PlannedObject | None = planned
+    while ancestor is not None:
+        scale = ancestor.keys.get("scale")
+        is_left_handed ^= scale is not None and bool(np.prod(scale.values[0]) < 0.0)
+        ancestor = None if ancestor.parent is None else plans[ancestor.parent]
+    return is_left_handed
 
 
-def _without_turn(mesh: Mesh) -> Mesh:
+def _without_rotation(mesh: Mesh) -> Mesh:
     """Return the mesh with the rotation of its matrix removed. The vertices do not move."""
     if mesh.matrix is None:
         return mesh

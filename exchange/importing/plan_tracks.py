@@ -28,7 +28,7 @@ _QUANTITIES = {
     "HOTSPOT": "hotspot",
     "FALLOFF": "falloff",
 }
-_WANTED = {
+_TRACKS_OF_KIND = {
     "OBJECT": {"POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"},
     "CAMERA": {"POSITION", "FOV", "ROLL"},
     "CAMERA_TARGET": {"POSITION"},
@@ -42,13 +42,14 @@ _WANTED = {
 def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
     """Convert the tracks to keys of the planned object."""
     node, frame = planned.node, planned.frame
-    done = set()
+    converted_kinds = set()
     for track in tracks:
-        if track.kind in done or not len(track.frames):
-            continue  # the reader warns about duplicates
-        done.add(track.kind)
+        # The reader warns about duplicates.
+        if track.kind in converted_kinds or not len(track.frames):
+            continue
+        converted_kinds.add(track.kind)
         note_track = partial(_note_track, add_note, track.kind)
-        if track.kind not in _WANTED[node.kind]:
+        if track.kind not in _TRACKS_OF_KIND[node.kind]:
             note_track(f"{node.kind}_LACKS_TRACK")
             continue
         if track.flags & _UNLINKS:
@@ -57,7 +58,7 @@ def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, 
     if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
     if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
-        _add_unturned(planned, choices)
+        _add_rest_rotation(planned, choices)
 
 
 def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
@@ -74,8 +75,7 @@ def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_trac
         frames = frame.conversion.frames(track.frames)
         names = [name.decode("latin-1") for name in track.names]
         planned.markers = list(zip(frames.tolist(), names, strict=True))
-        count = len(track.frames)
-        note_track("MORPH_AS_MARKERS", count)
+        note_track("MORPH_AS_MARKERS", len(track.frames))
     else:
         keys = vector_keys(track, frame.conversion, note_track)
         if keys is not None and track.kind == "POSITION":
@@ -87,17 +87,18 @@ def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_trac
 
 
 def _note_limits(track: Track, note_track: AddNote) -> None:
+    """Note values that Blender limits."""
     low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
-    outside = (track.values < low) | (track.values > high)
-    if outside.any():
-        note_track("ANGLE_OUT_OF_RANGE", int(outside.sum()), low, high)
+    is_outside = (track.values < low) | (track.values > high)
+    if is_outside.any():
+        note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
 
 
 def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> None:
     add_note(code, *arguments, track=kind.lower())
 
 
-def _add_unturned(planned: PlannedObject, choices: Choices) -> None:
+def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
     """Add the rotation that results from converted axes for a node without rotation."""
     axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
     if angle:
@@ -109,14 +110,14 @@ def _drop_note(*_code: object, **_track: object) -> None:
     """Discard a note, because a single key does not need it."""
 
 
-def _hidden_keys(track: Track, hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
+def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
     """Return visibility keys. Each key in the file toggles the visibility. The node's flag is the initial state."""
     frames = np.sort(track.frames, kind="stable")
-    before = min(0, int(frames[0]) - 1)
-    states = (np.arange(len(frames) + 1) + hidden) % 2
-    frames = np.concatenate(([before], frames))
-    last = np.append(np.diff(frames) > 0, True)
-    scene_frames = conversion.frames(frames[last])
-    apart = are_distinct(scene_frames, add_note)
-    values = states[last][apart, np.newaxis].astype(np.float64)
-    return Keys(scene_frames[apart], values, np.zeros((5, len(values))))
+    first_frame = min(0, int(frames[0]) - 1)
+    states = (np.arange(len(frames) + 1) + is_hidden) % 2
+    frames = np.concatenate(([first_frame], frames))
+    is_last_at_frame = np.append(np.diff(frames) > 0, True)
+    scene_frames = conversion.frames(frames[is_last_at_frame])
+    is_distinct = are_distinct(scene_frames, add_note)
+    values = states[is_last_at_frame][is_distinct, np.newaxis].astype(np.float64)
+    return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of an object."""
+"""The plan of an imported object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rotation_modes import ModeKeys
 
 @dataclass(eq=False)
 class PlannedObject:
-    """The plan of an object."""
+    """The plan of an object, with converted keys and points."""
 
     name: str
     node: Node

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...animation.errors import Finding
 from ...animation.fcurves.channels import Channels, new_action
+from ...animation.fcurves.keyframes import Float64Array
 from ...animation.fcurves.keying import key_curve
 from ...animation.store.enable_tracks import enable_tracks
 from ...animation.store.find_tracks import find_tracks
@@ -50,7 +51,7 @@ _TRANSFORMS = "Object Transforms"
 
 
 @dataclass(frozen=True, eq=False)
-class Animated:
+class PropertyKeys:
     """The keys of a property. Without settings, the keys are not TCB keys and have this interpolation."""
 
     path: str
@@ -74,7 +75,7 @@ class Applied:
         self.counts["property_without_key"] += 1
 
     def write(
-        self, datablock: bpy.types.ID, name: str, animated: list[Animated], markers: list[tuple[float, str]]
+        self, datablock: bpy.types.ID, name: str, animated: list[PropertyKeys], markers: list[tuple[float, str]]
     ) -> None:
         """Write properties with their keys, and markers, to an action of the datablock."""
         if not animated and not markers:
@@ -94,24 +95,27 @@ class Applied:
             self.cyclic[datablock] = float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
+def _write_action(datablock: bpy.types.ID, name: str, animated: Sequence[PropertyKeys]) -> Channels:
     """Assign a new action with these keys to the datablock. Tracks with settings become TCB tracks."""
     channels = new_action(datablock, name)
     for prop in animated:
         is_transform = prop.path.startswith(("location", "rotation", "scale"))
         group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
         keys = prop.keys
-        for component, column in enumerate(keys.values.T):
-            key_curve(channels.new(prop.path, component, group), keys.frames, column, prop.interpolation)
-    kept = {prop.path: prop for prop in animated if prop.settings is not None}
-    tracks = [track for track in find_tracks(datablock, channels) if track.path in kept]
-    given = [kept[track.path] for track in tracks]
-    numbers = [
-        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, prop.keys.parameters, strict=True)}
-        for prop in given
-    ]
-    enable_tracks(channels, tracks, [prop.settings or Settings() for prop in given], numbers)
+        for component, values in enumerate(keys.values.T):
+            key_curve(channels.new(prop.path, component, group), keys.frames, values, prop.interpolation)
+    settings_of_path = {prop.path: prop.settings for prop in animated if prop.settings is not None}
+    keys_of_path = {prop.path: prop.keys for prop in animated}
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in settings_of_path]
+    settings = [settings_of_path[track.path] for track in tracks]
+    enable_tracks(channels, tracks, settings, [_parameters_to_set(keys_of_path[track.path]) for track in tracks])
     return channels
+
+
+def _parameters_to_set(keys: Keys) -> dict[str, Float64Array]:
+    """Return the values of each parameter, with NaN for keys with the default."""
+    parameters = zip(PARAMETERS, keys.parameters, strict=True)
+    return {name: np.where(values != 0.0, values, np.nan) for name, values in parameters}
 
 
 def apply(planned: PlannedObject, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
@@ -121,73 +125,75 @@ def apply(planned: PlannedObject, obj: Any, target: Any, axes: Any, applied: App
     for cameras.
     """
     if planned.kind == "WORLD":
-        applied.write(obj, obj.name, _vectors(obj, ["color"], planned, applied), [])
+        applied.write(obj, obj.name, _set_vectors(obj, ["color"], planned, applied), [])
         return
-    animated = _vectors(obj, ["location", "scale"], planned, applied)
+    animated = _set_vectors(obj, ["location", "scale"], planned, applied)
     rotation = planned.rotation
     if rotation is not None:
         obj.rotation_mode = rotation.mode
-        animated += _property(obj, rotation.path, rotation.keys, applied, rotation.settings)
+        animated += _set_property(obj, rotation.path, rotation.keys, applied, rotation.settings)
     if planned.hidden is not None:
         for path in ("hide_viewport", "hide_render"):
-            animated += _visibility(obj, path, planned.hidden, applied)
+            animated += _set_visibility(obj, path, planned.hidden, applied)
     if target is not None:
         _aim(obj, target, axes)
-        animated += _roll(planned, obj, target, applied)
+        animated += _set_roll(planned, obj, target, applied)
     applied.write(obj, planned.name, animated, planned.markers)
     if planned.kind == "CAMERA":
-        _lens(planned, obj.data, applied)
+        _set_lens(planned, obj.data, applied)
     elif planned.kind == "LIGHT":
-        animated = _cones(planned, obj.data, applied) + _vectors(obj.data, ["color"], planned, applied)
+        animated = _set_cones(planned, obj.data, applied) + _set_vectors(obj.data, ["color"], planned, applied)
         applied.write(obj.data, planned.name, animated, [])
 
 
-def _vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject, applied: Applied) -> list[Animated]:
+def _set_vectors(
+    datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject, applied: Applied
+) -> list[PropertyKeys]:
     """Set the properties with these paths that have planned keys."""
-    animated: list[Animated] = []
+    animated: list[PropertyKeys] = []
     for path in paths:
         if path in planned.keys:
             keys = planned.keys[path]
-            animated += _property(datablock, path, keys, applied, Settings(keys.cycle))
+            animated += _set_property(datablock, path, keys, applied, Settings(keys.cycle))
     return animated
 
 
-def _property(
+def _set_property(
     datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied, settings: Settings | None
-) -> list[Animated]:
+) -> list[PropertyKeys]:
     """Set a property to its first value, and add keys if there are several. Without settings, the keys are samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
     if keys.is_still:
         applied.count_still()
         return []
-    return [Animated(path, keys, settings, "BEZIER" if settings else "LINEAR")]
+    return [PropertyKeys(path, keys, settings, "BEZIER" if settings else "LINEAR")]
 
 
-def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
+def _add_quantity(datablock: Any, name: str, keys: Keys) -> list[PropertyKeys]:
     """Add a custom property with the file's own quantity, in degrees, to the datablock."""
     datablock[name] = float(keys.values[0, 0])
     description = rpt_("3D Studio's {:s}, in degrees, which drives Blender's property", name)
     datablock.id_properties_ui(name).update(description=description)
-    return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
+    return [] if keys.is_still else [PropertyKeys(f'["{name}"]', keys, Settings(keys.cycle))]
 
 
-def _visibility(obj: bpy.types.Object, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+def _set_visibility(obj: bpy.types.Object, path: str, keys: Keys, applied: Applied) -> list[PropertyKeys]:
     """Hide or show an object, with constant keys if there are several."""
     setattr(obj, path, bool(keys.values[0, 0]))
     if keys.is_still:
         applied.count_still()
         return []
-    return [Animated(path, keys, None, "CONSTANT")]
+    return [PropertyKeys(path, keys, None, "CONSTANT")]
 
 
 def _aim(obj: Any, target: Any, axes: Any) -> None:
     """Aim the object at its target along -Z, upright."""
     for end in _ROLL_ENDS:
         obj.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
-    for constraint in list(obj.constraints):
-        if constraint.name in (AIM, ROLL_CONSTRAINT):
-            obj.constraints.remove(constraint)
+    imported = [constraint for constraint in obj.constraints if constraint.name in (AIM, ROLL_CONSTRAINT)]
+    for constraint in imported:
+        obj.constraints.remove(constraint)
     aim = obj.constraints.new("TRACK_TO")
     aim.name = AIM
     aim.target = target
@@ -197,7 +203,7 @@ def _aim(obj: Any, target: Any, axes: Any) -> None:
         aim.space_object = axes
 
 
-def _roll(planned: PlannedObject, obj: Any, target: object, applied: Applied) -> list[Animated]:
+def _set_roll(planned: PlannedObject, obj: Any, target: object, applied: Applied) -> list[PropertyKeys]:
     """Roll the object about its line of sight."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
@@ -212,23 +218,23 @@ def _roll(planned: PlannedObject, obj: Any, target: object, applied: Applied) ->
     if keys.is_still:
         applied.count_still()
         return []
-    animated = _quantity(obj, "roll", keys)
+    animated = _add_quantity(obj, "roll", keys)
     for end in _ROLL_ENDS:
         _drive(obj, f'constraints["{ROLL_CONSTRAINT}"].{end}', _ROLL, {"roll": (obj, '["roll"]')})
     return animated
 
 
-def _lens(planned: PlannedObject, camera: bpy.types.Camera, applied: Applied) -> None:
+def _set_lens(planned: PlannedObject, camera: bpy.types.Camera, applied: Applied) -> None:
     """Set the lens of a camera from its field of view, with a driver if it has several keys."""
     keys = planned.keys.get("fov")
-    if keys is None or not _is_free(camera, {"lens": LENS}, applied):
+    if keys is None or not _is_not_driven(camera, {"lens": LENS}, applied):
         return
     camera.sensor_fit = "HORIZONTAL"
     camera.lens = lens_of(float(keys.values[0, 0]), camera.sensor_width)
     if keys.is_still:
         applied.count_still()
         return
-    animated = _quantity(camera, "fov", keys)
+    animated = _add_quantity(camera, "fov", keys)
     _drive(camera, "lens", f"{camera.sensor_width / 2.0!r}{LENS}", {"fov": (camera, '["fov"]')})
     applied.write(camera, planned.name, animated, [])
 
@@ -238,10 +244,14 @@ def lens_of(fov: float, width: float) -> float:
     return width / 2.0 / math.tan(math.radians(min(max(fov, _LEAST_FOV), _LARGEST_FOV)) / 2.0)
 
 
-def _cones(planned: PlannedObject, light: Any, applied: Applied) -> list[Animated]:
+def _set_cones(planned: PlannedObject, light: Any, applied: Applied) -> list[PropertyKeys]:
     """Set the size and blend of a spotlight from its two cones, with drivers if a cone has several keys."""
     cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
-    if light.type != "SPOT" or not cones or not _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):
+    if (
+        light.type != "SPOT"
+        or not cones
+        or not _is_not_driven(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied)
+    ):
         return []
     degrees = {"hotspot": 0.0, "falloff": math.degrees(light.spot_size)}
     degrees |= {name: float(keys.values[0, 0]) for name, keys in cones.items()}
@@ -251,34 +261,28 @@ def _cones(planned: PlannedObject, light: Any, applied: Applied) -> list[Animate
         for _ in cones:
             applied.count_still()
         return []
-    animated: list[Animated] = []
+    animated: list[PropertyKeys] = []
     for name, angle in degrees.items():
-        animated += _quantity(light, name, cones.get(name, still(angle)))
+        animated += _add_quantity(light, name, cones.get(name, still(angle)))
     variables = {name: (light, f'["{name}"]') for name in degrees}
     _drive(light, "spot_size", SIZE, {"falloff": variables["falloff"]})
     _drive(light, "spot_blend", BLEND, variables)
     return animated
 
 
-def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
+def _is_not_driven(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
     """Return whether the properties have no drivers except import drivers, which are removed. Note other drivers."""
     if datablock.animation_data is None:
         return True
-    drivers = datablock.animation_data.drivers
-    on_properties = [driver for driver in drivers if driver.data_path in expressions]
-    paths_of_others = sorted(
-        {
-            driver.data_path
-            for driver in on_properties
-            if not driver.driver.expression.endswith(expressions[driver.data_path])
-        }
-    )
-    if paths_of_others:
-        names = paths_of_others[0] if len(paths_of_others) == 1 else rpt_("{:s} and {:s}", *paths_of_others)
+    curves = [curve for curve in datablock.animation_data.drivers if curve.data_path in expressions]
+    others = [curve for curve in curves if not curve.driver.expression.endswith(expressions[curve.data_path])]
+    if others:
+        paths = sorted({curve.data_path for curve in others})
+        names = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         note(applied.notes, datablock.name, "DRIVER_DECIDES", names)
         return False
-    for driver in on_properties:
-        drivers.remove(driver)
+    for curve in curves:
+        datablock.animation_data.drivers.remove(curve)
     return True
 
 
