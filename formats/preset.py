@@ -15,7 +15,7 @@ from .errors import FileError
 from .interp import Text, n_
 
 KEY_LINE = "key = bpy.context.window_manager.tcb_preset"
-_MOST_BYTES = 65_536
+_MAX_BYTES = 65_536
 """The maximum size in bytes. Blender writes about 200 bytes."""
 
 
@@ -28,8 +28,8 @@ class PresetError(FileError):
 
 def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
     """Return the values that a preset sets, by parameter. Raises PresetError."""
-    if len(content) > _MOST_BYTES:
-        raise PresetError(n_("the file has more than {:,} bytes, so it is not a preset", _MOST_BYTES))
+    if len(content) > _MAX_BYTES:
+        raise PresetError(n_("the file has more than {:,} bytes, so it is not a preset", _MAX_BYTES))
     try:
         text = content.decode("utf-8-sig")
         statements = ast.parse(text).body
@@ -37,36 +37,43 @@ def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
         raise PresetError(n_("the file is not valid Python"), error.lineno) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise PresetError(n_("the file is not valid Python")) from error
-    given = dict(_numbers(statements, text.splitlines(), parameters))
-    if not given:
+    values = dict(_assignments(statements, text.splitlines(), parameters))
+    if not values:
         raise PresetError(n_("no parameter is set"))
-    return given
+    return values
 
 
-def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collection[str]) -> Iterator[tuple[str, float]]:
+def _assignments(
+    statements: list[ast.stmt], lines: list[str], parameters: Collection[str]
+) -> Iterator[tuple[str, float]]:
+    """Yield the parameters and values that the statements set, except Blender's two lines."""
     for statement in statements:
-        number = statement.lineno
+        line = statement.lineno
         imports_blender = isinstance(statement, ast.Import) and [alias.name for alias in statement.names] == ["bpy"]
-        if imports_blender or lines[number - 1].strip() == KEY_LINE:
+        if imports_blender or lines[line - 1].strip() == KEY_LINE:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            raise PresetError(
-                n_("a preset may contain only lines such as key.{:s} = 0.5", next(iter(parameters))), number
-            )
-        target = statement.targets[0]
-        name = ""
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":
-            name = target.attr
+            text = n_("a preset may contain only lines such as key.{:s} = 0.5", next(iter(parameters)))
+            raise PresetError(text, line)
+        name = _attribute_of_key(statement.targets[0])
         if name not in parameters:
-            known = ", ".join(f"key.{name}" for name in parameters)
-            raise PresetError(n_("a preset may only set {:s}", known), number)
+            allowed = ", ".join(f"key.{parameter}" for parameter in parameters)
+            raise PresetError(n_("a preset may only set {:s}", allowed), line)
         value = _number(statement.value)
         if value is None:
-            raise PresetError(n_("the value of key.{:s} is not a number", name), number)
+            raise PresetError(n_("the value of key.{:s} is not a number", name), line)
         yield name, value
 
 
+def _attribute_of_key(target: ast.expr) -> str:
+    """Return the name of an attribute of `key`, or an empty name for other targets."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":
+        return target.attr
+    return ""
+
+
 def _number(value: ast.expr) -> float | None:
+    """Return the value of a finite number, which may be negative, or None for other expressions."""
     sign = 1.0
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         sign, value = -1.0, value.operand
