@@ -13,7 +13,10 @@ import numpy as np
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.read_keys import read_joined
+from ..store.frame_functions import function_of
 from ..store.paths import bone_path
+from ..store.tracks import Track
+from .inexact_tracks import InexactTracks
 from .transforms import plays
 
 Fingerprint = tuple[Hashable, ...]
@@ -28,24 +31,27 @@ _READ = ("co", "handle_left", "handle_right", "interpolation", "easing", "type",
 class Fingerprints:
     """A cache of fingerprints of objects and bones, including their parents, which is valid while nothing changes.
 
-    Two fingerprints are equal only if all inputs of `TransformSampler` are equal. The inputs include F-curves with the
-    identities of their keys, unanimated values, rest bones and parents.
+    Two fingerprints are equal only if all inputs of `ExactSampler` are equal, except default parameters. The inputs
+    include F-curves with the identities of their keys, unanimated values, rest bones, parents, and the settings and
+    frame functions of tracks whose F-curves do not play the exact motion.
     """
 
     def __init__(self) -> None:
         self._fingerprints: dict[tuple[int, str], Fingerprint] = {}
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
+        self._finders: dict[int, InexactTracks | None] = {}
+        self._inexact: dict[tuple[int, str], list[Track]] = {}
 
     def of(self, item: Any, bone: str = "") -> Fingerprint:
         """Return the fingerprint of the object or one of its bones."""
         fingerprints = []
         pose_bone = item.pose.bones[bone] if bone else None
         while pose_bone is not None:
-            fingerprints.append(self._without_parents(item, pose_bone))
+            fingerprints.append(self.without_parents(item, pose_bone))
             pose_bone = pose_bone.parent
         obj = item
         while obj is not None:
-            fingerprints.append(self._without_parents(obj, None))
+            fingerprints.append(self.without_parents(obj, None))
             parent = obj.parent
             has_bone_parent = parent is not None and obj.parent_type == "BONE" and parent.pose is not None
             if has_bone_parent and obj.parent_bone in parent.pose.bones:
@@ -54,11 +60,28 @@ class Fingerprints:
             obj = parent
         return tuple(fingerprints)
 
-    def rest(self) -> None:
-        """Release F-curves, which can become invalid when Blender continues. The fingerprints remain."""
-        self._curves.clear()
+    def inexact(self, item: bpy.types.Object, path: str) -> list[Track]:
+        """Return the tracks of the object, or of its bone with this path, that F-curves do not play exactly."""
+        if item.session_uid not in self._finders:
+            try:
+                finder = InexactTracks(item, channels_of(item), self._curves_of(item))
+            except AnimationError:
+                finder = None
+            self._finders[item.session_uid] = finder
+        finder = self._finders[item.session_uid]
+        if finder is None:
+            return []
+        if (item.session_uid, path) not in self._inexact:
+            self._inexact[item.session_uid, path] = finder.of(path)
+        return self._inexact[item.session_uid, path]
 
-    def _without_parents(self, item: Any, bone: Any) -> Fingerprint:
+    def rest(self) -> None:
+        """Release F-curves and tracks, which can become invalid when Blender continues. The fingerprints remain."""
+        self._curves.clear()
+        self._finders.clear()
+        self._inexact.clear()
+
+    def without_parents(self, item: Any, bone: Any) -> Fingerprint:
         """Return the fingerprint of the object, or of the bone if it is not None, from the cache if possible."""
         name = item.session_uid, "" if bone is None else bone.name
         if name not in self._fingerprints:
@@ -102,7 +125,8 @@ class Fingerprints:
             for index, value in enumerate(getattr(owner, name, ()))
             if (name, index) not in animated
         )
-        return owner.rotation_mode, unanimated_values, *_of_curves(curves)
+        inexact = self.inexact(item, path)
+        return owner.rotation_mode, unanimated_values, *_of_curves(curves), *map(_settings_and_timing, inexact)
 
     def _curves_of(self, item: bpy.types.Object) -> dict[str, list[bpy.types.FCurve]]:
         """Return the object's F-curves, grouped by the paths of their owners."""
@@ -120,6 +144,12 @@ class Fingerprints:
 def _constraints(owner: Any) -> Fingerprint:
     """Return the properties of constraints that `check_constraints` and `check_kinematics` read."""
     return tuple((constraint.type, constraint.mute) for constraint in owner.constraints)
+
+
+def _settings_and_timing(track: Track) -> Fingerprint:
+    """Return a track's settings and frame function. The identities of keys determine their parameters."""
+    function = function_of(track)
+    return track.path, track.settings, 0 if function is None else function.checksum
 
 
 def _of_curves(fcurves: list[Any]) -> Fingerprint:

@@ -7,7 +7,8 @@ For objects animated by constraints, drivers, NLA strips or physics, see `depsgr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import bpy
 import numpy as np
@@ -60,10 +61,10 @@ class TransformSampler:
         self._dependencies: set[int] = set()
         """The `session_uid` of the datablocks read so far for the matrices that are being computed."""
 
-    def with_moved(self, moved: Moved) -> TransformSampler:
+    def with_moved(self, moved: Moved) -> Self:
         """Return a sampler that uses other values instead of F-curves, and that shares the values already read."""
-        other = TransformSampler(self.frames, moved)
-        other._curves, other._curve_values = self._curves, self._curve_values
+        other = copy(self)
+        other._moved, other._cache = moved, {}
         return other
 
     def matrices(self, item: Any, bone: str = "") -> Matrices:

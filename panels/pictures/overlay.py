@@ -19,16 +19,17 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ...animation.bake.exact_motion import ExactSampler
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.on_path.points import Followed
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.cameras import Cameras, IsSteppedError, cameras_of, view_now
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
-from ...animation.sampling.transforms import TransformSampler
 from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.live import handlers
+from ...ui.selection import defaults_of
 from .draw_paths import PATH, Color, PathBatches, PathStyle, draw, draw_numbers
 from .path_pick import Picked, Shown, end_of, on_screen
 from .paths import Path, Plan, Trace, Views, path, plan
@@ -137,7 +138,8 @@ def _trace(scene: Any) -> Trace:
     start, end = _ends(scene)
     end = min(end, start + _MOST_FRAMES - 1)
     cameras = cameras_of(scene) if settings.space == "CAMERA" else ()
-    return Trace(settings.point, settings.axis, settings.length, start, end, cameras)
+    defaults = tuple(defaults_of(scene).items())
+    return Trace(settings.point, settings.axis, settings.length, start, end, cameras, defaults)
 
 
 def _ends(scene: Any) -> tuple[int, int]:
@@ -352,7 +354,7 @@ def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
     The calculation changes no data, so it is safe while drawing.
     """
     end = time.perf_counter() + seconds
-    worlds: dict[bytes, TransformSampler] = {}
+    worlds: dict[tuple[object, ...], ExactSampler] = {}
     waiting = []
     while _state.wanted and time.perf_counter() < end:
         wanted = next(iter(_state.wanted))
@@ -363,7 +365,7 @@ def _by_curves(objects: dict[int, Any], seconds: float = _PIECE) -> None:
     _state.inputs.rest()
 
 
-def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[bytes, TransformSampler]) -> bool:
+def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[tuple[object, ...], ExactSampler]) -> bool:
     """Compute a path. Return False if the path must wait until Live has updated the motion after a key was inserted."""
     inputs = _state.inputs
     (uid, bone), trace = wanted
@@ -382,7 +384,8 @@ def _compute(wanted: Wanted, objects: dict[int, Any], worlds: dict[bytes, Transf
     except IsSteppedError:
         _state.unseen[wanted] = None
         return True
-    world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
+    sampler = ExactSampler(planned.frames, dict(trace.defaults), inputs)
+    world = worlds.setdefault((planned.frames.tobytes(), trace.defaults), sampler)
     try:
         matrices = world.matrices(obj, bone)
     except UnknownMotionError as unknown:

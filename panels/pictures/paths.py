@@ -32,6 +32,8 @@ class Trace(Followed):
     end: int
     cameras: Cuts = ()
     """Cameras that define the space of the path. Without cameras, the path is in world space."""
+    defaults: tuple[tuple[str, float], ...] = ()
+    """Names and values of the parameters of keys that have none of their own, on tracks that are off."""
 
 
 @record()

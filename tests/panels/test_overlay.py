@@ -236,7 +236,7 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan(item, bone, trace)
-    world = pictures.overlay.TransformSampler(planned.frames)
+    world = pictures.overlay.ExactSampler(planned.frames, {})
     tail = item.pose.bones[bone].bone.length if bone else 0.0
     return pictures.paths.path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 
@@ -461,6 +461,62 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
     bpy.context.scene.frame_end = 50
     for bone in bones:
         assert np.abs(kept(overlay, rig, bone).path.points - seen(rig, bone)[:, :3, 3]).max() < 1e-4
+
+
+def test_the_path_of_a_b_spline_is_exact_before_a_bake(scene, overlay, animation):
+    scene.frame_end = 50
+    parent = empty(scene, "Parent", 1, keyed=("location",))
+    child = new_object("Child")
+    child.parent = parent
+    animation.enable(parent, keep_look=False)
+    animation.choose(parent, "location", method="B_SPLINE")
+    points = [kept(overlay, item).path.points for item in (parent, child)]
+    animation.bake(parent)
+    for item, before in zip((parent, child), points, strict=True):
+        assert np.abs(before - seen(item)[:, :3, 3]).max() < 1e-5
+
+
+def test_a_path_is_computed_anew_when_its_exact_motion_changes_and_only_then(scene, overlay, animation):
+    scene.frame_end = 70
+    item, other = (empty(scene, name, seed, keyed=("location",)) for seed, name in enumerate(("Off", "Other")))
+    for each in (item, other):
+        animation.enable(each, keep_look=False)
+    paths = {each: kept(overlay, each) for each in (item, other)}
+    frame_functions = []
+
+    def retime(owner, track=""):
+        frame_functions.append(animation.retime(owner, "REVERSE", track=track).curve)
+
+    def shown_again():
+        """Return the objects whose paths are computed anew on the next redraw."""
+        bpy.context.view_layer.update()
+        before, trace, cached = dict(paths), overlay._trace(scene), overlay._state.kept
+        for each in paths:
+            if before[each].stale or ((each.session_uid, ""), trace) not in cached:
+                paths[each] = kept(overlay, each)
+        return [each for each in paths if paths[each] is not before[each]]
+
+    assert shown_again() == []
+    for change, reached in (
+        (lambda: setattr(scene.tcb.defaults, "bias", 0.5), [item, other]),
+        (lambda: animation.key_set(item, "location", 13, tension=-1), [item]),
+        (lambda: animation.choose(item, "location", method="B_SPLINE"), [item]),
+        (lambda: animation.choose(item, "location", cycle="REPEAT"), [item]),
+        (lambda: retime(item, "location"), [item]),
+        (lambda: setattr(frame_functions[0].keyframe_points[0], "co", (1, 30)), [item]),
+        (lambda: animation.remove_retiming(item, track="location"), [item]),
+        (lambda: retime(scene), [item, other]),
+        (lambda: setattr(frame_functions[1].keyframe_points[0], "co", (1, 30)), [item, other]),
+        (lambda: setattr(frame_functions[1], "mute", True), [item, other]),
+        (lambda: setattr(frame_functions[1], "mute", False), [item, other]),
+        (lambda: (animation.bake(other), animation.restore(other)), [other]),
+        (lambda: animation.choose(other, "location", method="B_SPLINE"), []),
+    ):
+        points = {each: paths[each].path.points for each in reached}
+        change()
+        assert shown_again() == reached
+        for each, before in points.items():
+            assert np.abs(paths[each].path.points - before).max() > 0.01
 
 
 def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve(rig, overlay) -> None:

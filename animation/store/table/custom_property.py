@@ -64,6 +64,11 @@ class Table:
         return [track.path for track in self.tracks.values() if track.plays == APPROXIMATE]
 
     @cached_property
+    def inexact(self) -> frozenset[tuple[int, str]]:
+        """Return the slots and paths of tracks that are off, or whose handles have an error above the tolerance."""
+        return frozenset((track.slot, track.path) for track in self.tracks.values() if track.plays in (0, _APPROXIMATE))
+
+    @cached_property
     def baked(self) -> frozenset[tuple[int, str]]:
         """Return the slots and paths of the baked tracks."""
         return frozenset((track.slot, track.path) for track in self.tracks.values() if track.plays >= BAKED)
