@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..bake.exact_motion import channel_values, leaves_keys
 from ..bake.replay import rebake_step
 from ..datablocks import animation_data
 from ..edit.change_own_curves import moved, put_own_keys
@@ -84,6 +87,21 @@ class KeyedTrack:
         if self.track.is_baked:
             self.refresh()
         return report
+
+    @cached_property
+    def leaves_keys(self) -> bool:
+        """Return whether the motion does not pass through the keys."""
+        return leaves_keys(self.track)
+
+    def played(self, values: Values) -> Values:
+        """Return the channel values of the motion at the frame if the keys get these values."""
+        if not self.leaves_keys:
+            return values
+        own = read_own_keys(self.track)
+        for index in self.keyed:
+            keys = own[index].keys
+            own[index] = own[index].with_(keys=moved(keys, self.is_at(keys), values=values[index]))
+        return channel_values(self.track, own, self.frame, {})
 
     def is_at(self, keys: Keyframes) -> BoolArray:
         """Return a mask of the keys that is true for the key at the frame."""

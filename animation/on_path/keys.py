@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
+from ...interp import KeysError
+from ..bake.exact_motion import channel_values
 from ..edit.change_own_curves import own_points, write_own_curves
 from ..edit.make_key import make_key
 from ..edit.track_settings import writable
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import SAME_FRAME
-from ..store.own_keys import key_frames
-from .keyed_track import KeyedTrack, check_times
+from ..sampling.inexact_tracks import is_inexact
+from ..store.own_keys import key_frames, read_own_keys
+from ..store.tracks import Track
+from .keyed_track import KeyedTrack, Values, check_times
 from .points import Spot, moving_tracks
 
 
@@ -44,11 +50,24 @@ def insert_key(spot: Spot) -> None:
             without.append(found)
     if not without:
         raise tracks[0].error("KEY_AT_FRAME", frame=spot.frame)
+    exact_values = {track.path: values for track in without if (values := _exact_values(spot, track)) is not None}
     for track in without:
         make_key(spot.item, track, spot.frame)
     for keyed in keyed_tracks(spot):
+        if keyed.track.path in exact_values:
+            keyed.write(exact_values[keyed.track.path])
         if not keyed.track.is_baked:
             keyed.play()
+
+
+def _exact_values(spot: Spot, track: Track) -> Values | None:
+    """Return the channel values of the exact motion at the frame, or None if the F-curves play the motion."""
+    # Live finds the parameters of a key on handles only if the key is on the curve.
+    if track.is_played or not is_inexact(track):
+        return None
+    with suppress(AnimationError, KeysError):
+        return channel_values(track, read_own_keys(track), spot.frame, dict(spot.defaults))
+    return None
 
 
 def delete_key(spot: Spot) -> None:

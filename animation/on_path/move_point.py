@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
+from ..bake.exact_motion import ExactSampler
 from ..edit.canceled_changes import record_tracks, revert_tracks
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
@@ -61,7 +62,7 @@ class _World:
         self.spot, self.track = spot, track
         self.frames = np.array([spot.frame])
         try:
-            self._at_once: TransformSampler | None = TransformSampler(self.frames)
+            self._at_once: TransformSampler | None = self._sampler()
             self._at_once.matrices(spot.item, spot.bone)
         except UnknownMotionError:
             self._at_once = None
@@ -70,6 +71,10 @@ class _World:
     def is_plain(self) -> bool:
         """Return whether only F-curves and parents move the object or bone."""
         return self._at_once is not None
+
+    def initial(self) -> Matrices:
+        """Return the matrices from before any change, shape (1, 4, 4)."""
+        return self.matrices() if self._at_once is None else self._at_once.matrices(self.spot.item, self.spot.bone)
 
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
@@ -84,10 +89,13 @@ class _World:
                     self.track.play()
             return placed(self.spot.scene, self.spot.item, self.spot.bone, self.frames)
         if values is None:
-            return TransformSampler(self.frames).matrices(self.spot.item, self.spot.bone)
+            return self._sampler().matrices(self.spot.item, self.spot.bone)
         path = self.track.track.path
-        moved = {(self.spot.item.session_uid, path): values[np.newaxis]}
+        moved = {(self.spot.item.session_uid, path): self.track.played(values)[np.newaxis]}
         return self._at_once.with_moved(moved).matrices(self.spot.item, self.spot.bone)
+
+    def _sampler(self) -> TransformSampler:
+        return ExactSampler(self.frames, dict(self.spot.defaults))
 
     def point(self, values: Values | None = None) -> Vector:
         """Return the position of the point. See `matrices` for `values`."""
@@ -128,7 +136,7 @@ class MovingPlace:
             raise track.track.error("POINT_LOCKED", frame=spot.frame)
         self._world = _World(spot, track)
         self._values = track.values()
-        self._place = self._world.point()
+        self._place = spot.followed.at(self._world.initial(), spot.tail)[0]
         self.effect = self._measured()
         """The derivative of the point's position with respect to each component of the location, shape (3, 3)."""
         self._inverse = np.linalg.pinv(self.effect, rcond=1e-9)
@@ -159,11 +167,12 @@ class MovingPlace:
     def _measured(self) -> npt.NDArray[np.float64]:
         lever = np.zeros((3, 3))
         step = 1.0 if self._world.is_plain else _STEP
+        start = self._world.point(self._values) if self._world.is_plain else self._place
         recorded = [] if self._world.is_plain else record_tracks([(self.track.datablock, self.track.track)])
         for index in self._free:
             other = self._values.copy()
             other[index] += step
-            lever[:, index] = (self._world.point(other) - self._place) / step
+            lever[:, index] = (self._world.point(other) - start) / step
         if recorded:
             revert_tracks(recorded)
             self.track.refresh()
@@ -189,7 +198,7 @@ class TurningTip:
         self._world = _World(spot, track)
         self._values = track.values()
         self._start = self._orientation(self._values)
-        matrix = self._world.matrices()
+        matrix = self._world.initial()
         self._place = spot.followed.at(matrix, spot.tail)[0]
         scale = _scale(spot)
         self._arm = scale * spot.followed.arm(spot.tail)
@@ -232,7 +241,7 @@ class TurningTip:
         """Rotate the key by the shortest arc from the old direction to the target, and update a live track."""
         self._now = self._solved(target)
         self.track.write(self._now)
-        if not self._world.is_plain:
+        if not self._world.is_plain or self.track.leaves_keys:
             # Correct the target by the distance by which the previous attempt missed.
             self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
         return self.track.play()

@@ -57,7 +57,7 @@ class Picked(NamedTuple):
 
     def spot(self, scene: Any, shown: Shown) -> Spot:
         """Return the spot on the path, at any frame."""
-        return Spot(scene, shown.item, shown.bone, shown.trace, self.frame)
+        return Spot(scene, shown.item, shown.bone, shown.trace, self.frame, shown.trace.defaults)
 
 
 def pick(

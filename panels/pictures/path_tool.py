@@ -15,6 +15,7 @@ from ...animation.translation import rpt_
 from ...ui.live import handlers
 from ...ui.operator_results import Status
 from ...ui.redraw import redraw_editors
+from ...ui.selection import defaults_of
 from . import overlay
 from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, see, under_mouse
 
@@ -67,7 +68,8 @@ class _OnKey(InViewport, bpy.types.Operator):
         if item is None or (self.bone and (item.pose is None or self.bone not in item.pose.bones)):
             self.report({"ERROR"}, rpt_("No such object or bone"))
             return {"CANCELLED"}
-        return self._do(Spot(scene, item, self.bone, overlay.followed(scene), self.frame))
+        defaults = tuple(defaults_of(scene).items())
+        return self._do(Spot(scene, item, self.bone, overlay.followed(scene), self.frame, defaults))
 
     def _do(self, spot: Spot) -> Status:
         try:

@@ -22,6 +22,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
+from tests.animation.rotations import values_of
 
 NEAR = 1e-5
 
@@ -439,6 +440,44 @@ def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, anim
         on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
 
 
+@pytest.mark.parametrize("state", ["off", "baked"])
+@pytest.mark.parametrize("point", ["ORIGIN", "AXIS"])
+def test_the_path_of_a_b_spline_follows_a_key_that_it_does_not_pass_through(
+    scene, on_path, animation, spot, state, point
+):
+    item = new_object("Ball")
+    path = "location" if point == "ORIGIN" else "rotation_euler"
+    key(item, path, [(1, (0, 0, 0)), (12, (1, 0.3, 0)), (25, (0.5, -0.4, 1)), (40, (1, 0.2, 2)), (50, (2, 2, 2))])
+    animation.enable(item, keep_look=False)
+    animation.choose(item, path, method="B_SPLINE")
+    if state == "baked":
+        animation.bake(item)
+    held = on_path.move_point.movable_point(spot(item, 25, point=point))
+    before = held.place()
+    target = before + np.array((0.1, 0.2, 0.3))
+    if point == "AXIS":
+        target /= np.linalg.norm(target)
+    held.move_to(target)
+    tip = (0, 0, 1) if point == "AXIS" else (0, 0, 0)
+    near = 1e-3 if point == "AXIS" else NEAR
+    assert np.abs(held.place() - target).max() < near
+    animation.bake(item)
+    assert np.abs(seen(item, 25, arm=tip) - target).max() < near
+
+
+def test_a_key_below_a_track_that_is_off_moves_from_the_exact_motion(scene, on_path, animation, spot):
+    parent, child = new_object("Parent"), moving("Child")
+    key(parent, "rotation_euler", [(1, (0, 0, 0)), (12, (1, 0.3, 0)), (25, (0.5, -0.4, 1)), (50, (2, 2, 2))])
+    child.parent = parent
+    animation.enable(parent, keep_look=False)
+    animation.choose(parent, "rotation", method="B_SPLINE")
+    held = on_path.move_point.movable_point(spot(child, 20))
+    target = held.place() + np.array((1.0, 2.0, 3.0))
+    held.move_to(target)
+    animation.bake(parent)
+    assert np.abs(seen(child, 20) - target).max() < NEAR
+
+
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])
 def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, spot, output):
     item = moving()
@@ -498,6 +537,30 @@ def test_a_key_is_made_where_the_path_is_and_deleted(scene, on_path, animation, 
         on_path.keys.delete_key(spot(item, 1))
     with pytest.raises(animation.AnimationError, match="no key at this frame"):
         on_path.keys.delete_key(spot(item, 2))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_key_on_a_track_that_is_off_is_made_on_its_exact_motion(scene, on_path, animation, spot, mode):
+    item = new_object("Ball", mode)
+    turns = values_of(mode, [(1, 0, 0, 0), (0.5, 0.8, 0.1, 0), (0.3, 0.1, -0.9, 0.2)])
+    key(item, rotation_path(mode), list(zip((1, 20, 50), turns, strict=True)))
+    key(item, "location", [(1, (0, 0, 0)), (20, (3, 1, 2)), (50, (0, 3, 0))])
+    animation.enable(item, keep_look=False)
+    animation.key_set(item, "location", 20, tension=-1, bias=1)
+    animation.key_set(item, "rotation", 20, tension=-1, bias=1)
+    twin = copied(item)
+    on_path.keys.insert_key(spot(item, 30, point="AXIS"))
+    animation.bake_many([item, twin])
+    assert np.abs(seen(item, 30, arm=(1, 2, 3)) - seen(twin, 30, arm=(1, 2, 3))).max() < NEAR
+    assert animation.track_keys(item, "rotation").frames.tolist() == [1, 20, 30, 50]
+
+
+def copied(item):
+    """Return a copy of the object with a copy of its action."""
+    twin = item.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    twin.animation_data.action = item.animation_data.action.copy()
+    return twin
 
 
 def test_the_last_key_of_one_channel_is_not_deleted(scene, on_path, animation, spot):
