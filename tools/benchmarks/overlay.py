@@ -47,7 +47,8 @@ scene.frame_set({frames} // 2)
 # Draw several times, because the first time uploads batches to the graphics card.
 _MEASURE = """
 import sys, time
-overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
+pictures = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures']
+overlay = pictures.overlay
 settings = bpy.context.scene.tcb_paths
 
 def drawn(kind, times, frames=0):
@@ -80,9 +81,11 @@ def steps():
     times = {{('DRAW', 0): ([], []), ('DRAW_WIN_SWAP', 0): ([], []), ('DRAW_WIN_SWAP', 1): ([], [])}}
     for _ in range({rounds}):
         for (kind, frames), (without, with_paths) in times.items():
-            bpy.types.SpaceView3D.draw_handler_remove(overlay._handle, 'WINDOW')
+            space, handle = pictures._handles.pop(0)
+            space.draw_handler_remove(handle, 'WINDOW')
             without.append(drawn(kind, 2, frames))
-            overlay._handle = bpy.types.SpaceView3D.draw_handler_add(overlay.draw_viewport, (), 'WINDOW', 'POST_VIEW')
+            handle = space.draw_handler_add(overlay.draw_viewport, (), 'WINDOW', 'POST_VIEW')
+            pictures._handles.insert(0, (space, handle))
             with_paths.append(drawn(kind, 2, frames))
         yield 0.01
     same = all(overlay._state.kept.get(key) is each for key, each in kept.items())
