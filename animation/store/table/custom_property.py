@@ -66,7 +66,7 @@ class Table:
     @cached_property
     def inexact(self) -> frozenset[tuple[int, str]]:
         """Return the slots and paths of tracks that are off, or whose handles have an error above the tolerance."""
-        return frozenset((track.slot, track.path) for track in self.tracks.values() if track.plays in (0, _APPROXIMATE))
+        return frozenset((track.slot, track.path) for track in self.tracks.values() if track.plays in (0, APPROXIMATE))
 
     @cached_property
     def baked(self) -> frozenset[tuple[int, str]]:
