@@ -32,16 +32,16 @@ def write_file(path: Path, content: bytes) -> None:
     """Write a file in one step. An existing file is kept until the new one is complete.
 
     The new file has default permissions, and replaces a symbolic link instead of its target. Raises an OSError that
-    names the file. The system's error, with its number, is the cause.
+    names the file, whose cause is the system's error with its number, or an OSError if the path has no file name.
     """
     if not path.name:
-        raise OSError(rpt_("{} cannot be written: it is not a file name", path))
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        raise OSError(rpt_("No file name. Enter one and export again"))
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        part.write_bytes(content)
-        part.replace(path)
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
     except OSError as error:
         raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error
     finally:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)

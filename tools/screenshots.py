@@ -199,7 +199,7 @@ pictures = sys.modules['{PACKAGE}.panels.pictures']
 a = area('VIEW_3D')
 r = region(a, 'WINDOW')
 with bpy.context.temp_override(window=win(), area=a, region=r):
-    (shown,) = pictures.overlay.shown_paths(bpy.context)
+    (shown,) = pictures.overlay.drawn_paths(bpy.context)
 points = [*shown.path.keys, (shown.path.keys + shown.path.outgoing)[len(shown.path.keys) // 2]]
 places = pictures.path_pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
 result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places.tolist()]
@@ -428,7 +428,7 @@ def diagrams(window: Any, camera: Camera) -> None:
     window.click((x, copy + TO_DIAGRAM))
     camera.park()
     before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
-    size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_drawn()")
+    size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_in_pixels()")
     rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
     in_sidebar = columns > camera.region("VIEW_3D", "UI").left
     row, column = (int(each[in_sidebar].min() + np.ptp(each[in_sidebar]) // 2) for each in (rows, columns))

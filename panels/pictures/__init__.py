@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 
 from ...ui import redraw
-from . import baked_text, diagram, overlay, own_keys, path_panel, path_tool, preset_pictures
+from . import baked_text, diagram, overlay, own_keys, path_cache, path_panel, path_tool, preset_pictures
 
-_MODULES = (diagram, preset_pictures, path_panel, overlay, path_tool)
-_DRAWN: tuple[tuple[Any, Any, str], ...] = (
+_MODULES = (diagram, preset_pictures, path_panel, path_cache, path_tool)
+_DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
     (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),
     (bpy.types.SpaceView3D, overlay.draw_labels, "POST_PIXEL"),
     (bpy.types.SpaceGraphEditor, own_keys.draw, "POST_PIXEL"),
@@ -23,8 +23,8 @@ _handles: list[tuple[Any, object]] = []
 def register() -> None:
     for module in _MODULES:
         module.register()
-    for space, function, when in _DRAWN:
-        _handles.append((space, space.draw_handler_add(function, (), "WINDOW", when)))
+    for space, function, draw_type in _DRAW_HANDLERS:
+        _handles.append((space, space.draw_handler_add(function, (), "WINDOW", draw_type)))
 
 
 def unregister() -> None:

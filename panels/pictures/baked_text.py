@@ -15,7 +15,7 @@ import bpy
 from ...ui import selection
 from ...ui.live import baked_message
 
-_TEXT = 11.0
+_FONT_SIZE = 11.0
 """Font size in points, equal to Blender's own viewport text."""
 _MARGIN = 20.0
 """Offset from the bottom left corner, in pixels at a display scale of 1."""
@@ -30,7 +30,7 @@ def draw() -> None:
     theme = preferences.themes[0].view_3d.space.text_hi
     scale = preferences.system.ui_scale
     x, y = _corner(context.area, context.region)
-    blf.size(0, _TEXT * scale)
+    blf.size(0, _FONT_SIZE * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
     blf.color(0, theme[0], theme[1], theme[2], 1.0)
@@ -40,7 +40,7 @@ def draw() -> None:
 
 
 def _shows_text(space: Any) -> bool:
-    """Return whether the space has room for text and the text overlay is on."""
+    """Return whether the editor has room for text, and shows text in the viewport."""
     if space.type == "VIEW_3D":
         return bool(space.overlay.show_overlays and space.overlay.show_text)
     # A timeline has no room for text.
@@ -50,9 +50,10 @@ def _shows_text(space: Any) -> bool:
 def _corner(area: Any, region: Any) -> tuple[int, int]:
     """Return the bottom left corner of the visible part of a region, in pixels of the region."""
     x = y = 0
-    for other in area.regions:
-        if other.type == "TOOLS" and other.x == region.x and other.width > 1:
-            x = max(x, other.width)
-        if other.type in ("ASSET_SHELF", "ASSET_SHELF_HEADER", "HUD") and other.height > 1:
-            y = max(y, other.y + other.height - region.y)
+    # Regions with one pixel are hidden.
+    for covering in area.regions:
+        if covering.type == "TOOLS" and covering.x == region.x and covering.width > 1:
+            x = max(x, covering.width)
+        if covering.type in ("ASSET_SHELF", "ASSET_SHELF_HEADER", "HUD") and covering.height > 1:
+            y = max(y, covering.y + covering.height - region.y)
     return x, y

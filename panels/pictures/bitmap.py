@@ -14,6 +14,10 @@ Points = npt.NDArray[np.float64]
 Color = Sequence[float]
 """Red, green, blue and alpha, from 0 to 1."""
 
+_EVERYWHERE = slice(None), slice(None)
+_MIN_SQUARE = 1e-12
+"""Minimum squared length of a segment in pixels, to avoid division by 0."""
+
 
 class Bitmap:
     """Empty image of `size` x `size` pixels. Points are (x, y) in pixels from the lower left corner.
@@ -33,8 +37,9 @@ class Bitmap:
     def fill(self, radius: float, color: Color) -> None:
         """Fill the image except for rounded corners."""
         half = self.size / 2
-        away = np.maximum(np.abs(np.arange(self.size) + 0.5 - half) - (half - radius), 0.0)
-        self._cover((slice(None), slice(None)), radius - np.hypot(away[:, np.newaxis], away), color)
+        beyond_corner_center = np.maximum(np.abs(np.arange(self.size) + 0.5 - half) - (half - radius), 0.0)
+        distances = np.hypot(beyond_corner_center[:, np.newaxis], beyond_corner_center)
+        self._cover(_EVERYWHERE, radius - distances, color)
 
     def line(self, points: Points, width: float, color: Color) -> None:
         """Draw a line through the points, shape (n, 2)."""
@@ -42,11 +47,11 @@ class Bitmap:
         for start, end in pairwise(points):
             window, x, y = self._window(np.minimum(start, end), np.maximum(start, end), width)
             chord = end - start
-            along = (x - start[0]) * chord[0] + (y - start[1]) * chord[1]
-            along = np.minimum(np.maximum(along / max(float(chord @ chord), 1e-12), 0.0), 1.0)
-            distance = np.hypot(x - start[0] - along * chord[0], y - start[1] - along * chord[1])
+            projection = (x - start[0]) * chord[0] + (y - start[1]) * chord[1]
+            fraction = np.minimum(np.maximum(projection / max(float(chord @ chord), _MIN_SQUARE), 0.0), 1.0)
+            distance = np.hypot(x - start[0] - fraction * chord[0], y - start[1] - fraction * chord[1])
             np.maximum(inside[window], width / 2 - distance, out=inside[window])
-        self._cover((slice(None), slice(None)), inside, color)
+        self._cover(_EVERYWHERE, inside, color)
 
     def dots(self, points: Points, radius: float, color: Color) -> None:
         """Draw round dots at the points, shape (n, 2)."""
@@ -59,20 +64,24 @@ class Bitmap:
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), color)
 
-    def turn_over(self) -> None:
+    def flip(self) -> None:
         """Flip the image vertically."""
         self.pixels = self.pixels[::-1].copy()
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
         """Return the slices of the pixels from `low` to `high` with a margin, and the pixels' x and y coordinates."""
-        left, bottom = (min(max(math.floor(each - margin - 1.0), 0), self.size) for each in low.tolist())
-        right, top = (min(max(math.ceil(each + margin + 1.0), 0), self.size) for each in high.tolist())
-        window = slice(bottom, top), slice(left, right)
-        return window, np.arange(left, right) + 0.5, np.arange(bottom, top)[:, np.newaxis] + 0.5
+        left, bottom = (self._clamped(math.floor(coordinate - margin - 1.0)) for coordinate in low.tolist())
+        right, top = (self._clamped(math.ceil(coordinate + margin + 1.0)) for coordinate in high.tolist())
+        x: Points = np.arange(left, right, dtype=np.float64) + 0.5
+        y: Points = np.arange(bottom, top, dtype=np.float64)[:, np.newaxis] + 0.5
+        return (slice(bottom, top), slice(left, right)), x, y
+
+    def _clamped(self, pixel: int) -> int:
+        return min(max(pixel, 0), self.size)
 
     def _cover(self, window: tuple[slice, slice], inside: Points, color: Color) -> None:
         """Paint the pixels of a shape. `inside` is the distance inside its edge, in pixels."""
-        part = (np.clip(inside + 0.5, 0.0, 1.0) * color[3])[..., np.newaxis]
+        opacity = (np.clip(inside + 0.5, 0.0, 1.0) * color[3])[..., np.newaxis]
         pixels = self.pixels[window]
-        pixels *= 1.0 - part
-        pixels += part * (*color[:3], 1.0)
+        pixels *= 1.0 - opacity
+        pixels += opacity * (*color[:3], 1.0)

@@ -22,14 +22,14 @@ from .paths import Path, Points
 
 Color = tuple[float, float, float, float]
 """sRGB and opacity, from 0 to 1."""
-PATH: Color = (0.45, 0.72, 1.0, 0.9)
+PATH_COLOR: Color = (0.45, 0.72, 1.0, 0.9)
 """Default color of paths."""
-_TANGENTS = tuple((*color[:3], 0.9) for color in (INCOMING, OUTGOING))
+_TANGENT_COLORS = tuple((*color[:3], 0.9) for color in (INCOMING, OUTGOING))
 _NUMBER_AT_KEY: Color = (1.0, 0.85, 0.5, 1.0)
 _NUMBER_BETWEEN: Color = (0.85, 0.85, 0.85, 0.9)
 _PLAYHEAD: Color = (1.0, 1.0, 1.0, 0.9)
 _HIGHLIGHT: Color = (1.0, 0.35, 0.05, 0.9)
-_SPEEDS = np.array(
+_SPEED_COLORS = np.array(
     [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
 )
 """Colors from slow to fast."""
@@ -73,7 +73,7 @@ class PathStyle(NamedTuple):
 
     by_speed: bool
     color: Color
-    window: tuple[int, int] | None
+    frame_range: tuple[int, int] | None
     """First and last frames to draw, or None for all frames."""
 
 
@@ -84,12 +84,12 @@ class PathBatches:
         self.style = style
         colors = _speed_colors(path.speeds) if style.by_speed else _repeated(style.color, len(path.points))
         start = path.start
-        if style.window is not None:
-            path = path.within(*style.window)
+        if style.frame_range is not None:
+            path = path.within(*style.frame_range)
             # Colors by speed are relative to the entire path.
             colors = colors[path.start - start :][: len(path.points)]
         self._path, self._colors = path, colors
-        self._marked: int | None = None
+        self._marked_frame: int | None = None
         self.tangents = self.tangent_ends = self.keys = self.playhead = self.frames = None
         self.lines: list[Any] = []
         if len(path.keys):
@@ -97,13 +97,13 @@ class PathBatches:
         self._build_line_batches(np.ones(len(path.points), dtype=np.float32))
 
     def mark(self, playhead: int | None) -> None:
-        """Mark a frame with a dot, and draw the path before it darker.
+        """Mark the frame of the playhead with a dot, and make the path before it darker.
 
-        If the frame is None, draw the path uniformly.
+        If the frame is None, the path is uniform.
         """
-        if playhead == self._marked:
+        if playhead == self._marked_frame:
             return
-        self._marked, self.playhead = playhead, None
+        self._marked_frame, self.playhead = playhead, None
         points = self._path.points
         brightness = np.ones(len(points), dtype=np.float32)
         if playhead is not None:
@@ -117,7 +117,7 @@ class PathBatches:
         keys = self._path.keys
         starts = np.concatenate((keys, keys))
         ends = np.concatenate((keys + self._path.incoming, keys + self._path.outgoing))
-        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENTS])
+        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENT_COLORS])
         lines = np.stack((starts, ends), axis=1).reshape(-1, 3)
         self.tangents = _batch(_line_shader(), "LINES", lines, np.repeat(colors, 2, axis=0))
         self.tangent_ends = _batch(_dot_shader(), "POINTS", ends, colors)
@@ -142,12 +142,12 @@ def draw(
     tangents: bool,
     highlight: npt.NDArray[np.float64] | None = None,
     width: float = PATH_WIDTH,
-    view: npt.NDArray[np.float64] | None = None,
+    camera_to_world: npt.NDArray[np.float64] | None = None,
 ) -> None:
     """Draw the paths, with tangents below them and keys on top.
 
     `highlight`: position of the element under the mouse. `width`: path width in pixels, at a display scale of 1.
-    `view`: matrix from camera space to world space, shape (4, 4), or None for world space.
+    `camera_to_world`: matrix for paths in camera space, shape (4, 4), or None for paths in world space.
     """
     if not paths:
         return
@@ -158,8 +158,8 @@ def draw(
     try:
         matrices: Any = gpu.matrix
         with matrices.push_pop():
-            if view is not None:
-                matrices.multiply_matrix(Matrix(view.tolist()))
+            if camera_to_world is not None:
+                matrices.multiply_matrix(Matrix(camera_to_world.tolist()))
             if tangents:
                 _draw_lines([path.tangents for path in paths], _TANGENT_WIDTH * scale)
             _draw_lines([line for path in paths for line in path.lines], width * scale)
@@ -170,22 +170,23 @@ def draw(
             _draw_dots([path.playhead for path in paths], (width + _PLAYHEAD_EXTRA) * scale)
             if highlight is not None:
                 position = highlight[np.newaxis].astype(np.float32)
-                glow = _batch(_dot_shader(), "POINTS", position, _repeated(_HIGHLIGHT, 1))
-                _draw_dots([glow], _HIGHLIGHT_SIZE * scale)
+                dot = _batch(_dot_shader(), "POINTS", position, _repeated(_HIGHLIGHT, 1))
+                _draw_dots([dot], _HIGHLIGHT_SIZE * scale)
             _draw_dots([path.keys for path in paths], _KEY_SIZE * scale, diamond=True)
     finally:
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set("NONE")
 
 
-def draw_numbers(places: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
+def draw_numbers(positions: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
     """Draw frame numbers next to positions (n, 2) in region pixels. Call this in a pixel draw callback."""
     scale = _display_scale()
     offset = _TANGENT_END_SIZE * scale
     blf.size(0, _TEXT_SIZE * scale)
     blf.color(0, *(_NUMBER_AT_KEY if is_key else _NUMBER_BETWEEN))
-    for (x, y), frame in zip(places.tolist(), np.asarray(frames).tolist(), strict=True):
-        if not math.isnan(x):  # NaN: behind the view
+    for (x, y), frame in zip(positions.tolist(), np.asarray(frames).tolist(), strict=True):
+        # Points behind the view are NaN.
+        if not math.isnan(x):
             blf.position(0, x + offset, y + offset, 0.0)
             blf.draw(0, f"{frame:g}")
 
@@ -216,20 +217,21 @@ def _draw_dots(batches: Sequence[Any], size: float, diamond: bool = False) -> No
 
 
 def _batch(shader: Any, kind: Any, points: Points, colors: npt.NDArray[np.float32]) -> Any:
-    content: Any = {"pos": np.ascontiguousarray(points), "color": np.ascontiguousarray(colors, dtype=np.float32)}
-    return batch_for_shader(shader, kind, content)
+    attributes: Any = {"pos": np.ascontiguousarray(points), "color": np.ascontiguousarray(colors, dtype=np.float32)}
+    return batch_for_shader(shader, kind, attributes)
 
 
 def _repeated(color: Sequence[float], count: int) -> npt.NDArray[np.float32]:
+    """Return the color for each of `count` points, shape (count, 4)."""
     return np.tile(np.array(color, dtype=np.float32), (count, 1))
 
 
 def _speed_colors(speeds: Points) -> npt.NDArray[np.float32]:
     """Return a color for each point, shape (n, 4), from the slowest to the fastest point of the path."""
     low, high = speeds.min(initial=np.inf), speeds.max(initial=0.0)
-    part = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
-    stops = np.linspace(0.0, 1.0, len(_SPEEDS))
-    return np.stack([np.interp(part, stops, channel) for channel in _SPEEDS.T], axis=1).astype(np.float32)
+    fractions = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
+    stops = np.linspace(0.0, 1.0, len(_SPEED_COLORS))
+    return np.stack([np.interp(fractions, stops, channel) for channel in _SPEED_COLORS.T], axis=1).astype(np.float32)
 
 
 @cache
@@ -250,9 +252,9 @@ def _dot_shader() -> Any:
     info.push_constant("BOOL", "diamond")
     info.vertex_in(0, "VEC3", "pos")
     info.vertex_in(1, "VEC4", "color")
-    tints = types.GPUStageInterfaceInfo("tcb_dot")
-    tints.flat("VEC4", "tint")
-    info.vertex_out(tints)
+    interface = types.GPUStageInterfaceInfo("tcb_dot")
+    interface.flat("VEC4", "tint")
+    info.vertex_out(interface)
     info.fragment_out(0, "VEC4", "fragColor")
     info.vertex_source(_VERTEX)
     info.fragment_source(_FRAGMENT)

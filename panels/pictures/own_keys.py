@@ -22,21 +22,22 @@ _RADIUS = 5.0
 """Size of a diamond, in pixels at a display scale of 1."""
 
 
-def own_places(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
+def own_positions(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
     """Return the displayed frames and values of your own keys on baked curves, shape (n, 2)."""
-    found = [np.empty((0, 2))]
+    positions_by_curve = [np.empty((0, 2))]
     for fcurve in fcurves:
         action = fcurve.id_data
+        # F-curves of NLA strips belong to no action.
         if not isinstance(action, bpy.types.Action) or not (fcurve.lock and has_baked_tracks(action)):
             continue
         is_own = read_types(fcurve) != KEY_TYPE["GENERATED"]
-        places = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
-        places[:, 1] *= _unit(fcurve, context)
-        found.append(places)
-    return np.concatenate(found)
+        positions = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
+        positions[:, 1] *= _unit_factor(fcurve, context)
+        positions_by_curve.append(positions)
+    return np.concatenate(positions_by_curve)
 
 
-def _unit(fcurve: Any, context: Any) -> float:
+def _unit_factor(fcurve: Any, context: Any) -> float:
     """Return the factor that converts a value to its Graph Editor unit, such as degrees."""
     is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
     return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
@@ -51,15 +52,16 @@ def draw() -> None:
     # In these modes, the displayed values or frames differ from the stored values or frames.
     if space.mode != "FCURVES" or space.use_normalization or in_strip:
         return
-    places = own_places(context.visible_fcurves or (), context)
-    if not len(places):
+    positions = own_positions(context.visible_fcurves or (), context)
+    if not len(positions):
         return
     to_region = context.region.view2d.view_to_region
-    centers = np.array([to_region(*place, clip=False) for place in places.tolist()], dtype=np.float32)
+    centers = np.array([to_region(*position, clip=False) for position in positions.tolist()], dtype=np.float32)
     radius = _RADIUS * context.preferences.system.ui_scale
     corners = np.array(((-1, 0), (0, 1), (1, 0), (0, -1)), dtype=np.float32) * radius
-    ends = centers[:, np.newaxis, np.newaxis] + corners[[[0, 1], [1, 2], [2, 3], [3, 0]]]
+    edges = corners[[[0, 1], [1, 2], [2, 3], [3, 0]]]
+    line_ends = centers[:, np.newaxis, np.newaxis] + edges
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     shader.bind()
     shader.uniform_float("color", KEY_COLOR)
-    batch_for_shader(shader, "LINES", {"pos": ends.reshape(-1, 2)}).draw(shader)
+    batch_for_shader(shader, "LINES", {"pos": line_ends.reshape(-1, 2)}).draw(shader)

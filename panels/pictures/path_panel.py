@@ -14,13 +14,13 @@ from ...ui.redraw import layout_of
 from . import overlay
 
 
-def _on_switch(_settings: Any, context: bpy.types.Context) -> None:
+def _on_change(_settings: Any, context: bpy.types.Context) -> None:
     overlay.switched(overlay.is_shown(context))
 
 
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
     """Return a property that redraws the paths after each change."""
-    return kind(name=name, description=description, options=set(), update=_on_switch, **more)
+    return kind(name=name, description=description, options=set(), update=_on_change, **more)
 
 
 _SHOW_PATHS = _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode")

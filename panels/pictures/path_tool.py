@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import FloatProperty, StringProperty
@@ -17,7 +17,8 @@ from ...ui.operator_results import Status
 from ...ui.redraw import redraw_editors
 from ...ui.selection import defaults_of
 from . import overlay
-from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, see, under_mouse
+from .path_drag import InViewport, TCB_OT_path_drag
+from .path_mouse import pressed_at, record_mouse, under_mouse
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):
@@ -28,15 +29,16 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
     bl_options: Any = {"INTERNAL"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        see(context, event)
+        record_mouse(context, event)
         found = under_mouse(context, (event.mouse_region_x, event.mouse_region_y))
-        if overlay.hover(found and found[0]) and context.area is not None:
+        picked = found[0] if found is not None else None
+        if overlay.hover(picked) and context.area is not None:
             context.area.tag_redraw()
         return {"PASS_THROUGH"}
 
 
-class _OnKey(InViewport, bpy.types.Operator):
-    """Base class for operators on the path key under the mouse, or on a key given by a script."""
+class _ChangesKey(InViewport, bpy.types.Operator):
+    """Base class of operators that insert or delete a key, under the mouse or at the frame that a script gives."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
@@ -44,34 +46,38 @@ class _OnKey(InViewport, bpy.types.Operator):
     bone: StringProperty(name="Bone", description="Bone with the path to edit", options={"SKIP_SAVE"})
     frame: FloatProperty(name="Frame", description="Frame of the key", options={"SKIP_SAVE"})
 
-    on_path = True
+    acts_between_keys: ClassVar[bool]
     """True if the operator needs a position on the path that has no key."""
-    change = staticmethod(insert_key)
-    """Function that is called with the spot. Raises AnimationError before any change."""
+    change: ClassVar[Any]
+    """Static function that takes the position on the path as a `Spot`. Raises AnimationError before any change."""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         found = under_mouse(context, pressed_at(context, event))
         if found is None:
             return {"PASS_THROUGH"}
-        if (found[0].part == "PATH") != self.on_path:
-            # If the mouse misses a key, Blender would delete the object.
-            return {"PASS_THROUGH"} if self.on_path else {"CANCELLED"}
-        picked, shown = found
-        self.object, self.bone, self.frame = shown.item.name, shown.bone, picked.frame
-        if self.on_path:
-            self.frame = float(round(picked.frame))
-        return self._do(picked._replace(frame=self.frame).spot(context.scene, shown))
+        picked, drawn = found
+        if (picked.part == "PATH") != self.acts_between_keys:
+            # On a path but beside its keys, passing the event on would let Blender delete the object.
+            return {"PASS_THROUGH"} if self.acts_between_keys else {"CANCELLED"}
+        # Insert at whole frames.
+        frame = float(round(picked.frame)) if self.acts_between_keys else picked.frame
+        self.object, self.bone, self.frame = drawn.item.name, drawn.bone, frame
+        scene: Any = context.scene
+        return self._change_at(Spot(scene, drawn.item, drawn.bone, drawn.trace, self.frame, drawn.trace.defaults))
 
     def execute(self, context: bpy.types.Context) -> Status:
-        scene = context.scene
         item = bpy.data.objects.get(self.object)
-        if item is None or (self.bone and (item.pose is None or self.bone not in item.pose.bones)):
-            self.report({"ERROR"}, rpt_("No such object or bone"))
+        if item is None:
+            self.report({"ERROR"}, rpt_('There is no object "{:s}"', self.object))
             return {"CANCELLED"}
+        if self.bone and (item.pose is None or self.bone not in item.pose.bones):
+            self.report({"ERROR"}, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
+            return {"CANCELLED"}
+        scene = context.scene
         defaults = tuple(defaults_of(scene).items())
-        return self._do(Spot(scene, item, self.bone, overlay.followed(scene), self.frame, defaults))
+        return self._change_at(Spot(scene, item, self.bone, overlay.followed(scene), self.frame, defaults))
 
-    def _do(self, spot: Spot) -> Status:
+    def _change_at(self, spot: Spot) -> Status:
         try:
             self.change(spot)
         except AnimationError as refusal:
@@ -83,19 +89,21 @@ class _OnKey(InViewport, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TCB_OT_path_key_insert(_OnKey):
+class TCB_OT_path_key_insert(_ChangesKey):
     """Insert a key on the path in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_insert"
-    bl_label = "Make Key on Path"
+    bl_label = "Insert Key on Path"
+    acts_between_keys = True
+    change = staticmethod(insert_key)
 
 
-class TCB_OT_path_key_delete(_OnKey):
+class TCB_OT_path_key_delete(_ChangesKey):
     """Delete the key under the mouse in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_delete"
     bl_label = "Delete Key on Path"
-    on_path = False
+    acts_between_keys = False
     change = staticmethod(delete_key)
 
 
@@ -103,7 +111,7 @@ class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
     bl_idname = overlay.TOOL
     bl_label = "Edit Paths"
-    bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: add. X: delete"
+    bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: insert. X: delete"
     bl_icon = "ops.curve.pen"
     # The keymap has no operator that selects on press. Blender would call it first, and it would select the object
     # under the mouse. The 3D Viewport's own keymap selects if the mouse is not on a path.

@@ -68,18 +68,18 @@ class Path:
     def within(self, first: int, last: int) -> Path:
         """Return the part of the path between two frames, with its keys."""
         rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
-        inside = (self.frames >= first) & (self.frames <= last)
+        keys = (self.frames >= first) & (self.frames <= last)
         return replace(
             self,
             start=max(first, self.start),
             points=self.points[rows],
             speeds=self.speeds[rows],
-            frames=self.frames[inside],
-            reach=self.reach[:, inside],
-            keys=self.keys[inside],
-            incoming=self.incoming[inside],
-            outgoing=self.outgoing[inside],
-            views=None if self.views is None else self.views[inside],
+            frames=self.frames[keys],
+            reach=self.reach[:, keys],
+            keys=self.keys[keys],
+            incoming=self.incoming[keys],
+            outgoing=self.outgoing[keys],
+            views=None if self.views is None else self.views[keys],
         )
 
     def frames_every(self, step: int) -> npt.NDArray[np.int64]:
@@ -87,17 +87,18 @@ class Path:
         if step < 1:
             return np.empty(0, dtype=np.int64)
         frames = np.arange(self.start, self.start + len(self.points))
-        found: npt.NDArray[np.int64] = frames[(frames % step == 0) & ~np.isin(frames, np.round(self.frames))]
-        return found
+        is_key = np.isin(frames, np.round(self.frames))
+        multiples: npt.NDArray[np.int64] = frames[(frames % step == 0) & ~is_key]
+        return multiples
 
 
 @record()
 class Plan:
-    """Frames at which the object or bone must be evaluated for its path."""
+    """Frames at which the object or bone must be evaluated for its path, with `n` frames and `k` keys."""
 
-    whole: Frames
+    path_frames: Frames
     """Frames of the path, shape (n,)."""
-    keys: Frames
+    key_frames: Frames
     """Frames of the keys, shape (k,)."""
     reach: Frames
     """Distances in frames to the previous and the next key, shape (2, k). A distance is 0 if there is no such key or no
@@ -106,75 +107,88 @@ class Plan:
     @cached_property
     def frames(self) -> Frames:
         """Return all frames, ascending."""
-        return np.unique(np.concatenate((self.whole, self.near.ravel())))
+        return np.unique(np.concatenate((self.path_frames, self.around_keys.ravel())))
 
     @cached_property
-    def near(self) -> Frames:
+    def around_keys(self) -> Frames:
         """Return frames, shape (5, k): each key, one and two steps before it, and one and two steps after it."""
-        before, after = _step(self.reach[0]), _step(self.reach[1])
-        return np.stack(
-            [self.keys, self.keys - before, self.keys - 2 * before, self.keys + after, self.keys + 2 * after]
-        )
+        keys, (before, after) = self.key_frames, _tangent_steps(self.reach)
+        return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
 
 
 class Views(NamedTuple):
     """Matrices from world space to the camera space of each frame of a plan."""
 
-    whole: Matrices
+    path: Matrices
     """Matrices at the frames of the path, shape (n, 4, 4)."""
-    near: Matrices
+    around_keys: Matrices
     """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
 
     @classmethod
-    def of(cls, planned: Plan, into: Callable[[Frames, Frames], Matrices]) -> Views | None:
+    def of(cls, planned: Plan, world_to_camera: Callable[[Frames, Frames], Matrices]) -> Views | None:
         """Return the views, or None if all cameras are static at the same position.
 
-        `into`: function of two arrays of frames that returns matrices at the first frames, for the cameras that are
-        active at the second frames.
+        `world_to_camera`: function of two arrays of frames that returns matrices at the first frames, for the cameras
+            that are active at the second frames.
         """
-        near = planned.near
-        frames = np.concatenate((planned.whole, near.ravel()))
-        seen_at = np.concatenate((planned.whole, np.broadcast_to(planned.keys, near.shape).ravel()))
-        matrices = into(frames, seen_at)
+        around_keys = planned.around_keys
+        frames = np.concatenate((planned.path_frames, around_keys.ravel()))
+        # A tangent is seen by the camera of its key, even across a cut.
+        camera_frames = np.broadcast_to(planned.key_frames, around_keys.shape).ravel()
+        matrices = world_to_camera(frames, np.concatenate((planned.path_frames, camera_frames)))
         if (matrices == matrices[:1]).all():
             return None
-        whole, around = np.split(matrices, [len(planned.whole)])
-        return cls(whole, around.reshape(*near.shape, 4, 4))
+        along_path, near_keys = np.split(matrices, [len(planned.path_frames)])
+        return cls(along_path, near_keys.reshape(*around_keys.shape, 4, 4))
 
 
-def plan(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
-    keys = _keys(obj, bone, trace)
-    gaps = np.diff(keys)
-    reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))
-    whole = np.arange(trace.start, trace.end + 1, dtype=np.float64)
-    return Plan(whole, keys, reach)
+def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
+    """Return the frames at which the object or bone must be evaluated for its path."""
+    key_frames = _key_frames(obj, bone, trace)
+    gaps = np.diff(key_frames)
+    has_keys = len(key_frames) > 0
+    reach = np.stack((np.append([0.0], gaps), np.append(gaps, [0.0]))) if has_keys else np.empty((2, 0))
+    path_frames = np.arange(trace.start, trace.end + 1, dtype=np.float64)
+    return Plan(path_frames, key_frames, reach)
 
 
-def path(
+def _key_frames(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
+    """Return the frames of keys on the object's or bone's own channels that move the point."""
+    try:
+        frames_by_track = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
+    except AnimationError:
+        return np.empty(0)
+    frames = union(frames_by_track).astype(np.float64)
+    return frames[(frames >= trace.start) & (frames <= trace.end)]
+
+
+def sampled_path(
     planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float, views: Views | None = None
 ) -> Path:
     """Return the path for matrices at `frames`, which include the frames of the plan.
 
     `tail`: length of the bone, or 0 for an object. `views`: views of the cameras, for a path in camera space.
     """
-    at = trace.at(matrices, tail)
-    points = at[np.searchsorted(frames, planned.whole)]
-    around = at[np.searchsorted(frames, planned.near)]
+    positions = trace.at(matrices, tail)
+    points = positions[np.searchsorted(frames, planned.path_frames)]
+    around_keys = positions[np.searchsorted(frames, planned.around_keys)]
     if views is not None:
-        points, around = transformed(views.whole, points), transformed(views.near, around)
-    key, *near = around
-    incoming = _slope(key, near[0], near[1], _step(planned.reach[0])) * planned.reach[0][:, np.newaxis] / 3
-    outgoing = _slope(key, near[2], near[3], _step(planned.reach[1])) * planned.reach[1][:, np.newaxis] / 3
+        points = transformed(views.path, points)
+        around_keys = transformed(views.around_keys, around_keys)
+    incoming, outgoing = _tangents(around_keys, planned.reach)
     cuts = () if views is None else tuple(first for first, _ in trace.cameras[1:])
-    speeds = np.zeros(len(points))
-    for rows in _stretches(cuts, trace.start, len(points)):
-        if len(points[rows]) > 1:
-            speeds[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
-    shown, pace, at_keys, to_left, to_right = (
-        array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)
+    return Path(
+        start=trace.start,
+        points=points.astype(np.float32),
+        speeds=_speeds(points, _stretches(cuts, trace.start, len(points))),
+        frames=planned.key_frames,
+        reach=planned.reach,
+        keys=around_keys[0].astype(np.float32),
+        incoming=incoming.astype(np.float32),
+        outgoing=outgoing.astype(np.float32),
+        views=None if views is None else np.linalg.inv(views.around_keys[0]),
+        cuts=cuts,
     )
-    back = None if views is None else np.linalg.inv(views.near[0])
-    return Path(trace.start, shown, pace, planned.keys, planned.reach, at_keys, to_left, to_right, back, cuts)
 
 
 def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -183,30 +197,41 @@ def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDAr
     return moved
 
 
+def _tangents(
+    around_keys: npt.NDArray[np.float64], reach: Frames
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the vectors from the keys to the ends of their tangents, shape (k, 3), for points as in `around_keys`."""
+    key, before, before_2, after, after_2 = around_keys
+    steps = _tangent_steps(reach)
+    incoming = _outward_slopes(key, before, before_2, steps[0]) * reach[0][:, np.newaxis] / 3
+    outgoing = _outward_slopes(key, after, after_2, steps[1]) * reach[1][:, np.newaxis] / 3
+    return incoming, outgoing
+
+
+def _outward_slopes(
+    key: npt.NDArray[np.float64], first: npt.NDArray[np.float64], second: npt.NDArray[np.float64], step: Frames
+) -> npt.NDArray[np.float64]:
+    """Return the slope at each key of the parabola through the key and points one and two steps beyond it, (k, 3)."""
+    frames = np.where(step > 0.0, step, 1.0)[:, np.newaxis]
+    slopes: npt.NDArray[np.float64] = (4 * first - second - 3 * key) / (2 * frames)
+    return slopes
+
+
+def _tangent_steps(reach: Frames) -> Frames:
+    """Return the distances at which tangents are measured: one frame, because samples are linear in between."""
+    return np.minimum(1.0, reach / 2)
+
+
+def _speeds(points: npt.NDArray[np.float64], stretches: Sequence[slice]) -> Points:
+    """Return the speeds at the points, shape (n,), without the jumps between stretches."""
+    speeds = np.zeros(len(points))
+    for rows in stretches:
+        if len(points[rows]) > 1:
+            speeds[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
+    return speeds.astype(np.float32)
+
+
 def _stretches(cuts: Sequence[int], start: int, count: int) -> list[slice]:
     """Return the slices between cuts, for `count` rows, one per frame from `start`."""
     rows = [cut - start for cut in cuts if 0 < cut - start < count]
     return [slice(first, last) for first, last in pairwise((0, *rows, count))]
-
-
-def _keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
-    """Return the frames of keys on the object's or bone's own channels that move the point."""
-    try:
-        found = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
-    except AnimationError:
-        return np.empty(0)
-    frames = union(found).astype(np.float64)
-    return frames[(frames >= trace.start) & (frames <= trace.end)]
-
-
-def _step(reach: Frames) -> Frames:
-    """Return the distance at which a key's tangent is measured: one frame, because samples are linear in between."""
-    return np.minimum(1.0, reach / 2)
-
-
-def _slope(
-    key: npt.NDArray[np.float64], one: npt.NDArray[np.float64], two: npt.NDArray[np.float64], step: Frames
-) -> npt.NDArray[np.float64]:
-    """Return the outward slope at each key of the parabola through the key and two points beyond it, (k, 3)."""
-    slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
-    return slope

@@ -26,70 +26,76 @@ from ...ui.sliders.numbers_of_50 import of_50
 from ...ui.sliders.shared_number import is_mixed
 from .diagram import icons_of
 
-_SHOWN, _TO_CHOOSE = 2.1, 4.0
-"""Picture sizes in button heights: in the tab (two rows of buttons), and in the preset menu."""
+_BUTTON_SIZE = 2.1
+"""Size of the picture in the tab, in button heights: two rows of buttons."""
+_MENU_SIZE = 4.0
+"""Size of the pictures in the preset menu, in button heights."""
 _SAME = 1e-5
 """Tolerance for matching parameters with a preset, because parameters are float32."""
-_KEYS_OWN = "/"
+_CURRENT = "/"
 """Identifier of the current parameters. No file has this name."""
+_CURRENT_NUMBER = 0
 Item = tuple[str, str, str, int, int]
-_read: dict[Path, tuple[int, dict[str, float]]] = {}
-"""Parameters from files, with the modification times of the files."""
-_numbers: dict[str, int] = {}
+"""Enum item: identifier, label, tooltip, icon ID and number."""
+_files_read: dict[Path, tuple[int, dict[str, float]]] = {}
+"""Modification times in nanoseconds and parameters of preset files."""
+_item_numbers: dict[str, int] = {}
 """Number of each preset, from 1. The number is stable while other presets are added or removed."""
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the curve of the chosen keys as a button that opens the preset menu."""
     scene: Any = context.scene
-    layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_SHOWN, scale_popup=_TO_CHOOSE)
+    layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_BUTTON_SIZE, scale_popup=_MENU_SIZE)
 
 
-def numbers_of(file: Path) -> dict[str, float] | None:
-    """Return the parameters of a preset file, or None if it is not a preset."""
-    try:
-        written = file.stat().st_mtime_ns
-        kept = _read.get(file)
-        if kept is None or kept[0] != written:
-            _read[file] = kept = written, preset.read(read_file(file), PARAMETERS)
-    except (OSError, preset.PresetError):
-        return None
-    return kept[1]
-
-
-def shown_presets() -> dict[str, dict[str, float]]:
-    """Return the parameters of all presets by name."""
-    found = {name: numbers_of(file) for name, file in presets().items()}
-    return {name: numbers for name, numbers in found.items() if numbers is not None}
-
-
-def _present(context: bpy.types.Context) -> dict[str, float]:
-    """Return the parameters that are equal on all chosen keys."""
-    numbers = chosen_parameters(context)
-    return {name: float(own[0]) for name, own in numbers.items() if len(own) and not is_mixed(own)}
-
-
-def _all_items(_self: object, context: bpy.types.Context | None) -> list[Item]:
+def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
     """Return the presets, and the current parameters if they do not match a preset."""
     context = context or bpy.context
-    given, present = shown_presets(), _present(context)
+    preset_parameters, current = parameters_of_presets(), _common_parameters(context)
     # Parameters that the preset does not set are unchanged.
     pictures: list[Mapping[str, float] | None] = [
-        dict.fromkeys(PARAMETERS, 0.0) | present | numbers for numbers in given.values()
+        dict.fromkeys(PARAMETERS, 0.0) | current | parameters for parameters in preset_parameters.values()
     ]
-    pictures.append(present if present.keys() >= set(PARAMETERS) else None)
-    *icons, own = icons_of(pictures)
+    pictures.append(current if current.keys() >= set(PARAMETERS) else None)
+    *icons, current_icon = icons_of(pictures)
     items = [
-        _item(name, label_of(name), _description(context, numbers), icon, _number(name))
-        for (name, numbers), icon in zip(given.items(), icons, strict=True)
+        _item(name, label_of(name), _description(context, parameters), icon, _item_number(name))
+        for (name, parameters), icon in zip(preset_parameters.items(), icons, strict=True)
     ]
-    if not _get(_self):
-        items.append(_item(_KEYS_OWN, iface_("Current"), iface_("Keep the current parameters"), own, 0))
+    if _matching_number(context) == _CURRENT_NUMBER:
+        tooltip = iface_("Keep the current parameters")
+        items.append(_item(_CURRENT, iface_("Current"), tooltip, current_icon, _CURRENT_NUMBER))
     return items
 
 
-def _number(name: str) -> int:
-    return _numbers.setdefault(name, len(_numbers) + 1)
+def parameters_of_presets() -> dict[str, dict[str, float]]:
+    """Return the parameters of all presets by name."""
+    parameters_by_name = {name: _parameters_of_file(file) for name, file in presets().items()}
+    return {name: parameters for name, parameters in parameters_by_name.items() if parameters is not None}
+
+
+def _parameters_of_file(file: Path) -> dict[str, float] | None:
+    """Return the parameters of a preset file, or None if it is not a preset."""
+    try:
+        modified = file.stat().st_mtime_ns
+        if file not in _files_read or _files_read[file][0] != modified:
+            _files_read[file] = modified, preset.read(read_file(file), PARAMETERS)
+    except (OSError, preset.PresetError):
+        return None
+    return _files_read[file][1]
+
+
+def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
+    """Return the parameters that are equal on all chosen keys."""
+    numbers_by_name = chosen_parameters(context)
+    return {
+        name: float(numbers[0]) for name, numbers in numbers_by_name.items() if len(numbers) and not is_mixed(numbers)
+    }
+
+
+def _item_number(name: str) -> int:
+    return _item_numbers.setdefault(name, len(_item_numbers) + 1)
 
 
 @lru_cache(maxsize=1024)
@@ -98,27 +104,29 @@ def _item(*item: Any) -> Any:
     return item
 
 
-def _description(context: bpy.types.Context, given: Mapping[str, float]) -> str:
-    shown = {name: number for name, number in given.items() if number}
+def _description(context: bpy.types.Context, parameters: Mapping[str, float]) -> str:
+    """Return the nonzero parameters of a preset as text."""
+    nonzero = {name: number for name, number in parameters.items() if number}
     if preferences.shows_numbers_of_50(context):
-        shown = {name: of_50(name, number) for name, number in shown.items()}
-    labels = {name: iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in shown}
-    return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in shown.items())
+        nonzero = {name: of_50(name, number) for name, number in nonzero.items()}
+    labels = {name: iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in nonzero}
+    return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in nonzero.items())
 
 
-def _get(_self: object) -> int:
-    present = _present(bpy.context)
-    for name, given in shown_presets().items():
-        if all(abs(present.get(each, np.inf) - number) <= _SAME for each, number in given.items()):
-            return _number(name)
-    return 0
+def _matching_number(context: bpy.types.Context) -> int:
+    """Return the number of the preset that the chosen keys match, or the number of the current parameters."""
+    current = _common_parameters(context)
+    for preset_name, parameters in parameters_of_presets().items():
+        if all(abs(current.get(name, np.inf) - number) <= _SAME for name, number in parameters.items()):
+            return _item_number(preset_name)
+    return _CURRENT_NUMBER
 
 
-def _set(_self: object, value: int) -> None:
-    for name, given in shown_presets().items():
-        if _number(name) == value:
-            # The panel shows the reason.
-            apply_preset(bpy.context, given)
+def _set(_self: object, number: int) -> None:
+    for name, parameters in parameters_of_presets().items():
+        if _item_number(name) == number:
+            # The panel shows the reason if keys cannot be changed.
+            apply_preset(bpy.context, parameters)
 
 
 class TCBPresets(bpy.types.PropertyGroup):
@@ -127,8 +135,8 @@ class TCBPresets(bpy.types.PropertyGroup):
     preset: EnumProperty(
         name="Preset",
         description="Apply a preset to the keys",
-        items=_all_items,
-        get=_get,
+        items=_items,
+        get=lambda _self: _matching_number(bpy.context),
         set=_set,
         options=set(),
     )
@@ -144,5 +152,5 @@ def unregister() -> None:
     owner: Any = bpy.types.Scene
     del owner.tcb_presets
     bpy.utils.unregister_class(TCBPresets)
-    _read.clear()
-    _numbers.clear()
+    _files_read.clear()
+    _item_numbers.clear()

@@ -1151,7 +1151,7 @@ def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
     keyed("Box", animation)
     with pytest.raises(RuntimeError, match=r"Error: \. cannot be read"):
         bpy.ops.import_anim.tcb_3ds(filepath="")
-    with pytest.raises(RuntimeError, match=r"Error: \. cannot be written: it is not a file name"):
+    with pytest.raises(RuntimeError, match=r"Error: No file name\. Enter one and export again"):
         bpy.ops.export_anim.tcb_3ds(filepath="")
 
 

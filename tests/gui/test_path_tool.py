@@ -60,7 +60,7 @@ def on_screen(points):
     places = pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
     return [(float(x) + r.x, win().height - 1 - r.y - float(y)) for x, y in places]
 def kept():
-    return next(iter(overlay._state.kept.values())).path
+    return next(iter(overlay.path_cache.state.paths.values())).path
 """
 
 MIDDLE = """

@@ -34,8 +34,8 @@ import sys, numpy
 module = sys.modules['{PACKAGE}.panels.pictures.diagram']
 sidebar = bpy.context.scene.tcb
 parameters = {{name: getattr(sidebar, name) for name in module.PARAMETERS}}
-size = module.size_drawn()
-pixels = module.bitmap([parameters], size, *module._theme_colors()).packed().view(numpy.uint8)
+size = module.size_in_pixels()
+pixels = module.render([parameters], size, *module._theme_colors()).packed().view(numpy.uint8)
 numpy.save({str(file)!r}, pixels.reshape(size, size, 4)[::-1])
 """)
     pixels = np.load(file).astype(int)
@@ -140,7 +140,7 @@ overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
 
 def steps():
     scene, view = bpy.context.scene, area('VIEW_3D').spaces.active.region_3d
-    (kept,) = overlay._state.kept.values()
+    (kept,) = overlay.path_cache.state.paths.values()
     path, rotation, frame = kept.path, view.view_rotation.copy(), scene.frame_current
     for turn in range(3):
         view.view_rotation.rotate(view.view_rotation)
@@ -148,7 +148,7 @@ def steps():
         area('VIEW_3D').tag_redraw()
         yield from drawn()
     view.view_rotation, scene.frame_current = rotation, frame
-    return [path is kept.path and not kept.stale, overlay._state.drawn == 1]
+    return [path is kept.path and not kept.is_stale, overlay.path_cache.state.drawn_count == 1]
 """
 
 # A local view of the camera, without the selected cube.
@@ -264,7 +264,7 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
 with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
-    result = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes], overlay._state.wanted
+    result = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes], overlay.path_cache.state.requested
 """
     assert window.run(status) == ("bone has constraints: stepped through frames", ["Scene"], {})
     window.run("bpy.context.scene.tcb_paths.by_speed = True")

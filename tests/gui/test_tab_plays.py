@@ -55,7 +55,7 @@ off, drawn_paths = [], []
 def compare():
     cube = bpy.data.objects.get('Cube')
     curves = fcurves()[:3]
-    kept = next((k for (thing, _), k in overlay._state.kept.items() if thing[0] == cube.session_uid), None)
+    kept = next((k for (thing, _), k in overlay.path_cache.state.paths.items() if thing[0] == cube.session_uid), None)
     if kept is None:
         return
     path = kept.path

@@ -61,7 +61,7 @@ def test_what_is_no_frame_or_no_file_is_told(keyed, file):
     bpy.ops.tcb.enable()
     with pytest.raises(RuntimeError, match="Error: frame_start nan is not a finite number"):
         bpy.ops.import_anim.tcb_table(filepath=file("frame,x\n1,1\n2,5"), frame_start=np.nan)
-    with pytest.raises(RuntimeError, match=r"Error: \. cannot be written: it is not a file name"):
+    with pytest.raises(RuntimeError, match=r"Error: No file name\. Enter one and export again"):
         bpy.ops.export_anim.tcb_table(filepath="")
 
 

@@ -31,12 +31,12 @@ def sampling(tcb_animation):
 @pytest.fixture
 def overlay(scene, pictures):
     """The overlay, turned on, in camera space, without stored paths."""
-    pictures.overlay._forget()
+    pictures.overlay.path_cache.clear()
     scene.frame_end = 60
     bpy.context.window_manager.tcb_show_paths = True
     scene.tcb_paths.space = "CAMERA"
     yield pictures.overlay
-    pictures.overlay._forget()
+    pictures.overlay.path_cache.clear()
 
 
 def keyed(item, seed, path="location", frames=(1, 20, 41, 60), size=2.0):
@@ -74,10 +74,10 @@ def thing(scene):
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
     wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
-    overlay._want(wanted)
+    overlay.path_cache._request(wanted)
     for _ in range(10_000):
-        if overlay._work() is None:
-            return overlay._state.kept[wanted]
+        if overlay.path_cache._work() is None:
+            return overlay.path_cache.state.paths[wanted]
     raise AssertionError("the path is not computed")
 
 
@@ -85,12 +85,12 @@ def shown(overlay, pictures, item, bone=""):
     """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
-    return pictures.path_pick.Shown(item, bone, overlay._trace(bpy.context.scene), path, view)
+    return pictures.path_pick.DrawnPath(item, bone, overlay._trace(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
     """Return the world positions at which points of the path are drawn."""
-    view = np.eye(4) if each.view is None else each.view
+    view = np.eye(4) if each.path_to_world is None else each.path_to_world
     return points.astype(float) @ view[:3, :3].T + view[:3, 3]
 
 
@@ -226,8 +226,8 @@ def test_a_camera_is_sampled_once_until_it_moves_otherwise(
         frames.clear()
         change()
         bpy.context.view_layer.update()
-        overlay._state.drawn = 2
-        overlay._on_update(scene, bpy.context.evaluated_depsgraph_get())
+        overlay.path_cache.state.drawn_count = 2
+        overlay.path_cache._on_update(scene, bpy.context.evaluated_depsgraph_get())
         after = [kept(overlay, item) for item in (thing, other)]
         return sum(frames), [each is not was for each, was in zip(after, before, strict=True)]
 
@@ -280,7 +280,7 @@ def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
 
     def update():
         bpy.context.view_layer.update()
-        overlay._on_update(scene, bpy.context.evaluated_depsgraph_get())
+        overlay.path_cache._on_update(scene, bpy.context.evaluated_depsgraph_get())
 
     kept(overlay, thing)
     assert len(set(map(id, frames))) == 1
@@ -300,15 +300,15 @@ def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
 def test_a_camera_that_goes_leaves_no_path_behind_and_no_error(scene, overlay, camera, thing):
     wanted = (thing.session_uid, ""), overlay._trace(scene)
     camera.constraints.new("LIMIT_LOCATION")
-    overlay._want(wanted)
-    overlay._work()
+    overlay.path_cache._request(wanted)
+    overlay.path_cache._work()
     assert "constraints" in overlay.status(bpy.context)
     bpy.data.objects.remove(camera)
     for _ in range(100):
-        if overlay._work() is None:
+        if overlay.path_cache._work() is None:
             break
-    assert not overlay._state.kept
-    assert not overlay._state.failed
+    assert not overlay.path_cache.state.paths
+    assert not overlay.path_cache.state.has_failed
     assert kept(overlay, thing).path.views is None
 
 
@@ -351,7 +351,7 @@ def grab(pictures, viewport, each, part, row):
     found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
     assert (found[0].part, found[0].row) == (part, row)
-    pointer = pictures.path_drag._Pointer(viewport, tuple(start), each, row)
+    pointer = pictures.path_mouse.Pointer(viewport, tuple(start), each, row)
     return found[0], pointer, start
 
 
@@ -366,17 +366,17 @@ def test_a_dragged_key_is_seen_under_the_mouse_at_its_frame(scene, overlay, pict
     picked, pointer, start = grab(pictures, viewport, each, "KEY", list(each.path.frames).index(20))
     end = start + ((30, -25) if held == "location" else (4, 3))
     world = each.world_at(picked.row)
-    drag = pictures.path_drag._Place(
+    drag = pictures.path_drag._PositionDrag(
         picked.spot(scene, each), world[:3, :3] @ each.path.keys[picked.row] + world[:3, 3]
     )
-    pointer.at = tuple(end)
-    drag.to(pointer)
+    pointer.position = tuple(end)
+    drag.follow(pointer)
     scene.frame_set(20)
     bpy.context.view_layer.update()
     tip = thing.matrix_world.translation if held == "location" else thing.matrix_world @ Vector((0, 0, 1.0))
     assert np.abs(at_pixels(viewport, tip) - end).max() < 0.1
     scene.frame_set(NOW)
-    overlay._state.inputs = overlay.Fingerprints()
+    overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     each = shown(overlay, pictures, thing)
     assert np.abs(at_pixels(viewport, drawn(each, each.path.keys)[picked.row]) - end).max() < 0.1
 
@@ -387,9 +387,9 @@ def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, c
     scene.frame_set(NOW)
     each = shown(overlay, pictures, thing)
     picked, pointer, start = grab(pictures, viewport, each, "KEY", 1)
-    drag = pictures.path_drag._Place(picked.spot(scene, each), before)
-    pointer.at, pointer.axis, pointer.typed = tuple(start + 40), "Z", "1.5"
-    drag.to(pointer)
+    drag = pictures.path_drag._PositionDrag(picked.spot(scene, each), before)
+    pointer.position, pointer.axis, pointer.typed = tuple(start + 40), "Z", "1.5"
+    drag.follow(pointer)
     scene.frame_set(20)
     assert np.array(thing.matrix_world.translation) == pytest.approx(np.add(before, (0, 0, 1.5)), abs=1e-4)
     # The mouse moves the key to the point on its vertical that is closest to the view ray.
@@ -397,9 +397,9 @@ def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, c
     pointer.typed = ""
     wanted = np.add(before, (0, 0, 0.7))
     scene.frame_set(20)
-    pointer.at = tuple(at_pixels(viewport, wanted))
+    pointer.position = tuple(at_pixels(viewport, wanted))
     scene.frame_set(NOW)
-    drag.to(pointer)
+    drag.follow(pointer)
     scene.frame_set(20)
     assert np.array(thing.matrix_world.translation) == pytest.approx(wanted, abs=1e-3)
 
@@ -415,20 +415,20 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     # Tension alone moves the end along the change of the tangent in the world, projected by the camera.
     animation.key_set(thing, "location", 20, tension=-0.4)
     animation.bake(thing, output="HANDLES")
-    overlay._state.inputs = overlay.Fingerprints()
+    overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     wanted = shown(overlay, pictures, thing)
     aim = at_pixels(viewport, drawn(wanted, (wanted.path.keys + wanted.path.outgoing)[1:2])[0])
     animation.key_set(thing, "location", 20, tension=0.0)
     animation.bake(thing, output="HANDLES")
-    overlay._state.inputs = overlay.Fingerprints()
+    overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     each = shown(overlay, pictures, thing)
     assert np.abs((each.path.keys + each.path.outgoing)[1] - end_now).max() < 1e-5
     picked, pointer, start = grab(pictures, viewport, each, "handle_right", 1)
     assert np.abs(aim - start).max() > 5
-    drag = pictures.path_drag._Tangent(picked.spot(scene, each), each, picked, pointer, {})
-    pointer.at = tuple(aim)
-    drag.to(pointer)
-    overlay._state.inputs = overlay.Fingerprints()
+    drag = pictures.path_drag._TangentDrag(picked.spot(scene, each), each, picked, pointer, {})
+    pointer.position = tuple(aim)
+    drag.follow(pointer)
+    overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     after = shown(overlay, pictures, thing)
     end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.outgoing)[1:2])[0])
     assert np.abs(end - aim).max() < 0.5
@@ -452,7 +452,7 @@ def test_a_tangent_of_a_track_that_is_not_tcb_is_refused_when_pressed(
     reports = []
 
     class Pressed:
-        _hold = operator._hold
+        _new_drag = operator._new_drag
 
         def report(self, _level, text):
             reports.append(text)
@@ -483,7 +483,7 @@ def test_a_pressed_tangent_of_an_override_leaves_the_linked_action(
     viewport.area, viewport.window_manager = None, Mock()
     operator = pictures.path_drag.TCB_OT_path_drag
     pressed = Mock()
-    pressed._hold = lambda: operator._hold(pressed)
+    pressed._new_drag = lambda: operator._new_drag(pressed)
     assert operator.invoke(pressed, viewport, SimpleNamespace(shift=False, ctrl=False)) == {"RUNNING_MODAL"}
     assert item.animation_data.action == linked
 
@@ -497,9 +497,9 @@ def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay,
     assert found is not None
     assert found[0].part == "PATH"
     assert found[0].frame == pytest.approx(30, abs=0.05)
-    drag = pictures.path_drag._Time(found[0]._replace(frame=20.0).spot(scene, each), each)
-    pointer = pictures.path_drag._Pointer(viewport, tuple(at), each, 1)
-    drag.to(pointer)
+    drag = pictures.path_drag._FrameDrag(found[0]._replace(frame=20.0).spot(scene, each), each)
+    pointer = pictures.path_mouse.Pointer(viewport, tuple(at), each, 1)
+    drag.follow(pointer)
     assert drag.frame == 30
 
 

@@ -331,7 +331,7 @@ def test_the_row_of_presets_has_those_that_the_user_made_and_none_that_is_damage
 ):
     own_presets("Mine", tension=0.75, bias=-0.5)
     own_presets("Damaged", tension="open")
-    given = tcb_animation.panels.pictures.preset_pictures.shown_presets()
+    given = tcb_animation.panels.pictures.preset_pictures.parameters_of_presets()
     assert given["Mine"] == {"tension": 0.75, "bias": -0.5}
     assert "Damaged" not in given
     assert len(given) == 9

@@ -130,11 +130,11 @@ def test_a_side_that_blender_plays_is_a_step_if_constant_and_otherwise_straight(
 ):
     """The picture has a line at (-0.45, y), and a dot at (-0.4, y) if the dots would be evenly spaced."""
     sides = animation.fcurves.keyframes.INTERPOLATION[kind], diagram.SPLINE
-    picture = diagram.bitmap([parameters(tension=-1.0, bias=0.5)], 160, WHITE, BLACK, sides)
+    picture = diagram.render([parameters(tension=-1.0, bias=0.5)], 160, WHITE, BLACK, sides)
 
     def drawn(*points):
         inks = []
-        for column, row in (diagram.placed(np.array(point), 160).astype(int) for point in points):
+        for column, row in (diagram.pixels_of(np.array(point), 160).astype(int) for point in points):
             ink = picture.pixels[row - 1 : row + 2, column - 1 : column + 2, 0].max()
             inks.append("empty" if ink < 0.25 else "line" if ink < 0.8 else "dot")
         return tuple(inks)
@@ -168,7 +168,7 @@ def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, anima
     given, size = parameters(tension=0.3, bias=0.4), 160
 
     def pixels(sides, *every):
-        return diagram.bitmap(every, size, WHITE, BLACK, sides).pixels
+        return diagram.render(every, size, WHITE, BLACK, sides).pixels
 
     whole, empty = pixels((spline, spline), given), pixels((spline, spline))
     # a key's diamond and its outline
@@ -214,7 +214,7 @@ def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitm
     seen = []
     monkeypatch.setattr(bitmap.Bitmap, "line", lambda _self, points, _width, _colour: seen.append(points))
     for tension, continuity, bias in product((-1.0, 0.0, 1.0), repeat=3):
-        diagram.bitmap([parameters(tension=tension, continuity=continuity, bias=bias)], 160, WHITE, BLACK)
+        diagram.render([parameters(tension=tension, continuity=continuity, bias=bias)], 160, WHITE, BLACK)
     everywhere = np.concatenate(seen[2::5])
     assert everywhere.min() > 4
     assert everywhere.max() < 156
@@ -247,7 +247,7 @@ def test_colours_are_multiplied_by_how_much_they_cover(bitmap):
 
 
 def test_row_0_is_the_lowest(diagram):
-    pixels = bytes_of(diagram.bitmap([parameters()], 160, WHITE, BLACK)).astype(int)
+    pixels = bytes_of(diagram.render([parameters()], 160, WHITE, BLACK)).astype(int)
     orange = (pixels[..., 0] == 255) & (pixels[..., 2] < 60)
     rows, columns = np.nonzero(orange)
     # The key is above the middle, at (0, 1), with the view from 0.74.
@@ -257,7 +257,7 @@ def test_row_0_is_the_lowest(diagram):
 
 def test_each_display_scale_has_its_own_pixels(diagram):
     once, twice = (
-        bytes_of(diagram.bitmap([parameters(bias=0.5)], size, WHITE, BLACK)).astype(float) for size in (160, 320)
+        bytes_of(diagram.render([parameters(bias=0.5)], size, WHITE, BLACK)).astype(float) for size in (160, 320)
     )
     assert np.abs(twice.reshape(160, 2, 160, 2, 4).mean(axis=(1, 3)) - once).mean() < 3
     # The picture is drawn, not enlarged, so pixels of a pair differ.
@@ -268,7 +268,7 @@ def test_each_display_scale_has_its_own_pixels(diagram):
 def icons(scene, diagram, monkeypatch):
     """icons(parameters): the name and pixels of the drawn picture."""
 
-    monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # Without a window, there is no display scale.
+    monkeypatch.setattr(diagram, "size_in_pixels", lambda: 161)  # Without a window, there is no display scale.
 
     def draw(*every, sides=(diagram.SPLINE, diagram.SPLINE), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
@@ -301,11 +301,11 @@ def test_keys_that_differ_are_drawn_faintly_over_each_other(icons, diagram):
     alone = [icons(parameters(tension=tension))[1] for tension in (1.0, -1.0)]
     assert not any((shown == each).all() for each in alone)
     tight, wide = (diagram.curve(parameters(tension=tension))[0] for tension in (1.0, -1.0))
-    picture = diagram.bitmap([parameters(tension=1.0), parameters(tension=-1.0)], 160, WHITE, BLACK).pixels[..., 0]
-    full = diagram.bitmap([parameters(tension=1.0)], 160, WHITE, BLACK).pixels[..., 0]
+    picture = diagram.render([parameters(tension=1.0), parameters(tension=-1.0)], 160, WHITE, BLACK).pixels[..., 0]
+    full = diagram.render([parameters(tension=1.0)], 160, WHITE, BLACK).pixels[..., 0]
     for line in (tight, wide):
         # between two dots, away from the key
-        column, row = diagram.placed(line[14], 160).astype(int)
+        column, row = diagram.pixels_of(line[14], 160).astype(int)
         assert 0.1 < picture[row - 1 : row + 2, column].max() < full.max()
 
 
@@ -320,7 +320,7 @@ def test_without_a_key_the_field_is_empty(icons):
 
 def test_a_valley_is_the_hill_upside_down(diagram):
     hill, valley = (
-        diagram.bitmap([parameters(bias=0.5)], 160, WHITE, BLACK, is_valley=is_valley).pixels
+        diagram.render([parameters(bias=0.5)], 160, WHITE, BLACK, is_valley=is_valley).pixels
         for is_valley in (False, True)
     )
     assert (hill[::-1] == valley).all()
@@ -360,7 +360,7 @@ def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
     np.testing.assert_allclose(shown, (at - incoming / 3, at + outgoing / 3), atol=1e-12)
     # Longer tangents are shortened to the picture, and have the same direction.
     for end in shown:
-        inside = diagram.placed(diagram.shown_at(end), 160)
+        inside = diagram.pixels_of(diagram.shown_at(end), 160)
         assert (inside > 2).all()
         assert (inside < 158).all()
         away, seen = end - at, diagram.shown_at(end) - at

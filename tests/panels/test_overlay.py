@@ -235,10 +235,10 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
-    planned = pictures.paths.plan(item, bone, trace)
-    world = pictures.overlay.ExactSampler(planned.frames, {})
+    planned = pictures.paths.plan_path(item, bone, trace)
+    world = pictures.path_cache.ExactSampler(planned.frames, {})
     tail = item.pose.bones[bone].bone.length if bone else 0.0
-    return pictures.paths.path(planned, planned.frames, world.matrices(item, bone), trace, tail)
+    return pictures.paths.sampled_path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 
 
 def test_a_dot_stands_at_every_frame_and_a_key_where_the_animator_set_one(scene, pictures):
@@ -311,19 +311,19 @@ def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
 @pytest.fixture
 def overlay(scene, pictures):
     """The overlay, turned on, without stored paths."""
-    pictures.overlay._forget()
+    pictures.overlay.path_cache.clear()
     bpy.context.window_manager.tcb_show_paths = True
     yield pictures.overlay
-    pictures.overlay._forget()
+    pictures.overlay.path_cache.clear()
 
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
     wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
-    overlay._want(wanted)
-    while overlay._work() is not None:
+    overlay.path_cache._request(wanted)
+    while overlay.path_cache._work() is not None:
         pass
-    return overlay._state.kept[wanted]
+    return overlay.path_cache.state.paths[wanted]
 
 
 def test_a_path_is_out_of_date_when_what_it_was_made_of_changes_and_only_then(scene, overlay):
@@ -334,39 +334,39 @@ def test_a_path_is_out_of_date_when_what_it_was_made_of_changes_and_only_then(sc
     other.keyframe_insert("location", frame=20)
     other.location.x = 3
     bpy.context.view_layer.update()
-    assert not path.stale
+    assert not path.is_stale
     parent.keyframe_insert("location", frame=20)
     bpy.context.view_layer.update()
-    assert path.stale
+    assert path.is_stale
     path = kept(overlay, child)
     child.matrix_parent_inverse = Matrix.Translation((0, 0, 1))
     bpy.context.view_layer.update()
-    assert path.stale
+    assert path.is_stale
     path = kept(overlay, child)
     child.keyframe_insert("location", frame=25)
     bpy.context.view_layer.update()
-    assert path.stale
+    assert path.is_stale
     assert len(kept(overlay, child).path.keys) == 5
 
 
 def test_a_path_that_was_stepped_is_out_of_date_when_a_constraints_target_changes(scene, overlay, rig):
     item = constrained(scene, rig)
     path = kept(overlay, item)
-    assert path.note == "Led has constraints"
+    assert path.stepping_reason == "Led has constraints"
     assert np.abs(path.path.points[: len(FRAMES)] - seen(item)[:, :3, 3]).max() < 1e-5
     rig.scale = (2, 2, 2)
     bpy.context.view_layer.update()
-    assert path.stale
+    assert path.is_stale
 
 
 def test_things_that_are_gone_are_left_out(scene, overlay):
     item = empty(scene, "Gone", 1)
     wanted = (item.session_uid, ""), overlay._trace(scene)
-    overlay._want(wanted)
+    overlay.path_cache._request(wanted)
     bpy.data.objects.remove(item)
-    assert overlay._work() is None
-    assert not overlay._state.kept
-    assert not overlay._state.failed
+    assert overlay.path_cache._work() is None
+    assert not overlay.path_cache.state.paths
+    assert not overlay.path_cache.state.has_failed
 
 
 def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
@@ -374,7 +374,7 @@ def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
         overlay.draw_viewport()  # in no viewport
     assert capfd.readouterr().err.count("Traceback") == 1
     bpy.context.window_manager.tcb_show_paths = True
-    assert not overlay._state.failed
+    assert not overlay.path_cache.state.has_failed
 
 
 def test_a_part_of_a_path_has_its_own_points_and_keys_alone(scene, overlay):
@@ -428,13 +428,14 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
 
     def again():
         before = {
-            bone: overlay._state.kept[(rig.session_uid, bone), overlay._trace(bpy.context.scene)] for bone in bones
+            bone: overlay.path_cache.state.paths[(rig.session_uid, bone), overlay._trace(bpy.context.scene)]
+            for bone in bones
         }
         bpy.context.view_layer.update()
-        overlay._state.drawn = 3
-        overlay._on_update(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+        overlay.path_cache.state.drawn_count = 3
+        overlay.path_cache._on_update(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
         paths = [kept(overlay, rig, bone) for bone in bones]
-        assert not any(each.stale for each in paths)
+        assert not any(each.is_stale for each in paths)
         return [bone for bone, each in zip(bones, paths, strict=True) if each is not before[bone]]
 
     for bone in bones:
@@ -523,16 +524,16 @@ def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve
     bpy.ops.object.mode_set(mode="OBJECT")
     held = new_object("Held")
     held.parent, held.parent_type, held.parent_bone = rig, "BONE", "gone"
-    before = overlay.Fingerprints().of(held)
+    before = overlay.path_cache.Fingerprints().of(held)
     rig.delta_location = (5, 0, 0)
-    assert overlay.Fingerprints().of(held) != before
+    assert overlay.path_cache.Fingerprints().of(held) != before
     curve = bpy.data.curves.new("Way", "CURVE")
     curve.use_path = False
     way = new_object("Way", data=curve)
     held.parent, held.parent_type = way, "OBJECT"
-    before = overlay.Fingerprints().of(held)
+    before = overlay.path_cache.Fingerprints().of(held)
     curve.use_path = True
-    assert overlay.Fingerprints().of(held) != before
+    assert overlay.path_cache.Fingerprints().of(held) != before
 
 
 def test_numbers_between_keys_keep_apart_from_the_last_one_written(overlay) -> None:

@@ -27,7 +27,7 @@ def turning(scene):
 def places(tcb_animation, turning):
     """places(): the frames and values of the marks on the first channel."""
     own_keys = tcb_animation.panels.pictures.own_keys
-    return lambda: own_keys.own_places(list(fcurves(turning))[:1], bpy.context).tolist()
+    return lambda: own_keys.own_positions(list(fcurves(turning))[:1], bpy.context).tolist()
 
 
 def test_own_keys_are_marked_in_degrees_while_they_are_baked(places):

@@ -30,7 +30,7 @@ def shown(pictures):
     frames = np.array([1.0, 21.0, 41.0])
     path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, -away, away)
     trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 41)
-    return pictures.path_pick.Shown(SimpleNamespace(session_uid=7), "", trace, path)
+    return pictures.path_pick.DrawnPath(SimpleNamespace(session_uid=7), "", trace, path)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_key_a_tangent_or_the_path_is_under_the_mouse(pictures, shown, mouse, 
     if not part:
         assert found is None
         return
-    assert (found[0].thing, found[0].part) == ((7, ""), part)
+    assert (found[0].owner, found[0].part) == ((7, ""), part)
     assert found[0].frame == pytest.approx(frame, abs=1e-4)
 
 
@@ -68,13 +68,13 @@ def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_th
         before_x, before_y = before or (x, y)
         return SimpleNamespace(mouse_prev_x=before_x, mouse_prev_y=before_y, **there)
 
-    drag = pictures.path_drag
-    drag.see(context(1), event(110, 120))
+    mouse_module = pictures.path_mouse
+    mouse_module.record_mouse(context(1), event(110, 120))
     late, at_rest = event(170, 150, before=(110, 120)), event(170, 150)
-    assert drag.pressed_at(context(1), late) == (100, 100)
-    assert drag.pressed_at(context(1), at_rest) == (160, 130)
+    assert mouse_module.pressed_at(context(1), late) == (100, 100)
+    assert mouse_module.pressed_at(context(1), at_rest) == (160, 130)
     # The path was not shown in another viewport.
-    assert drag.pressed_at(context(2), late) == (160, 130)
+    assert mouse_module.pressed_at(context(2), late) == (160, 130)
 
 
 def test_a_path_has_the_colour_of_its_bone(pictures):
@@ -87,7 +87,7 @@ def test_a_path_has_the_colour_of_its_bone(pictures):
     # Blender stores one byte per channel.
     assert colours[0][:3] == pytest.approx((0.25, 0.5, 0.75), abs=0.003)
     assert colours[1][:3] == tuple(theme)
-    assert colours[2] == pictures.draw_paths.PATH
+    assert colours[2] == pictures.draw_paths.PATH_COLOR
     assert pictures.overlay.path_color(bpy.context, rig, "three", True)[3] < colours[2][3]
 
 
@@ -100,6 +100,8 @@ def test_scripts_make_and_delete_keys_of_paths(scene, pictures):
         assert bpy.ops.tcb.path_key_delete(object=item.name, frame=20) == {"FINISHED"}
         with pytest.raises(RuntimeError, match="no key at this frame"):
             bpy.ops.tcb.path_key_delete(object=item.name, frame=20)
-        with pytest.raises(RuntimeError, match="No such object"):
+        with pytest.raises(RuntimeError, match='There is no object "Nothing"'):
             bpy.ops.tcb.path_key_delete(object="Nothing", frame=1)
+        with pytest.raises(RuntimeError, match=f'"{item.name}" has no bone "arm"'):
+            bpy.ops.tcb.path_key_delete(object=item.name, bone="arm", frame=1)
     assert [point.co.x for point in curve(item, "location").keyframe_points] == [1, 30, 50]

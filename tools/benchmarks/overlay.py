@@ -61,12 +61,12 @@ def drawn(kind, times, frames=0):
         return (time.perf_counter() - start) / times * 1000
 
 def computed():
-    overlay._forget()
+    overlay.path_cache.clear()
     drawn('DRAW_WIN_SWAP', 1)
     pieces = []
-    while overlay._state.wanted or overlay._state.stepped:
+    while overlay.path_cache.state.requested or overlay.path_cache.state.stepped:
         start = time.perf_counter()
-        overlay._work()
+        overlay.path_cache._work()
         pieces.append((time.perf_counter() - start) * 1000)
     return pieces
 
@@ -74,7 +74,7 @@ def steps():
     bpy.context.window_manager.tcb_show_paths = True
     settings.by_speed, settings.frames, settings.tangents = {look}
     pieces = computed()
-    kept = dict(overlay._state.kept)
+    kept = dict(overlay.path_cache.state.paths)
     for _ in range(2):
         drawn('DRAW_WIN_SWAP', 1)
         yield 0.01
@@ -88,7 +88,7 @@ def steps():
             pictures._handles.insert(0, (space, handle))
             with_paths.append(drawn(kind, 2, frames))
         yield 0.01
-    same = all(overlay._state.kept.get(key) is each for key, each in kept.items())
+    same = all(overlay.path_cache.state.paths.get(key) is each for key, each in kept.items())
     return times, pieces, len(kept), same
 """
 

@@ -120,10 +120,10 @@ def paths(rig: Any) -> tuple[float, float]:
 
     def compute() -> None:
         # The cache holds twice as many paths as are drawn, and no window draws paths here.
-        overlay._state.drawn = BONES
-        overlay._state.inputs = overlay.Fingerprints()
-        overlay._state.wanted.update(dict.fromkeys(every))
-        while overlay._work() is not None:
+        overlay.path_cache.state.drawn_count = BONES
+        overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
+        overlay.path_cache.state.requested.update(dict.fromkeys(every))
+        while overlay.path_cache._work() is not None:
             pass
 
     whole = milliseconds_of(compute)
