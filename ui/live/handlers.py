@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence, Set
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Set
+from typing import Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty
@@ -24,6 +23,7 @@ from ...animation.action_users import users_of
 from ...animation.bake.pipeline import bake
 from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
+from ...animation.datablocks import animation_data
 from ...animation.errors import Finding
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
@@ -31,8 +31,7 @@ from ...animation.store.actions.live_switch import is_live, switch_off
 from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
-from ...animation.track_names import track_name
-from ...animation.translation import rpt_, translated
+from ...animation.translation import translated
 from .. import bake_properties, selection
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
@@ -41,17 +40,21 @@ from ..sliders import slider_drag
 from . import attempts_to_edit_baked
 from .editing import is_editing
 from .messages import forget_all_notes, forget_notes, keep_notes
-from .scenes import defaults_for, scenes_with
+from .playback_settings import actions_with_changed_playback, forget_settings
+from .render_warning import forget_warnings, warn_of_render
+from .scenes import default_parameters
 from .watched import is_watched, watched_actions, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
+_Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 QUIET = 0.3
 """Seconds without an edit before a track is fully compared. Until then, only its key frames are compared."""
-_SLICE = 0.008
+_SECONDS_PER_STEP = 0.008
 """Seconds per step of the full comparison: half of a redraw."""
 _RETRY = 0.05
+"""Seconds until the next check whether Blender is busy."""
 
 
 class _State:
@@ -62,15 +65,12 @@ class _State:
 
     def clear(self) -> None:
         self.marked: set[int] = set()
-        """Actions edited since the last update."""
+        """Actions that may have been edited since the last update."""
         self.unsure: set[int] = set()
         """Actions that were updated but not fully compared."""
         self.edited_at = 0.0
-        self.rendering = False
-        self.playbacks: dict[int, _Playback] = {}
-        """Playback settings, by the object's `session_uid`."""
-        self.warned: set[int] = set()
-        """Actions for which a render has warned about approximate handles."""
+        """Time of the last edit, as in `time.monotonic`."""
+        self.is_rendering = False
 
 
 _state = _State()
@@ -83,6 +83,8 @@ def _forget_all() -> None:
     slider_drag.forget()
     attempts_to_edit_baked.clear()
     forget_all_notes()
+    forget_settings()
+    forget_warnings()
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -99,12 +101,12 @@ def _tick_soon() -> None:
 
 def flush() -> Report:
     """Update all marked actions that were edited, with a full comparison."""
-    numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    return _update_each(numbers, lambda action: refresh_all(watches, action, *_options_if_live(action)))
+    uids, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
+    return _update_each(uids, lambda action: refresh_all(watches, action, *_options_if_live(action)))
 
 
 def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return the function for the options of unplayed tracks, or None if the action is not live.
+    """Return the function that returns the options of unplayed tracks, or None if the action is not live.
 
     Also return whether Live keys all channels of a rotation.
     """
@@ -113,33 +115,36 @@ def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types
 
 def _flush_soon() -> None:
     """Update marked actions after a fast comparison, and postpone the full comparison."""
-    numbers, _state.marked = _state.marked, set()
-    _state.unsure |= numbers
-    _update_each(numbers, lambda action: refresh(watches, action, *_options_if_live(action)))
+    uids, _state.marked = _state.marked, set()
+    _state.unsure |= uids
+    _update_each(uids, lambda action: refresh(watches, action, *_options_if_live(action)))
 
 
 def _continue_comparison() -> None:
     """Continue the full comparison for a short time, and update edited actions."""
-    _update_each(_state.unsure, lambda action: check_remaining(watches, action, *_options_if_live(action), _SLICE))
-    _state.unsure = {action.session_uid for action in watched_actions() if is_unsure(watches, action)} & _state.unsure
+    _update_each(
+        _state.unsure,
+        lambda action: check_remaining(watches, action, *_options_if_live(action), _SECONDS_PER_STEP),
+    )
+    _state.unsure &= {action.session_uid for action in watched_actions() if is_unsure(watches, action)}
 
 
-def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
-    """Apply the function to each action, and keep the notes."""
+def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -> Report:
+    """Apply the function to each editable action with one of these `session_uid`, and keep the notes."""
     report = Report()
     for action in bpy.data.actions:
-        if action.session_uid in numbers and action.is_editable:
+        if action.session_uid in uids and action.is_editable:
             try:
-                done = work(action)
+                action_report = update(action)
             except Exception as error:
                 # An error in one action must not stop the timer or prevent other actions from being updated.
                 traceback.print_exc()
-                done = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
-                keep_notes(action, done.refused)
-            if done.tracks or done.notes:
-                keep_notes(action, done.notes)
-            report.add(done)
-    if numbers and not bpy.app.background:
+                action_report = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
+                keep_notes(action, action_report.refused)
+            if action_report.tracks or action_report.notes:
+                keep_notes(action, action_report.notes)
+            report.add(action_report)
+    if uids and not bpy.app.background:
         redraw_editors()
     return report
 
@@ -164,14 +169,14 @@ def sidebar_options(scene: Any) -> Options:
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
     """Return the options for a TCB track that is not baked and is played by the handles of the animator's keys."""
-    return Options(output="HANDLES", defaults=defaults_for(users)).as_kept()
+    return Options(output="HANDLES", defaults=default_parameters(users)).as_kept()
 
 
 def is_busy() -> bool:
     """Return whether Blender is busy or keys must not be changed now."""
     context: Any = bpy.context
     windows = context.window_manager.windows
-    return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
+    return _state.is_rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
 
 
 def is_pending() -> bool:
@@ -200,9 +205,9 @@ def tick(at_once: bool = False) -> float | None:
         return QUIET
     if not _state.unsure:
         return None
-    rest = _state.edited_at + QUIET - time.monotonic()
-    if rest > _SLICE and not at_once:
-        return rest
+    remaining = _state.edited_at + QUIET - time.monotonic()
+    if remaining > _SECONDS_PER_STEP and not at_once:
+        return remaining
     _continue_comparison()
     return 0.0 if _state.unsure else None
 
@@ -215,7 +220,7 @@ def _before_frame_change(*_args: object) -> None:
     read.
     """
     view_layer = bpy.context.view_layer
-    depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
+    depsgraph = None if _state.is_rendering or view_layer is None else view_layer.depsgraph
     attempts_to_edit_baked.note_frame_change()
     if depsgraph is None:
         return
@@ -233,69 +238,42 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         attempts_to_edit_baked.note_update(depsgraph, is_editing())
         if attempts_to_edit_baked.is_pending():
             _tick_soon()
-    edited = []
+    edited_actions = []
     if depsgraph.id_type_updated("OBJECT") and not is_busy():
-        ids = (update.id and update.id.original for update in depsgraph.updates)
-        edited += _mark_changed_playback(obj for obj in ids if isinstance(obj, bpy.types.Object))
-    if not edited and not depsgraph.id_type_updated("ACTION"):
+        edited_actions += _mark_changed_playback(_updated(depsgraph, bpy.types.Object))
+    if not edited_actions and not depsgraph.id_type_updated("ACTION"):
         return
-    for update in depsgraph.updates:
-        action = update.id and update.id.original
-        if isinstance(action, bpy.types.Action):
-            edited.append(action)
-            if is_watched(action):
-                mark(action)
-        if action is not None and _times_scene(action):
+    for action in _updated(depsgraph, bpy.types.Action):
+        edited_actions.append(action)
+        if is_watched(action):
+            mark(action)
+        if _times_scene(action):
             mark_all()
     if bpy.app.background and not is_busy() and not is_dragged(0.0):
-        _update_now(edited)
+        _update_now(edited_actions)
+
+
+def _updated(depsgraph: bpy.types.Depsgraph, kind: type[_Datablock]) -> list[_Datablock]:
+    """Return the original datablocks of this type that the update lists."""
+    originals = (update.id and update.id.original for update in depsgraph.updates)
+    return [datablock for datablock in originals if isinstance(datablock, kind)]
 
 
 def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Mark the current and former actions of objects whose playback settings have changed."""
-    others: set[int] = set()
-    for obj in objects:
-        action = obj.animation_data.action if obj.animation_data else None
-        playback = _playback_of(obj, action) if action is not None and is_watched(action) else _UNWATCHED
-        before = _state.playbacks.get(obj.session_uid, _UNWATCHED)
-        if before != playback:
-            _state.playbacks[obj.session_uid] = playback
-            others |= {before.action, playback.action}
-    marked = [action for action in bpy.data.actions if action.session_uid in others] if others else []
-    marked = [action for action in marked if action.is_editable and is_watched(action)]
-    for action in marked:
-        for (number, _), watch in watches.items():
-            if number == action.session_uid:
+    """Mark the actions of objects whose playback settings have changed, for a full comparison."""
+    actions = actions_with_changed_playback(objects)
+    for action in actions:
+        for (uid, _), watch in watches.items():
+            if uid == action.session_uid:
                 watch.forget()
         mark(action)
-    return marked
+    return actions
 
 
-class _Playback(NamedTuple):
-    """Settings of an object that affect the playback of its keys."""
-
-    action: int
-    """The action's `session_uid`."""
-    slot: int
-    drivers: Sequence[tuple[str, int]]
-    modes: Sequence[str]
-    """Rotation modes of the object and its bones."""
-
-
-_UNWATCHED = _Playback(0, 0, (), ())
-
-
-def _playback_of(obj: bpy.types.Object, action: bpy.types.Action) -> _Playback:
-    data: Any = obj.animation_data
-    drivers = [(driver.data_path, driver.array_index) for driver in data.drivers]
-    modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
-    return _Playback(action.session_uid, getattr(data, "action_slot_handle", 0), drivers, modes)
-
-
-def _update_now(actions: list[bpy.types.Action]) -> None:
+def _update_now(edited_actions: list[bpy.types.Action]) -> None:
     """Update edited live actions without a window."""
-    edited = {action.session_uid for action in actions if is_live(action)}
-    report = _update_each(edited, _compare_in_full)
+    uids = {action.session_uid for action in edited_actions if is_live(action)}
+    report = _update_each(uids, _compare_in_full)
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
 
@@ -306,10 +284,10 @@ def _compare_in_full(action: bpy.types.Action) -> Report:
     return report
 
 
-def _times_scene(action: bpy.types.ID) -> bool:
+def _times_scene(action: bpy.types.Action) -> bool:
     """Return whether the action may contain a scene's frame function, which times all motion in the scene."""
     animations = [scene.animation_data for scene in bpy.data.scenes]
-    return action in [animation.action for animation in animations if animation is not None]
+    return any(animation is not None and animation.action == action for animation in animations)
 
 
 @persistent
@@ -355,57 +333,26 @@ def _before_saving(*_args: object) -> None:
 
 def _settle_tables() -> None:
     """Limit each table to the rows of its action's keys."""
-    actions: bpy.types.BlendDataActions = bpy.data.actions
-    if len(session.rows):
-        local = [action for action in actions if action.is_editable]
-        for action in local:
-            adopt_tracks(action)
-        for action in local:
-            clear_orphans(action)
+    if not len(session.rows):
+        return
+    editable_actions = [action for action in bpy.data.actions if action.is_editable]
+    for action in editable_actions:
+        adopt_tracks(action)
+    for action in editable_actions:
+        clear_orphans(action)
 
 
 @persistent
 def _before_rendering(scene: bpy.types.Scene, *_args: object) -> None:
     flush_all()
-    _state.rendering = True
-    lines = [] if bpy.app.background else _new_warnings(scene)
-    if lines:
-        # This may run in the render thread.
-        bpy.app.timers.register(partial(warn, lines), first_interval=0.0)
-
-
-def _new_warnings(scene: bpy.types.Scene) -> list[str]:
-    """Return a line for each approximate track in the scene, once per action."""
-    lines = []
-    for action in bpy.data.actions:
-        paths = [] if action.session_uid in _state.warned else read_table(action).approximate
-        if paths and scene in scenes_with(users_of(action)):
-            _state.warned.add(action.session_uid)
-            lines += [f'"{action.name}": {track_name(path)}' for path in paths]
-    return lines
-
-
-def warn(lines: list[str]) -> None:
-    """Show a warning in a window about rendered approximate tracks."""
-
-    def draw(menu: Any, _context: bpy.types.Context) -> None:
-        for line in lines[:_MOST_LINES]:
-            menu.layout.label(text=line, translate=False)
-        if len(lines) > _MOST_LINES:
-            menu.layout.label(text=rpt_("… and {:d} more", len(lines) - _MOST_LINES), translate=False)
-        menu.layout.label(text="Handles approximate the motion. Bake for an exact render")
-
-    manager: Any = bpy.context.window_manager
-    with bpy.context.temp_override(window=manager.windows[0]):
-        manager.popup_menu(draw, title=rpt_("Rendered with approximate handles"), icon="ERROR")
-
-
-_MOST_LINES = 6
+    _state.is_rendering = True
+    if not bpy.app.background:
+        warn_of_render(scene)
 
 
 @persistent
 def _after_rendering(*_args: object) -> None:
-    _state.rendering = False
+    _state.is_rendering = False
 
 
 _HANDLERS = (
@@ -425,29 +372,30 @@ _HANDLERS = (
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     """Return the datablocks' actions that have no TCB tracks yet."""
-    animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
-    actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
+    animations = filter(None, map(animation_data, datablocks))
+    actions = dict.fromkeys(animation.action for animation in animations if animation.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).tracks]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     """Turn Live on for actions with TCB tracks. Tracks that are not played yet are then played by handles."""
-    enabled = [action for action in actions if read_table(action).tracks]
-    users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
-    waiting = {user: paths for user in users if (paths := _waiting(user))}
-    report = bake(waiting, _options_for(users), waiting)
-    for action in enabled:
+    tcb_actions = [action for action in actions if read_table(action).tracks]
+    users = list(dict.fromkeys(user for action in tcb_actions for user in users_of(action)))
+    unplayed_paths = {user: paths for user in users if (paths := _unplayed_paths(user))}
+    report = bake(unplayed_paths, _options_for(users), unplayed_paths)
+    for action in tcb_actions:
         setattr(action, "tcb_live", True)  # noqa: B010  not in Blender's own types
     flush()
     return report
 
 
-def _waiting(user: bpy.types.ID) -> list[str]:
+def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
     """Return the paths of a datablock's TCB tracks that are not played."""
-    return [track.path for track in tracks_of(user) if track.enabled and not track.is_played]
+    return [track.path for track in tracks_of(datablock) if track.enabled and not track.is_played]
 
 
-def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
+def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:
+    """Enable and update an action when Live is turned on. Turn Live off again for an action with several layers."""
     for key in [key for key in watches if key[0] == action.session_uid]:
         del watches[key]
     forget_notes(action)
@@ -455,19 +403,20 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
         switch_off(action)
         keep_notes(action, layered_refusals(action))
     elif is_live(action) and action.is_editable:
-        _make_tcb(action)
+        _enable_plain(action)
         play_restored(action)
         mark(action)
 
 
-def _make_tcb(action: bpy.types.Action) -> None:
+def _enable_plain(action: bpy.types.Action) -> None:
     """If no track of an action is TCB, enable all tracks and preserve the motion, as the buttons do."""
     if read_table(action).tracks:
         return
-    users = users_of(action)
+    # Imported here, because few sessions enable tracks by turning on Live.
     from ...animation import enable_many
 
-    report = enable_many(users, defaults=defaults_for(users))
+    users = users_of(action)
+    report = enable_many(users, defaults=default_parameters(users))
     keep_notes(action, [*report.refused, *report.notes])
 
 
@@ -475,7 +424,7 @@ def register() -> None:
     live = BoolProperty(
         name="Live",
         description="Update the motion after each edit to the keys or parameters of this action",
-        update=_switched,
+        update=_on_switch,
     )
     setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
     for name, handler in _HANDLERS:
@@ -489,9 +438,9 @@ def unregister() -> None:
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for name, handler in _HANDLERS:
-        present = getattr(bpy.app.handlers, name)
-        # Other code may have cleared the handlers.
-        if handler in present:
-            present.remove(handler)
+        handlers_of_event = getattr(bpy.app.handlers, name)
+        # Another add-on or Load Factory Settings may have cleared the handlers.
+        if handler in handlers_of_event:
+            handlers_of_event.remove(handler)
     delattr(bpy.types.Action, "tcb_live")
     _forget_all()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scenes that contain the users of an action. These scenes determine default parameters and current frames."""
+"""Find the scenes that contain datablocks, and the scenes shown in windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -12,29 +12,49 @@ from ...animation.datablocks import of_object
 from .. import selection
 
 
-def defaults_for(users: list[bpy.types.ID]) -> dict[str, float]:
+def default_parameters(datablocks: Sequence[bpy.types.ID]) -> dict[str, float]:
     """Return the default parameters of the first scene that contains the datablocks, or of the context's scene."""
-    return selection.defaults_of(next(scenes_with(users), bpy.context.scene))
-
-
-def scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """Yield the scenes that contain the datablocks: first the scenes of windows, in window order, then other scenes."""
-    if len(bpy.data.scenes) == 1:
-        yield bpy.context.scene
-        return
-    for scene in dict.fromkeys((*shown_scenes(), *bpy.data.scenes)):
-        if _is_of(scene, users):
-            yield scene
-
-
-def _is_of(scene: bpy.types.Scene, users: list[bpy.types.ID]) -> bool:
-    """Return whether any of the datablocks is the scene, one of its objects, or part of an object."""
-    if any(scene == user or user == scene.objects.get(user.name) for user in users):
-        return True
-    return any(part in users for obj in scene.objects for part in of_object(obj))
+    return selection.defaults_of(next(scenes_with(datablocks), bpy.context.scene))
 
 
 def shown_scenes() -> list[Any]:
-    """Return the scenes shown in windows, where edits are possible. The order is the same for all windows."""
+    """Return the scenes shown in windows, in window order, then the context's scene, which no window may show."""
     context: Any = bpy.context
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
+
+
+def scenes_with(datablocks: Sequence[bpy.types.ID]) -> Iterator[Any]:
+    """Yield the scenes that contain any of the datablocks: first the scenes of windows, in window order, then others.
+
+    The only scene of a file is yielded without a search.
+    """
+    if len(bpy.data.scenes) == 1:
+        # The search does not find some datablocks, such as node groups of modifiers.
+        yield bpy.context.scene
+        return
+    for scene in dict.fromkeys((*shown_scenes(), *bpy.data.scenes)):
+        if _contains(scene, datablocks):
+            yield scene
+
+
+def _contains(scene: Any, datablocks: Sequence[bpy.types.ID]) -> bool:
+    """Return whether any of the datablocks is the scene, its world, one of its objects, or part of one of these."""
+    # Most animated datablocks are objects, which are found by name.
+    if any(datablock == scene.objects.get(datablock.name) for datablock in datablocks):
+        return True
+    if not set(_own_datablocks(scene)).isdisjoint(datablocks):
+        return True
+    return any(part in datablocks for obj in scene.objects for part in of_object(obj))
+
+
+def _own_datablocks(scene: Any) -> Iterator[bpy.types.ID]:
+    """Yield the scene, its compositor, its world and the nodes of the world."""
+    yield scene
+    # Blender 5.0 renamed the compositor's node tree.
+    compositor = getattr(scene, "compositing_node_group", None) or getattr(scene, "node_tree", None)
+    if compositor is not None:
+        yield compositor
+    if scene.world is not None:
+        yield scene.world
+        if scene.world.node_tree is not None:
+            yield scene.world.node_tree
